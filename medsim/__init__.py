@@ -1,0 +1,1 @@
+"""medsim: term-similarity datasets from medical terminologies."""

@@ -1,0 +1,79 @@
+"""What a build is asked to do, as frozen dataclasses."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import date
+    from pathlib import Path
+
+STRATEGIES = ("random", "levenshtein")
+"""The strategies of negatives that a build makes, in the order in which it makes them."""
+
+DIFFICULTIES = ("easy", "hard")
+"""The difficulties of a dataset, in the order in which their negatives are made."""
+
+EASY_DISTANCE = 5
+"""The largest Levenshtein distance of an easy positive (Schulz and Juric 2020, section 3.1)."""
+
+SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
+"""The scopes that OBO gives to synonyms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """How a terminology is read.
+
+    Attributes:
+        language: the language code whose names make terms.
+        as_of: the day whose state is taken from full history; None takes the newest state.
+        synonym_scopes: the scopes of OBO synonyms that count as synonyms.
+    """
+
+    language: str = "en"
+    as_of: date | None = None
+    synonym_scopes: tuple[str, ...] = ("exact",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildConfig:
+    """Everything that decides what a build does.
+
+    Attributes:
+        source: path or built-in name of the terminology.
+        out: the folder to write.
+        reading: how the terminology is read.
+        seed: of the random draws, of ties and of the order of rows.
+        threads: how many threads compute; it never changes the result.
+        overwrite: whether an earlier build at ``out`` may be replaced.
+    """
+
+    source: str
+    out: Path
+    reading: SourceOptions
+    seed: int = 0
+    threads: int
+    overwrite: bool = False
+
+    def options(self) -> dict[str, object]:
+        """Return the options that decide the rows, as plain JSON values."""
+        reading = asdict(self.reading)
+        as_of = self.reading.as_of
+        return {
+            **reading,
+            "as_of": None if as_of is None else as_of.isoformat(),
+            "synonym_scopes": list(self.reading.synonym_scopes),
+            "seed": self.seed,
+            "easy_distance": EASY_DISTANCE,
+            "strategies": list(STRATEGIES),
+        }
+
+
+def available_threads() -> int:
+    """Return how many CPUs this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)

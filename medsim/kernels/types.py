@@ -1,0 +1,20 @@
+"""Names for the arrays that kernels take and return."""
+
+from typing import TypeAlias
+
+import numpy as np
+
+Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
+"""Code points of terms, one term after the other: uint32[n_code_points]."""
+
+Starts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
+"""Where each group begins in a flat array, and its end: int64[n_groups + 1]."""
+
+Ids: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
+"""Row numbers of terms, nodes or components: int32[n]."""
+
+Hashes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
+"""64-bit hashes of content, or bits of signatures: uint64[n]."""
+
+Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
+"""One truth a row: bool[n]."""

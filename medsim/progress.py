@@ -1,0 +1,136 @@
+"""Stages of a run: a line for each when it ends, a bar on a terminal, seconds and peak memory."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CLEAR_PEAK = "5"  # proc(5): writing 5 to clear_refs resets the peak resident set size
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord:
+    """What one stage took.
+
+    Attributes:
+        name: of the stage.
+        seconds: wall-clock time.
+        peak_mib: largest resident memory of the process while it ran, in mebibytes; where the
+            system cannot tell it for a stage, the largest since the process began.
+    """
+
+    name: str
+    seconds: float
+    peak_mib: int
+
+
+class Stage:
+    """A running stage, which can be told how far it is and what it found."""
+
+    def __init__(self, bars: Bars | None, name: str) -> None:
+        self._bars = bars
+        self._task = bars.add_task(name, total=None) if bars else None
+        self.finding = ""
+
+    def total(self, n_units: int) -> None:
+        """Say how many units of work the stage has."""
+        if self._bars and self._task is not None:
+            self._bars.update(self._task, total=n_units, completed=0)
+
+    def advance(self, n_units: int = 1) -> None:
+        """Say that ``n_units`` more are done; safe from any thread."""
+        if self._bars and self._task is not None:
+            self._bars.advance(self._task, n_units)
+
+    def found(self, text: str) -> None:
+        """Set what the stage's line will say that it found."""
+        self.finding = text
+
+
+class Progress:
+    """Runs stages, keeps what each took, and tells it to a stream.
+
+    Args:
+        stream: where lines and bars go; None is silent.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self.records: list[StageRecord] = []
+        self.warnings: list[str] = []
+
+    @classmethod
+    def to_stderr(cls) -> Progress:
+        """Return one that reports to the standard error stream."""
+        return cls(sys.stderr)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Stage]:
+        """Run the body as a stage named ``name``; its record is kept when it ends well."""
+        _reset_peak()
+        began = time.perf_counter()
+        with self._bars() as bars:
+            stage = Stage(bars, name)
+            yield stage
+        record = StageRecord(
+            name=name, seconds=round(time.perf_counter() - began, 3), peak_mib=_peak_mib()
+        )
+        self.records.append(record)
+        finding = f": {stage.finding}" if stage.finding else ""
+        self.say(f"{name}{finding} ({record.seconds:.1f} s)")
+
+    def say(self, line: str) -> None:
+        """Write one line."""
+        if self._stream is not None:
+            print(line, file=self._stream, flush=True)
+
+    def warn(self, line: str) -> None:
+        """Write one line as a warning and keep it."""
+        self.warnings.append(line)
+        self.say(f"warning: {line}")
+
+    @contextmanager
+    def _bars(self) -> Iterator[Bars | None]:
+        if self._stream is None or not self._stream.isatty():
+            yield None
+            return
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        with Bars(*columns, console=Console(file=self._stream), transient=True) as bars:
+            yield bars
+
+
+def _reset_peak() -> None:
+    """Let the system forget the process's peak memory, where it can."""
+    try:
+        Path("/proc/self/clear_refs").write_text(_CLEAR_PEAK, encoding="ascii")
+    except OSError:
+        return
+
+
+def _peak_mib() -> int:
+    """Return the peak resident memory in mebibytes since the last reset."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak // _MEBIBYTE if sys.platform == "darwin" else peak // 1024
+    line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) // 1024

@@ -1,0 +1,128 @@
+"""Finds the SQL files and reads what their headers declare."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from medsim.errors import OptionError
+from medsim.registry import unknown_name
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_FIELD = re.compile(r"^-- (reads|writes|params|cites|order|contains) +(.*)$")
+_MORE = re.compile(r"^--  +(\S.*)$")
+_PARAM = re.compile(r"\$([a-z_]\w*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One SQL file.
+
+    Attributes:
+        name: its path below ``sql``, without the suffix.
+        text: the whole file.
+        sentence: what its header says first.
+        header: the declared fields, such as ``writes`` and ``params``.
+    """
+
+    name: str
+    text: str
+    sentence: str
+    header: dict[str, tuple[str, ...]]
+
+    @property
+    def params(self) -> frozenset[str]:
+        """The names of the parameters that the body uses."""
+        body = "\n".join(x for x in self.text.splitlines() if not x.startswith("--"))
+        return frozenset(_PARAM.findall(body))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A dataset of positives, as the header of its SQL file registers it.
+
+    Attributes:
+        name: of the dataset and of its file.
+        order: its place among the datasets whose negatives are made.
+        contains: datasets that it contains, whose negatives it may therefore repeat.
+    """
+
+    name: str
+    order: int
+    contains: frozenset[str]
+
+    @property
+    def query(self) -> str:
+        """The name of the query that writes its candidate pairs."""
+        return f"datasets/{self.name}"
+
+
+def sql_folder() -> Traversable:
+    """Return the folder of SQL files: inside the installed package, else the checkout's."""
+    packaged = files("medsim") / "_sql"
+    return packaged if packaged.is_dir() else Path(__file__).parent.parent / "sql"
+
+
+def names(folder: str) -> list[str]:
+    """Return the names of all queries in a folder such as "checks", in order."""
+    found = (entry.name for entry in (sql_folder() / folder).iterdir())
+    return sorted(f"{folder}/{name[:-4]}" for name in found if name.endswith(".sql"))
+
+
+@cache
+def query(name: str) -> Query:
+    """Return the query named ``name``, such as "rf2/concept"."""
+    text = (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
+    sentence = text.splitlines()[0].removeprefix("--").strip()
+    return Query(name=name, text=text, sentence=sentence, header=_header(text))
+
+
+@cache
+def datasets() -> tuple[Dataset, ...]:
+    """Return the registered datasets in the order in which their negatives are made."""
+    found = [_dataset(query(name)) for name in names("datasets")]
+    return tuple(sorted(found, key=lambda dataset: dataset.order))
+
+
+def dataset(name: str) -> Dataset:
+    """Return one registered dataset.
+
+    Raises:
+        OptionError: no dataset has that name.
+    """
+    known = {dataset.name: dataset for dataset in datasets()}
+    if name not in known:
+        raise OptionError(unknown_name("dataset", name, list(known)))
+    return known[name]
+
+
+def _dataset(registered: Query) -> Dataset:
+    contains = " ".join(registered.header.get("contains", ()))
+    return Dataset(
+        name=registered.name.rsplit("/", 1)[1],
+        order=int(registered.header["order"][0]),
+        contains=frozenset(contains.replace(",", " ").split()),
+    )
+
+
+def _header(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the fields of a header; a field may run over lines that are indented further."""
+    fields: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in text.splitlines():
+        if not line.startswith("--"):
+            break
+        if field := _FIELD.match(line):
+            current = fields.setdefault(field[1], [])
+            current.append(field[2])
+        elif current is not None and (more := _MORE.match(line)):
+            current.append(more[1])
+        else:
+            current = None
+    return {name: tuple(values) for name, values in fields.items()}

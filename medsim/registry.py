@@ -1,0 +1,71 @@
+"""Named plug-ins: register once, find by name, with suggestions for a name that is near."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from difflib import get_close_matches
+from typing import Generic, TypeVar
+
+from medsim.errors import OptionError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """The plug-ins of one kind, each under its name.
+
+    Args:
+        kind: what the plug-ins are, for messages, such as "source".
+        package: the package whose modules register them; imported at the first look-up.
+    """
+
+    def __init__(self, kind: str, package: str) -> None:
+        self._kind = kind
+        self._package = package
+        self._entries: dict[str, T] = {}
+        self._discovered = False
+
+    def register(self, name: str, entry: T) -> T:
+        """Return ``entry`` after filing it under ``name``.
+
+        Raises:
+            ValueError: another plug-in has that name.
+        """
+        if name in self._entries:
+            message = f"two plug-ins of kind {self._kind} are named {name!r}"
+            raise ValueError(message)
+        self._entries[name] = entry
+        return entry
+
+    def all(self) -> dict[str, T]:
+        """Return every plug-in by name, in order of name."""
+        self._discover()
+        return dict(sorted(self._entries.items()))
+
+    def get(self, name: str) -> T:
+        """Return the plug-in named ``name``.
+
+        Raises:
+            OptionError: there is none; the message suggests the nearest names.
+        """
+        entries = self.all()
+        if name not in entries:
+            raise OptionError(unknown_name(self._kind, name, list(entries)))
+        return entries[name]
+
+    def _discover(self) -> None:
+        if self._discovered:
+            return
+        package = importlib.import_module(self._package)
+        for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+            importlib.import_module(f"{self._package}.{module}")
+        self._discovered = True
+
+
+def unknown_name(kind: str, name: str, known: list[str]) -> str:
+    """Return the message for an unknown name, with the nearest known ones first."""
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    if near:
+        return f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?"
+    return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"

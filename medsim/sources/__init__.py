@@ -1,0 +1,133 @@
+"""Sources: each reads one format of terminology into the canonical tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from medsim.errors import InputError
+from medsim.registry import Registry, unknown_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from medsim.config import SourceOptions
+    from medsim.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that was read.
+
+    Attributes:
+        name: its path inside the release, or its file name.
+        size: in bytes, uncompressed.
+        sha256: of its bytes, in hex.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Rows that were left out.
+
+    Attributes:
+        reason: why.
+        n_rows: how many.
+    """
+
+    reason: str
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terminology:
+    """What is known of a terminology once its canonical tables are filled.
+
+    Attributes:
+        source: the name of the source that read it.
+        name: of the file, folder or built-in that was read.
+        release_date: of the release; None where it does not say.
+        files: what was read.
+        rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
+        redistributable: whether its content may be passed on; None where nobody said.
+        terms_of_use: the terms in words or as an address.
+        skipped: rows that did not enter the canonical tables.
+    """
+
+    source: str
+    name: str
+    release_date: date | None
+    files: tuple[SourceFile, ...]
+    rf2_rules: bool
+    redistributable: bool | None
+    terms_of_use: str
+    skipped: tuple[Skipped, ...]
+
+
+class Load(Protocol):
+    """Reads a terminology."""
+
+    def __call__(self, path: Path, store: Store, options: SourceOptions) -> Terminology:
+        """Fill the tables concept, description, association and is_a of ``store``.
+
+        The contract of the tables: ids and texts are never null; a term is trimmed and not empty;
+        a concept has at most one active fully specified name in a language; rows are distinct by
+        their key (``description_id``, ``concept_id``, ...).
+
+        Raises:
+            InputError: the file is damaged or is not what it should be.
+            OptionError: an option does not fit the source.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A format of terminology, or a built-in terminology.
+
+    Attributes:
+        name: of the source; for a built-in, what the user types.
+        about: one line on what it reads.
+        recognises: whether a path looks like this format.
+        load: reads it.
+        locate: for a built-in, finds its file.
+    """
+
+    name: str
+    about: str
+    recognises: Callable[[Path], bool]
+    load: Load
+    locate: Callable[[], Path] | None = None
+
+
+SOURCES: Registry[Source] = Registry("source", "medsim.sources")
+
+
+def find_source(location: str) -> tuple[Source, Path]:
+    """Return the source that reads ``location`` and the path to read.
+
+    Args:
+        location: a built-in name, or a path. A path wins if it contains a separator.
+
+    Raises:
+        InputError: there is no such file, or no source recognises it.
+    """
+    sources = SOURCES.all()
+    built_in = sources.get(location)
+    if built_in is not None and built_in.locate is not None:
+        return built_in, built_in.locate()
+    path = Path(location)
+    if not path.exists():
+        names = [name for name, source in sources.items() if source.locate]
+        hint = unknown_name("built-in", location, names)
+        raise InputError(f"no file or folder {location!r} ({hint})")
+    for source in sources.values():
+        if source.recognises(path):
+            return source, path
+    formats = "; ".join(source.about for source in sources.values())
+    raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")

@@ -1,0 +1,138 @@
+"""The files of a release, in a folder or a zip, checked before anything is read."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_ENTRIES = 100_000
+"""More entries than any release has."""
+
+MAX_ENTRY_BYTES = 64 << 30
+"""More than any file of a release has, uncompressed."""
+
+MAX_RATIO = 200
+"""RF2 text is compressed about 10 times; a bomb 1,000 times."""
+
+_SMALL_ENTRY = 1 << 20  # below this a high ratio does no harm
+_ENCRYPTED = 0x1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseFile:
+    """A file inside a release.
+
+    Attributes:
+        release: the folder or zip.
+        inner: its path inside, with forward slashes.
+        size: in bytes, uncompressed.
+    """
+
+    release: Path
+    inner: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """Its file name without folders."""
+        return PurePosixPath(self.inner).name
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open it as a stream of bytes.
+
+        Raises:
+            InputError: it cannot be read, or the zip is damaged there.
+        """
+        try:
+            if self.release.is_dir():
+                with (self.release / self.inner).open("rb") as stream:
+                    yield stream
+            else:
+                with zipfile.ZipFile(self.release) as archive, archive.open(self.inner) as stream:
+                    yield stream
+        except (zipfile.BadZipFile, EOFError) as error:
+            raise InputError(f"{self.release}: {self.inner} is damaged ({error})") from error
+        except (OSError, NotImplementedError) as error:
+            raise InputError(f"{self.release}: cannot read {self.inner} ({error})") from error
+        except Exception as error:
+            if type(error).__module__ in {"zlib", "_lzma", "lzma"}:
+                raise InputError(f"{self.release}: {self.inner} is damaged ({error})") from error
+            raise
+
+
+def release_files(path: Path) -> list[ReleaseFile]:
+    """Return the files of a release, in order of path, without those that macOS adds.
+
+    Raises:
+        InputError: the zip is damaged, or an entry's name, size or compression is suspicious.
+    """
+    found = _folder_files(path) if path.is_dir() else _zip_files(path)
+    kept = (file for file in found if not _is_macos_extra(file.inner))
+    return sorted(kept, key=lambda file: file.inner)
+
+
+def _folder_files(folder: Path) -> list[ReleaseFile]:
+    try:
+        paths = [p for p in folder.rglob("*") if p.is_file()]
+        return [
+            ReleaseFile(
+                release=folder, inner=p.relative_to(folder).as_posix(), size=p.stat().st_size
+            )
+            for p in paths
+        ]
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be listed ({error})") from error
+
+
+def _zip_files(path: Path) -> list[ReleaseFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        raise InputError(
+            f"{path}: not a readable zip ({error}); is the download complete?"
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error})") from error
+    if len(entries) > MAX_ENTRIES:
+        raise InputError(f"{path}: {len(entries):,} entries, more than {MAX_ENTRIES:,}")
+    for entry in entries:
+        _check_entry(path, entry)
+    return [
+        ReleaseFile(release=path, inner=entry.filename, size=entry.file_size)
+        for entry in entries
+        if not entry.is_dir()
+    ]
+
+
+def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
+    """Raise InputError for an entry that no honest release has."""
+    name = entry.filename
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if name.startswith(("/", "\\")) or ".." in parts or (parts and ":" in parts[0]):
+        raise InputError(f"{path}: entry {name!r} points outside the zip; such a zip is not read")
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise InputError(f"{path}: entry {name!r} is a link; such a zip is not read")
+    if entry.flag_bits & _ENCRYPTED:
+        raise InputError(f"{path}: entry {name!r} is encrypted; unpack it to a folder first")
+    packed, size = max(1, entry.compress_size), entry.file_size
+    if size > MAX_ENTRY_BYTES or (size > _SMALL_ENTRY and size > MAX_RATIO * packed):
+        raise InputError(
+            f"{path}: entry {name!r} would unpack from {entry.compress_size:,} to {size:,} bytes, "
+            f"as a zip bomb does (at most {MAX_RATIO} times); unpack it to a folder if you trust it"
+        )
+
+
+def _is_macos_extra(inner: str) -> bool:
+    parts = PurePosixPath(inner).parts
+    return "__MACOSX" in parts or parts[-1].startswith("._")

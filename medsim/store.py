@@ -1,0 +1,191 @@
+"""DuckDB: its settings, queries run from files, frames in and out."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Self
+
+import duckdb
+
+from medsim import queries
+from medsim.errors import MedsimError, OutputError, StatementError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+    import polars as pl
+
+MACROS = ("trimmed", "sctid", "association_kind", "tag_parts", "without_marker")
+"""The macros in ``sql/macros`` that queries use, each after those that it uses itself."""
+
+Parameter = str | int | float | bool | None
+
+
+class QueryError(MedsimError):
+    """A query of medsim's own failed; the message names its file and what DuckDB said."""
+
+
+class Store:
+    """An in-memory DuckDB database for one run, closed at the end of a ``with``.
+
+    Args:
+        threads: how many threads DuckDB uses.
+        spill: the folder for what does not fit in memory; None keeps everything in memory.
+    """
+
+    def __init__(self, *, threads: int, spill: Path | None = None) -> None:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "threads": threads,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "temp_directory": "" if spill is None else str(spill),
+        }
+        self._connection = duckdb.connect(":memory:", config=settings)
+        for macro in MACROS:
+            self.run(f"macros/{macro}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._connection.close()
+
+    def run(self, name: str, **params: Parameter) -> None:
+        """Run the query named ``name``, which writes a table or a macro."""
+        self._execute(name, params)
+
+    def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
+        """Return the rows of the query named ``name``."""
+        return self._execute(name, params).pl()
+
+    def run_on_stream(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Run a query that reads text from ``$stream`` while a thread writes the text there.
+
+        The text goes through a pipe, so it is never held whole, in memory or on disk.
+
+        Raises:
+            QueryError: the query failed.
+            Exception: whatever ``chunks`` raised; it comes before what it made DuckDB say.
+        """
+        reading, writing = os.pipe()
+        failures: list[BaseException] = []
+        pump = threading.Thread(target=_pump, args=(chunks, writing, failures))
+        pump.start()
+        try:
+            self._execute(name, {"stream": f"/dev/fd/{reading}"})
+        except QueryError:
+            if failures:
+                raise failures[0] from None
+            raise
+        finally:
+            os.close(reading)  # a pump that still writes now ends with a broken pipe
+            pump.join()
+        if failures:
+            raise failures[0]
+
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """Write ``frame`` as the table named ``table``, replacing an earlier one."""
+        self._connection.register("incoming_frame", frame)
+        target = _identifier(table)
+        try:
+            self._connection.execute(
+                f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
+            )
+        finally:
+            self._connection.unregister("incoming_frame")
+
+    def table(self, table: str) -> pl.DataFrame:
+        """Return the table named ``table``."""
+        return self._connection.table(table).pl()
+
+    def drop(self, *tables: str) -> None:
+        """Drop tables that no later query reads."""
+        for table in tables:
+            self._connection.execute(f"drop table if exists {_identifier(table)}")
+
+    def view_parquet(self, views: Mapping[str, str]) -> None:
+        """Make views over Parquet files.
+
+        Args:
+            views: the glob of the files of each view, by its name; columns that their folders
+                name as in ``dataset=fsn_syn`` are columns of the view.
+        """
+        for view, glob in views.items():
+            target, source = _identifier(view), glob.replace("'", "''")
+            self._connection.execute(
+                f"create view {target} as select * "  # noqa: S608 — both quoted
+                f"from read_parquet('{source}', hive_partitioning=true, hive_types_autocast=false)"
+            )
+
+    def lock_down(self, folder: Path) -> None:
+        """Allow nothing from now on but reading below ``folder``."""
+        self._connection.execute("set temp_directory = ''")
+        self._connection.execute("set allowed_directories = [$folder]", {"folder": str(folder)})
+        self._connection.execute("set enable_external_access = false")
+        self._connection.execute("set lock_configuration = true")
+
+    def select(self, statement: str) -> pl.DataFrame:
+        """Return the rows of one read-only statement that a user wrote.
+
+        Raises:
+            StatementError: it is no single select, or DuckDB refuses it.
+        """
+        try:
+            parsed = self._connection.extract_statements(statement)
+        except duckdb.Error as error:
+            raise StatementError(_first_line(error)) from error
+        if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
+            kinds = ", ".join(str(one.type).rsplit(".", 1)[-1].lower() for one in parsed)
+            raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
+        try:
+            self._connection.execute("begin transaction read only")
+            return self._connection.sql(statement).pl()
+        except duckdb.Error as error:
+            raise StatementError(_first_line(error)) from error
+        finally:
+            self._connection.execute("rollback")
+
+    def _execute(
+        self, name: str, params: Mapping[str, Parameter]
+    ) -> duckdb.DuckDBPyConnection:
+        query = queries.query(name)
+        try:
+            return self._connection.execute(query.text, dict(params))
+        except duckdb.OutOfMemoryException as error:
+            raise OutputError(f"sql/{name}.sql needs more memory or disk than there is") from error
+        except duckdb.Error as error:
+            raise QueryError(f"sql/{name}.sql: {_first_line(error)}") from error
+
+
+def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) -> None:
+    """Write chunks to a pipe until they end or nobody reads."""
+    try:
+        with os.fdopen(writing, "wb", buffering=0) as pipe:
+            for chunk in chunks:
+                _write_all(pipe.fileno(), chunk)
+    except BrokenPipeError:
+        return
+    except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
+        failures.append(error)
+
+
+def _write_all(descriptor: int, chunk: bytes) -> None:
+    rest = memoryview(chunk)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,22 @@
+-- The names of concepts, without empty ones and with at most one active fully specified name of a
+-- concept in a language: the newest, then the one with the smallest id.
+--
+-- reads   description_as_of
+-- writes  description: a row per name, key description_id
+-- cites   Schulz and Juric 2020, section 3.1
+
+create or replace table description as
+
+select
+    description_id as description_id,
+    concept_id as concept_id,
+    term as term,
+    kind as kind,
+    active as active,
+    language as language
+from description_as_of
+where
+    kind is not null
+    and term <> ''
+    and not outranked
+order by description_id;

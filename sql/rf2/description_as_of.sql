@@ -1,0 +1,40 @@
+-- Descriptions as they stood on one day: the newest row of each that is not after it.
+--
+-- reads   rf2_description: full history or snapshot, key (id, effective_time)
+-- writes  description_as_of: a row per description, key description_id; kind is null where the
+--         type is no name; term is trimmed, tag is the semantic tag of a fully specified name
+-- params  $as_of date: the day; null takes the newest rows
+
+create or replace table description_as_of as
+
+with newest as (
+    select
+        id,
+        effective_time,
+        concept_id,
+        language,
+        active,
+        trimmed(term) as term,
+        case type_id
+            when sctid('fully_specified_name') then 'fsn'
+            when sctid('synonym') then 'synonym'
+        end as kind
+    from rf2_description
+    where effective_time <= coalesce($as_of::date, 'infinity'::date)
+    qualify row_number() over (partition by id order by effective_time desc) = 1
+)
+
+select
+    id as description_id,
+    effective_time as effective_time,
+    concept_id as concept_id,
+    language as language,
+    active as active,
+    kind as kind,
+    case when kind = 'fsn' then tag_parts(term).term else term end as term,
+    case when kind = 'fsn' then tag_parts(term).tag else '' end as tag,
+    kind = 'fsn' and active and term <> '' and row_number() over (
+        partition by concept_id, language, kind, active, term <> ''
+        order by effective_time desc, id
+    ) > 1 as outranked
+from newest;

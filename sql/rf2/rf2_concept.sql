@@ -1,0 +1,31 @@
+-- The rows of all concept files, one file after the other, typed.
+--
+-- reads   $stream: the text of the files without their header lines, lines ended by line feeds
+-- writes  rf2_concept: full history or snapshot, key (id, effective_time)
+-- params  $stream text: where the text can be read once
+
+create or replace table rf2_concept as
+
+select
+    id as id,
+    effectiveTime as effective_time,
+    active as active,
+    moduleId as module_id
+from read_csv(
+    $stream,
+    auto_detect = false,
+    header = false,
+    delim = '\t',
+    quote = '',
+    escape = '',
+    nullstr = e'\x01',
+    new_line = '\n',
+    dateformat = '%Y%m%d',
+    columns = {
+        'id': 'varchar',
+        'effectiveTime': 'date',
+        'active': 'boolean',
+        'moduleId': 'varchar',
+        'definitionStatusId': 'varchar'
+    }
+);

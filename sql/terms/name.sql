@@ -1,0 +1,60 @@
+-- The names of eligible concepts: the fully specified name, and the synonyms that differ from it
+-- when case is ignored.
+--
+-- A concept is eligible if it is active, outside the model component module, and has an active
+-- fully specified name.
+--
+-- reads   concept, description, term
+-- writes  name: a row per concept and term, key (concept_id, term_id)
+-- params  $language text: the language of the names
+-- cites   Schulz and Juric 2020, section 3.1
+
+create or replace table name as
+
+with named as (
+    select
+        d.concept_id,
+        d.kind,
+        t.term_id,
+        t.node_id
+    from description as d
+    inner join term as t on d.term = t.term
+    where
+        d.active
+        and d.language = $language
+),
+
+head as (
+    select
+        n.concept_id,
+        n.term_id,
+        n.node_id
+    from named as n
+    inner join concept as c on n.concept_id = c.concept_id
+    where
+        n.kind = 'fsn'
+        and c.active
+        and c.module_id is distinct from sctid('model_component_module')
+)
+
+select
+    concept_id as concept_id,
+    term_id as term_id,
+    node_id as node_id,
+    true as is_fsn
+from head
+union all
+select distinct
+    n.concept_id as concept_id,
+    n.term_id as term_id,
+    n.node_id as node_id,
+    false as is_fsn
+from named as n
+inner join head as h on n.concept_id = h.concept_id
+where
+    n.kind = 'synonym'
+    and n.node_id <> h.node_id
+order by
+    concept_id,
+    is_fsn desc,
+    term_id;

@@ -1,0 +1,58 @@
+-- What the canonical tables hold that makes no pair, and why.
+--
+-- reads   concept, description, association, substitution_name
+-- writes  a row per reason, key reason; reasons that never apply have 0 rows
+-- params  $language text: the language of the names
+
+with fsn as (
+    select concept_id
+    from description
+    where
+        kind = 'fsn'
+        and active
+        and language = $language
+),
+
+used as (
+    select
+        source_id,
+        target_id
+    from association
+    where
+        active
+        and kind in ('same_as', 'replaced_by', 'possibly_equivalent_to')
+),
+
+reason as (
+    select
+        'concept has no active fully specified name' as reason,
+        count(*) as n_rows
+    from concept as c
+    anti join fsn on c.concept_id = fsn.concept_id
+    where
+        c.active
+        and c.module_id is distinct from sctid('model_component_module')
+    union all
+    select
+        'association lacks a name on one side' as reason,
+        count(*) as n_rows
+    from used as a
+    left join substitution_name as s on a.source_id = s.concept_id
+    left join substitution_name as t on a.target_id = t.concept_id
+    where
+        s.concept_id is null
+        or t.concept_id is null
+    union all
+    select
+        'association names a namespace' as reason,
+        count(*) as n_rows
+    from used as a
+    inner join substitution_name as t on a.target_id = t.concept_id
+    where t.is_namespace
+)
+
+select
+    reason,
+    n_rows
+from reason
+order by reason;

@@ -1,0 +1,35 @@
+-- The name that stands for each concept in associations: its active fully specified name, in RF2
+-- without the marker of retired concepts.
+--
+-- reads   concept, description
+-- writes  substitution_name: a row per concept with such a name, key concept_id; is_namespace
+--         says that the name is a namespace's, which is no substitute
+-- params  $language text: the language of the names
+--         $rf2_rules bool: whether the marker and namespaces have a meaning
+-- cites   Schulz and Juric 2020, section 3.2
+
+create or replace table substitution_name as
+
+with name as (
+    select
+        d.concept_id,
+        case when $rf2_rules then without_marker(d.term) else d.term end as term,
+        $rf2_rules and (
+            contains(d.term, 'namespace')
+            or contains(coalesce(c.semantic_tag, ''), 'namespace')
+        ) as is_namespace
+    from description as d
+    left join concept as c on d.concept_id = c.concept_id
+    where
+        d.kind = 'fsn'
+        and d.active
+        and d.language = $language
+)
+
+select
+    concept_id as concept_id,
+    term as term,
+    is_namespace as is_namespace
+from name
+where term <> ''
+order by concept_id;
