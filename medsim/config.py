@@ -6,6 +6,9 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from medsim.errors import OptionError
+from medsim.registry import unknown_name
+
 if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
@@ -18,6 +21,8 @@ DIFFICULTIES = ("easy", "hard")
 
 EASY_DISTANCE = 5
 """The largest Levenshtein distance of an easy positive (Schulz and Juric 2020, section 3.1)."""
+
+_SEEDS = 1 << 63
 
 SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 """The scopes that OBO gives to synonyms."""
@@ -57,6 +62,17 @@ class BuildConfig:
     seed: int = 0
     threads: int
     overwrite: bool = False
+
+    def check(self) -> None:
+        """Raise OptionError for an option that is out of range."""
+        if not 0 <= self.seed < _SEEDS:
+            raise OptionError(f"--seed {self.seed} is out of range; 0 to {_SEEDS - 1} are accepted")
+        if self.threads < 1:
+            raise OptionError(f"--threads {self.threads} is out of range; at least 1 is needed")
+        scopes = self.reading.synonym_scopes
+        for scope in scopes:
+            if scope not in SYNONYM_SCOPES:
+                raise OptionError(unknown_name("synonym scope", scope, list(SYNONYM_SCOPES)))
 
     def options(self) -> dict[str, object]:
         """Return the options that decide the rows, as plain JSON values."""

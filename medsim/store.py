@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 import duckdb
@@ -12,7 +13,7 @@ from medsim import queries
 from medsim.errors import MedsimError, OutputError, StatementError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -64,7 +65,8 @@ class Store:
 
     def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
         """Return the rows of the query named ``name``."""
-        return self._execute(name, params).pl()
+        with _named_errors(name):
+            return self._connection.sql(queries.query(name).text, params=dict(params)).pl()
 
     def run_on_stream(self, name: str, chunks: Iterable[bytes]) -> None:
         """Run a query that reads text from ``$stream`` while a thread writes the text there.
@@ -153,16 +155,20 @@ class Store:
         finally:
             self._connection.execute("rollback")
 
-    def _execute(
-        self, name: str, params: Mapping[str, Parameter]
-    ) -> duckdb.DuckDBPyConnection:
-        query = queries.query(name)
-        try:
-            return self._connection.execute(query.text, dict(params))
-        except duckdb.OutOfMemoryException as error:
-            raise OutputError(f"sql/{name}.sql needs more memory or disk than there is") from error
-        except duckdb.Error as error:
-            raise QueryError(f"sql/{name}.sql: {_first_line(error)}") from error
+    def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
+        with _named_errors(name):
+            self._connection.execute(queries.query(name).text, dict(params))
+
+
+@contextmanager
+def _named_errors(name: str) -> Iterator[None]:
+    """Turn what DuckDB raises into an error that names the query's file."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise OutputError(f"sql/{name}.sql needs more memory or disk than there is") from error
+    except duckdb.Error as error:
+        raise QueryError(f"sql/{name}.sql: {_first_line(error)}") from error
 
 
 def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) -> None:

@@ -1,0 +1,25 @@
+"""Machine instructions that Numba does not offer by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import config, types
+from numba.extending import intrinsic
+
+if config.DISABLE_JIT:
+
+    def popcount(word: int) -> int:
+        """Return how many bits of a 64-bit word are set."""
+        return int(word).bit_count()
+
+else:
+
+    @intrinsic
+    def popcount(_typing: Any, word: Any) -> Any:
+        """Return how many bits of a 64-bit word are set, as int64."""
+
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(arguments[0])
+
+        return (types.int64(types.uint64), generate) if word == types.uint64 else None

@@ -1,0 +1,197 @@
+"""Serves first terms their negatives one after the other, so that no pair is used twice."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from medsim.kernels.types import Flags, Hashes, Ids, Starts
+
+_FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONE = np.uint64(1)
+_DRAWS = 128  # uniform draws before the allowed terms are counted out
+
+
+class Chosen(NamedTuple):
+    """The negatives of each query.
+
+    Attributes:
+        starts: int64[n_queries + 1], the slots of each query, as many as it wants.
+        counts: int32[n_queries], how many of them are filled.
+        ids: int32[n_slots], the second terms.
+    """
+
+    starts: Starts
+    counts: Ids
+    ids: Ids
+
+
+@njit(cache=True, nogil=True)
+def _mixed(word: np.uint64) -> np.uint64:
+    """Return the word with its bits mixed: the finaliser of SplitMix64 (Steele et al. 2014).
+
+    It stands in ``hashing`` too; a cached kernel does not notice changes in another file.
+    """
+    word = word + np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def _pair_key(left: int, right: int) -> np.uint64:
+    """Return one number for a pair of terms in either direction."""
+    low, high = (left, right) if left < right else (right, left)
+    return (np.uint64(low) << np.uint64(32)) | np.uint64(high)
+
+
+@njit(cache=True, nogil=True)
+def _place(used: Hashes, key: np.uint64) -> int:
+    """Return where a key lies in a hash set with linear probing, or where it would."""
+    mask = np.uint64(len(used) - 1)
+    at = _mixed(key) & mask
+    while used[np.int64(at)] not in (_FREE, key):
+        at = (at + _ONE) & mask
+    return np.int64(at)
+
+
+@njit(cache=True, nogil=True)
+def used_pairs(left: Ids, right: Ids, n_more: int) -> Hashes:
+    """Return a hash set of pairs, with room for ``n_more``.
+
+    Args:
+        left: int32[n_pairs], term ids.
+        right: int32[n_pairs], term ids.
+        n_more: how many pairs will be added.
+
+    Returns:
+        uint64[a power of two], at most half full.
+    """
+    size = 16
+    while size < 2 * (len(left) + n_more):
+        size *= 2
+    used = np.full(size, _FREE, np.uint64)
+    for pair in range(len(left)):
+        key = _pair_key(left[pair], right[pair])
+        used[_place(used, key)] = key
+    return used
+
+
+@njit(cache=True, nogil=True)
+def serve_nearest(
+    queries: Ids, found_starts: Starts, found_ids: Ids, used: Hashes, chosen: Chosen
+) -> None:
+    """Give each query the first of its candidates whose pair is not used yet.
+
+    Queries are served in their order and candidates in theirs, so the result is that of the greedy
+    rule wherever a query has enough candidates.
+
+    Args:
+        queries: int32[n_queries], term ids in order of text.
+        found_starts: int64[n_queries + 1], the candidates of each query.
+        found_ids: int32[n_found], term ids, nearest first.
+        used: the pairs in use; those chosen are added.
+        chosen: filled.
+    """
+    for query in range(len(queries)):
+        begin, end = chosen.starts[query], chosen.starts[query + 1]
+        at = begin
+        for slot in range(found_starts[query], found_starts[query + 1]):
+            if at == end:
+                break
+            key = _pair_key(queries[query], found_ids[slot])
+            place = _place(used, key)
+            if used[place] == _FREE:
+                used[place] = key
+                chosen.ids[at] = found_ids[slot]
+                at += 1
+        chosen.counts[query] = at - begin
+
+
+@njit(cache=True, nogil=True)
+def _allowed(
+    first: int, second: int, components: Ids, used: Hashes
+) -> bool:
+    """Return whether a term may be the second of a negative."""
+    if components[first] == components[second]:
+        return False
+    return used[_place(used, _pair_key(first, second))] == _FREE
+
+
+@njit(cache=True, nogil=True)
+def _counted_out(
+    first: int, draw: np.uint64, drawn_from: Ids, components: Ids, used: Hashes
+) -> int:
+    """Return a term drawn uniformly among the allowed occurrences, -1 if there are none."""
+    n_allowed = 0
+    for at in range(len(drawn_from)):
+        n_allowed += _allowed(first, drawn_from[at], components, used)
+    if n_allowed == 0:
+        return -1
+    rest = np.int64(draw % np.uint64(n_allowed))
+    for at in range(len(drawn_from)):
+        if _allowed(first, drawn_from[at], components, used):
+            if rest == 0:
+                return drawn_from[at]
+            rest -= 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def draw_random(
+    firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, used: Hashes
+) -> Ids:
+    """Return a random second term for each pair.
+
+    A term is drawn from all occurrences until one is allowed; after many refusals the allowed ones
+    are counted and one of them is drawn, so that the draw is uniform and always ends.
+
+    Args:
+        firsts: int32[n_pairs], the first term of each pair, in order of text.
+        seeds: uint64[n_pairs], a hash of the seed and of the pair's own content.
+        drawn_from: int32[n_occurrences], the terms of all pairs of the set.
+        components: int32[n_terms], the component of every term.
+        used: the pairs in use; those drawn are added.
+
+    Returns:
+        int32[n_pairs], -1 where no term is allowed.
+    """
+    seconds = np.full(len(firsts), -1, np.int32)
+    n_linked = np.zeros(len(components), np.int64)
+    for at in range(len(drawn_from)):
+        n_linked[components[drawn_from[at]]] += 1
+    for pair in range(len(firsts)):
+        first, draw = firsts[pair], seeds[pair]
+        if n_linked[components[first]] == len(drawn_from):
+            continue
+        second = -1
+        for _ in range(_DRAWS):
+            draw = _mixed(draw)
+            drawn = drawn_from[np.int64(draw % np.uint64(len(drawn_from)))]
+            if _allowed(first, drawn, components, used):
+                second = drawn
+                break
+        if second < 0:
+            second = _counted_out(first, _mixed(draw), drawn_from, components, used)
+        if second >= 0:
+            key = _pair_key(first, second)
+            used[_place(used, key)] = key
+            seconds[pair] = second
+    return seconds
+
+
+@njit(cache=True, nogil=True)
+def run_dry(chosen: Chosen, complete: Flags) -> Flags:
+    """Return which queries got fewer than they want though more candidates may exist.
+
+    Args:
+        chosen: what they got.
+        complete: bool[n_queries], whether a query's candidates are all there are.
+    """
+    dry = np.zeros(len(complete), np.bool_)
+    for query in range(len(complete)):
+        wanted = chosen.starts[query + 1] - chosen.starts[query]
+        dry[query] = chosen.counts[query] < wanted and not complete[query]
+    return dry

@@ -1,0 +1,1 @@
+"""Workflows: what the commands do, one call a stage."""

@@ -1,0 +1,281 @@
+"""Builds the twenty datasets of a terminology, from its files to a folder of Parquet."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim import manifest
+from medsim.config import STRATEGIES, BuildConfig, SourceOptions, available_threads
+from medsim.errors import BrokenPromiseError, InputError
+from medsim.kernels.components import components
+from medsim.kernels.hashing import term_hashes
+from medsim.negatives import TermSpace
+from medsim.progress import Progress
+from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
+from medsim.sources import Skipped, Terminology, find_source
+from medsim.store import Store
+from medsim.terms import pack
+from medsim.workflow.checks import run_checks
+from medsim.workflow.datasets import SetKey, SetMaker, set_keys
+from medsim.workflow.opened import PAIR_FILES, Build
+from medsim.workflow.output import OutputFolder, claimed
+from medsim.workflow.positives import Positives, derive_positives
+from medsim.workflow.stats import stats_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+_LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
+
+
+def build(
+    source: str | Path = "hpo",
+    out: str | Path = "build",
+    *,
+    language: str = "en",
+    as_of: date | None = None,
+    synonym_scopes: Sequence[str] = ("exact",),
+    seed: int = 0,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Build:
+    """Return the build that it writes to ``out``: the twenty datasets of a terminology.
+
+    Args:
+        source: an RF2 zip or folder, an .obo file, or a built-in name.
+        out: the folder to write; it appears whole or not at all.
+        language: the language code whose names make terms.
+        as_of: for full RF2 history, the day whose state is taken; None takes the newest.
+        synonym_scopes: the scopes of OBO synonyms that count: exact, narrow, broad, related.
+        seed: of random draws, ties and the order of rows, from 0 to 2**63 - 1.
+        threads: how many to use, all available ones by default; never changes the result.
+        overwrite: whether an earlier build at ``out`` may be replaced.
+        progress: told of every stage; silent by default.
+
+    Raises:
+        InputError: the source is missing, damaged or in no known format.
+        OptionError: an option is out of range or does not fit the source.
+        OutputError: ``out`` is taken or cannot be written.
+    """
+    config = BuildConfig(
+        source=str(source),
+        out=Path(out),
+        reading=SourceOptions(
+            language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)
+        ),
+        seed=seed,
+        threads=available_threads() if threads is None else threads,
+        overwrite=overwrite,
+    )
+    config.check()
+    progress = progress or Progress()
+    with (
+        claimed(config.out, overwrite=config.overwrite) as output,
+        Store(threads=config.threads, spill=output.spill) as store,
+    ):
+        terminology = _read(config, store, progress)
+        metadata = _begin(config, terminology, store, output)
+        positives = _derive(config, terminology, store, progress)
+        space = join_terms(positives, store)
+        _warn_of_large_component(space, progress)
+        stats = _write_sets(config, positives, space, store, output, metadata, progress)
+        _check(output, store, progress)
+        skipped = (*terminology.skipped, *positives.skipped)
+        _finish(config, terminology, skipped, space, stats, output, progress)
+        output.publish()
+    return Build(config.out)
+
+
+def join_terms(positives: Positives, store: Store) -> TermSpace:
+    """Return all terms as arrays, with the connected components that the positives make.
+
+    The table term_component (term_id, component_id) is left in the store.
+    """
+    terms, pairs = positives.terms, positives.pairs
+    node = terms["node_id"].to_numpy()
+    ends = (node[pairs["term1_id"].to_numpy()], node[pairs["term2_id"].to_numpy()])
+    n_nodes = int(node.max(initial=-1)) + 1
+    component = components(n_nodes, *ends)[node]
+    store.put(
+        "term_component",
+        terms.select("term_id", pl.Series("component_id", component, dtype=pl.Int32)),
+    )
+    exact = pack(terms["term"].to_list())
+    return TermSpace(
+        lower=pack(terms["lower_term"].to_list()),
+        hashes=term_hashes(exact.codes, exact.starts),
+        components=component,
+    )
+
+
+def _read(config: BuildConfig, store: Store, progress: Progress) -> Terminology:
+    """Fill the canonical tables."""
+    source, path = find_source(config.source)
+    with progress.stage(f"read {path.name}") as stage:
+        terminology = source.load(path, store, config.reading)
+        languages = store.frame("terms/language")
+        if config.reading.language not in languages["language"].to_list():
+            known = ", ".join(languages["language"].to_list()) or "none"
+            raise InputError(
+                f"{path}: no active descriptions in language {config.reading.language!r}; "
+                f"languages found: {known}"
+            )
+        stage.found(
+            f"{store.table('concept').height:,} concepts, "
+            f"{store.table('description').height:,} descriptions"
+        )
+    return terminology
+
+
+def _begin(
+    config: BuildConfig, terminology: Terminology, store: Store, output: OutputFolder
+) -> dict[str, str]:
+    """Write the canonical tables, and return the metadata that every file bears."""
+    metadata = _metadata(config, terminology)
+    output.resume(metadata)
+    for table in CANONICAL_TABLES:
+        output.write(f"terminology/{table}.parquet", store.table(table), metadata)
+    return metadata
+
+
+def _derive(
+    config: BuildConfig, terminology: Terminology, store: Store, progress: Progress
+) -> Positives:
+    with progress.stage("derive positives") as stage:
+        positives = derive_positives(
+            store,
+            language=config.reading.language,
+            rf2_rules=terminology.rf2_rules,
+            threads=config.threads,
+        )
+        stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
+    return positives
+
+
+def _warn_of_large_component(space: TermSpace, progress: Progress) -> None:
+    largest, n_terms = _largest_component(space), len(space.components)
+    if largest > max(1, _LARGE_COMPONENT * n_terms) and n_terms > 1 / _LARGE_COMPONENT:
+        progress.warn(
+            f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
+            "they are never paired as negatives"
+        )
+
+
+def _largest_component(space: TermSpace) -> int:
+    return int(np.bincount(space.components).max()) if len(space.components) else 0
+
+
+def _write_sets(  # noqa: PLR0913 — the stage that brings everything together
+    config: BuildConfig,
+    positives: Positives,
+    space: TermSpace,
+    store: Store,
+    output: OutputFolder,
+    metadata: dict[str, str],
+    progress: Progress,
+) -> pl.DataFrame:
+    """Write the twenty datasets and their statistics, which are returned."""
+    rows = []
+    for strategy in STRATEGIES:
+        maker = SetMaker(
+            strategy, positives, space, store, seed=config.seed, threads=config.threads
+        )
+        for key in set_keys(strategy):
+            pairs = _taken_over(maker, key, output, progress)
+            if pairs is None:
+                with progress.stage(f"make {key}") as stage:
+                    pairs = maker.make(key, stage)
+                    output.write(key.path, pairs, {**metadata, **key.columns()})
+                    stage.found(f"{pairs.height:,} pairs")
+            rows.append(stats_row(key.columns(), pairs))
+    stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
+    output.write("stats.parquet", stats, metadata)
+    return stats
+
+
+def _taken_over(
+    maker: SetMaker, key: SetKey, output: OutputFolder, progress: Progress
+) -> pl.DataFrame | None:
+    """Return the rows that an interrupted run of the same job wrote, if it did."""
+    pairs = output.read(key.path)
+    if pairs is None or pairs.schema != pl.Schema(PAIR_COLUMNS):
+        return None
+    maker.take_over(key, pairs)
+    output.took_over(key.path, pairs)
+    progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
+    return pairs
+
+
+def _check(output: OutputFolder, store: Store, progress: Progress) -> None:
+    """Check the rules of the datasets on what lies on disk.
+
+    Raises:
+        BrokenPromiseError: a rule does not hold, which is a bug.
+    """
+    with progress.stage("check the rules") as stage:
+        store.view_parquet({"pair": str(output.folder / PAIR_FILES)})
+        findings = run_checks(store)
+        broken = findings.filter(pl.col("violations") > 0)
+        if broken.height:
+            raise BrokenPromiseError(
+                f"the build breaks its own rules ({', '.join(broken['check'])}); please report it"
+            )
+        stage.found(f"{findings.height} hold")
+
+
+def _finish(  # noqa: PLR0913 — everything that a manifest tells
+    config: BuildConfig,
+    terminology: Terminology,
+    skipped: tuple[Skipped, ...],
+    space: TermSpace,
+    stats: pl.DataFrame,
+    output: OutputFolder,
+    progress: Progress,
+) -> None:
+    """Write the manifest, the last file of a build."""
+    source = asdict(terminology)
+    del source["skipped"]
+    day = terminology.release_date
+    shortfall = int(stats["shortfall"].sum())
+    if shortfall:
+        progress.warn(f"{shortfall:,} negatives could not be made; see the column shortfall")
+    manifest.Manifest(
+        medsim=manifest.medsim_version(),
+        libraries=manifest.library_versions(),
+        source={**source, "release_date": day.isoformat() if day else None},
+        options=config.options(),
+        threads=config.threads,
+        skipped=[asdict(one) for one in skipped],
+        components={
+            "n_terms": len(space.components),
+            "n_components": len(np.unique(space.components)),
+            "largest": _largest_component(space),
+        },
+        shortfall=shortfall,
+        warnings=list(progress.warnings),
+        outputs=dict(sorted(output.outputs.items())),
+        stages=[asdict(record) for record in progress.records],
+    ).write(output.folder)
+
+
+def _metadata(config: BuildConfig, terminology: Terminology) -> dict[str, str]:
+    """Return what decides the rows of a build, and may they be passed on: no clock, no path."""
+    day = terminology.release_date
+    return {
+        "medsim": manifest.medsim_version(),
+        "libraries": json.dumps(manifest.library_versions()),
+        "source": terminology.name,
+        "source_files": json.dumps([asdict(file) for file in terminology.files]),
+        "release_date": day.isoformat() if day else "",
+        "options": json.dumps(config.options()),
+        "redistributable": json.dumps(terminology.redistributable),
+        "terms_of_use": terminology.terms_of_use,
+    }

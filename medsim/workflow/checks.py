@@ -1,0 +1,43 @@
+"""Runs the SQL checks, whose rows are violations of the rules of the datasets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim import queries
+
+if TYPE_CHECKING:
+    from medsim.store import Store
+
+FINDING_COLUMNS = {
+    "check": pl.String,
+    "promise": pl.String,
+    "violations": pl.Int64,
+    "example": pl.String,
+}
+"""A row per check: what it promises, how often that does not hold, and one place."""
+
+
+def finding(check: str, promise: str, violations: int, example: str = "") -> pl.DataFrame:
+    """Return one row of findings."""
+    row = [(check, promise, violations, example)]
+    return pl.DataFrame(row, schema=FINDING_COLUMNS, orient="row")
+
+
+def run_checks(store: Store) -> pl.DataFrame:
+    """Return what each file of ``sql/checks`` finds.
+
+    Args:
+        store: with the canonical tables, term, term_component and bearer, and the view pair.
+    """
+    return pl.concat([_run(store, name) for name in queries.names("checks")])
+
+
+def _run(store: Store, name: str) -> pl.DataFrame:
+    offending = store.frame(name)
+    example = " ".join(str(value) for value in offending.row(0)) if offending.height else ""
+    return finding(
+        name.removeprefix("checks/"), queries.query(name).sentence, offending.height, example
+    )

@@ -1,0 +1,147 @@
+"""A finished build, opened for reading."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim import queries
+from medsim.config import DIFFICULTIES, STRATEGIES
+from medsim.errors import InputError, OptionError
+from medsim.manifest import Manifest, read_manifest
+from medsim.registry import unknown_name
+from medsim.schema import CANONICAL_TABLES
+from medsim.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
+"""Where the files of pairs lie in a build."""
+
+VIEWS = {
+    **{table: f"terminology/{table}.parquet" for table in CANONICAL_TABLES},
+    "pair": PAIR_FILES,
+    "stats": "stats.parquet",
+}
+"""The views that SQL statements see, and the files that they read."""
+
+
+class Build:
+    """A finished build; what it holds is read when it is asked for.
+
+    Args:
+        folder: where it lies.
+
+    Raises:
+        InputError: the folder holds no finished build.
+
+    Attributes:
+        folder: where it lies.
+        manifest: what it says of itself.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.manifest: Manifest = read_manifest(self.folder)
+
+    def __repr__(self) -> str:
+        return f"Build({str(self.folder)!r})"
+
+    def stats(self) -> pl.DataFrame:
+        """Return a row per dataset: sizes, mean distances, shortfalls."""
+        return self._scan("stats.parquet").collect()
+
+    def pairs(
+        self,
+        dataset: str | None = None,
+        difficulty: str | None = None,
+        negatives: str | None = None,
+    ) -> pl.LazyFrame:
+        """Return the pairs of one dataset, or of all that fit.
+
+        Args:
+            dataset: such as "fsn_syn"; all by default.
+            difficulty: "easy" or "hard"; both by default.
+            negatives: "random" or "levenshtein"; both by default. The positives are the same.
+
+        Returns:
+            The columns of a pairs file, then dataset, difficulty and negatives.
+
+        Raises:
+            OptionError: a name is unknown; the message suggests near ones.
+        """
+        chosen = {
+            "dataset": (dataset, [known.name for known in queries.datasets()]),
+            "difficulty": (difficulty, list(DIFFICULTIES)),
+            "negatives": (negatives, list(STRATEGIES)),
+        }
+        for column, (value, known) in chosen.items():
+            if value is not None and value not in known:
+                raise OptionError(unknown_name(column, value, known))
+        parts = [f"{column}={value or '*'}" for column, (value, _) in chosen.items()]
+        return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """Return a canonical table: concept, description, association or is_a.
+
+        Raises:
+            OptionError: there is no such table.
+        """
+        if name not in CANONICAL_TABLES:
+            raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
+        return self._scan(f"terminology/{name}.parquet")
+
+    def sql(self, statement: str, *, threads: int = 1) -> pl.DataFrame:
+        """Return the rows of one read-only SQL statement.
+
+        It sees the views concept, description, association, is_a, pair and stats, and nothing
+        else: no other files, no network.
+
+        Raises:
+            StatementError: it is no single select, or cannot be run.
+        """
+        with self._store(threads) as store:
+            return store.select(statement)
+
+    def views(self) -> pl.DataFrame:
+        """Return the views that statements see: their columns and numbers of rows."""
+        with self._store(1) as store:
+            rows = [_describe(store, view) for view in VIEWS]
+        return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
+
+    def _store(self, threads: int) -> Store:
+        store = Store(threads=threads)
+        folder = self.folder.resolve()
+        store.view_parquet({view: str(folder / files) for view, files in VIEWS.items()})
+        store.lock_down(folder)
+        return store
+
+    def _scan(self, files: str) -> pl.LazyFrame:
+        try:
+            return pl.scan_parquet(
+                self.folder / files,
+                hive_partitioning=files.startswith("pairs/"),
+                try_parse_hive_dates=False,
+            )
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{self.folder / files} cannot be read ({error})") from error
+
+
+def open_build(folder: str | Path) -> Build:
+    """Return the finished build in a folder.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+    return Build(folder)
+
+
+def _describe(store: Store, view: str) -> tuple[str, int, str]:
+    columns: Sequence[tuple[str, str]] = store.select(f"describe {view}").select(
+        "column_name", "column_type"
+    ).rows()
+    n_rows = int(store.select(f"select count(*) as n from {view}")["n"][0])
+    return view, n_rows, ", ".join(f"{name} {kind.lower()}" for name, kind in columns)

@@ -1,0 +1,156 @@
+"""The folder of a build: claimed by one process, filled beside its place, then moved there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import polars as pl
+from filelock import FileLock, Timeout
+
+from medsim.errors import OutputError
+from medsim.manifest import MANIFEST, Output, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_JOB = "job.json"
+_SPILL = "spill"
+
+
+class OutputFolder:
+    """The unfinished folder of one build, which no other process writes to.
+
+    Args:
+        out: where it will lie.
+
+    Attributes:
+        folder: where it lies until it is published.
+        outputs: what has been written, by path.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self._replaced = out.with_name(f".{out.name}.replaced")
+        self.folder = out.with_name(f".{out.name}.unfinished")
+        self.outputs: dict[str, Output] = {}
+
+    @property
+    def spill(self) -> Path:
+        """Where the database may put what does not fit in memory."""
+        return self.folder / _SPILL
+
+    def resume(self, job: Mapping[str, object]) -> bool:
+        """Return whether files of an interrupted run of the same job are there to be taken over.
+
+        Files of another job are removed.
+        """
+        path = self.folder / _JOB
+        text = json.dumps(job, sort_keys=True)
+        with suppress(OSError):
+            if path.read_text(encoding="utf-8") == text:
+                return True
+        for entry in self.folder.iterdir():
+            if entry != self.spill:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        path.write_text(text, encoding="utf-8")
+        return False
+
+    def write(self, name: str, frame: pl.DataFrame, metadata: Mapping[str, str]) -> None:
+        """Write a frame as Parquet; the file appears whole or not at all.
+
+        Args:
+            name: the path inside the folder.
+            frame: the rows.
+            metadata: the key-value metadata of the file.
+        """
+        path = self.folder / name
+        partial = path.with_suffix(".partial")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            frame.write_parquet(partial, metadata=dict(metadata))
+            with partial.open("rb") as stream:
+                os.fsync(stream.fileno())
+            partial.replace(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise OutputError(f"cannot write {path}: {error}") from error
+        self.took_over(name, frame)
+
+    def read(self, name: str) -> pl.DataFrame | None:
+        """Return the rows of a file that is there already, None if it is not or is damaged."""
+        try:
+            return pl.read_parquet(self.folder / name, hive_partitioning=False)
+        except (OSError, pl.exceptions.PolarsError):
+            return None
+
+    def took_over(self, name: str, frame: pl.DataFrame) -> None:
+        """Note the rows of a file that an interrupted run wrote."""
+        self.outputs[name] = Output(rows=frame.height, fingerprint=fingerprint(frame))
+
+    def publish(self) -> None:
+        """Move the folder to its place; an earlier build there is removed."""
+        (self.folder / _JOB).unlink()
+        shutil.rmtree(self.spill, ignore_errors=True)
+        if self._out.exists():
+            self._out.rename(self._replaced)
+        self.folder.rename(self._out)
+        shutil.rmtree(self._replaced, ignore_errors=True)
+
+    def recover(self) -> None:
+        """Undo a publishing that was interrupted between its two renames."""
+        if self._replaced.exists() and not self._out.exists():
+            self._replaced.rename(self._out)
+        shutil.rmtree(self._replaced, ignore_errors=True)
+
+
+@contextmanager
+def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
+    """Give the body the only right to write a build to ``out``.
+
+    Args:
+        out: where the build will lie.
+        overwrite: whether an earlier build there may be replaced.
+
+    Raises:
+        OutputError: ``out`` is taken, is being written by another process, or cannot be written.
+    """
+    out = out.resolve()
+    output = OutputFolder(out)
+    lock = FileLock(out.with_name(f".{out.name}.lock"), timeout=0)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout as error:
+        raise OutputError(f"another build is writing {out}; wait for it or choose another") from error
+    except OSError as error:
+        raise OutputError(f"cannot write beside {out}: {error.strerror}") from error
+    try:
+        output.recover()
+        _check_free(out, overwrite=overwrite)
+        output.spill.mkdir(parents=True, exist_ok=True)
+        yield output
+    except OSError as error:
+        raise OutputError(f"cannot write {out}: {error}") from error
+    finally:
+        with suppress(OSError):
+            os.unlink(lock.lock_file)  # while it is held: whoever comes next makes a new one
+        lock.release()
+
+
+def _check_free(out: Path, *, overwrite: bool) -> None:
+    """Raise OutputError if ``out`` holds something that must not be replaced."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise OutputError(f"{out} is a file; name a folder")
+    if not any(out.iterdir()):
+        out.rmdir()
+        return
+    if not (out / MANIFEST).is_file():
+        raise OutputError(f"{out} holds files that are no build of medsim; choose another folder")
+    if not overwrite:
+        raise OutputError(f"{out} holds a build already; add --overwrite to replace it")

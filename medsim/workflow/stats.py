@@ -1,0 +1,37 @@
+"""Sizes and distances of each dataset, as in table 2 of Schulz and Juric (2020)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.schema import STATS_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the row of ``stats.parquet`` for one dataset.
+
+    Args:
+        key: its dataset, difficulty and negatives.
+        pairs: its rows.
+    """
+    positive = pairs.filter(pl.col("label") == 1)
+    distance = pairs.filter(pl.col("label") == 0)["distance"]
+    n_terms = pl.concat([positive["term1"], positive["term2"]]).n_unique()
+    row = {
+        **key,
+        "n_positives": positive.height,
+        "n_negatives": len(distance),
+        "shortfall": positive.height - len(distance),
+        "n_terms": n_terms,
+        "mean_distance_positives": positive["distance"].mean(),
+        "mean_distance_negatives": distance.mean(),
+        "median_distance_negatives": distance.median(),
+        "min_distance_negatives": distance.min(),
+        "max_distance_negatives": distance.max(),
+    }
+    return pl.DataFrame([row], schema=STATS_COLUMNS)

@@ -1,0 +1,19 @@
+-- A positive is easy if its distance is at most 5, else hard, and no distance is below 1.
+--
+-- reads   pair
+-- writes  the rows that violate this
+
+select
+    p.dataset as dataset,
+    p.difficulty as difficulty,
+    p.negatives as negatives,
+    p.pair_id as pair_id
+from pair as p
+where
+    p.distance < 1
+    or (p.label = 1 and (p.difficulty = 'easy') <> (p.distance <= 5))
+order by
+    dataset,
+    difficulty,
+    negatives,
+    pair_id;
