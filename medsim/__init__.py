@@ -1,1 +1,56 @@
-"""medsim: term-similarity datasets from medical terminologies."""
+"""Term-similarity datasets from medical terminologies.
+
+The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
+``convert``, and ``open``, which gives the statistics, pairs, tables and SQL of a build.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from medsim.errors import MedsimError
+    from medsim.progress import Progress
+    from medsim.workflow.build import build
+    from medsim.workflow.opened import Build
+    from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
+    from medsim.workflow.releases import convert, synth
+    from medsim.workflow.verify import Verification, verify
+
+__all__ = [
+    "Build",
+    "MedsimError",
+    "Progress",
+    "Verification",
+    "build",
+    "convert",
+    "open",
+    "synth",
+    "verify",
+]
+
+_HOMES = {
+    "Build": "medsim.workflow.opened:Build",
+    "MedsimError": "medsim.errors:MedsimError",
+    "Progress": "medsim.progress:Progress",
+    "Verification": "medsim.workflow.verify:Verification",
+    "build": "medsim.workflow.build:build",
+    "convert": "medsim.workflow.releases:convert",
+    "open": "medsim.workflow.opened:open_build",
+    "synth": "medsim.workflow.releases:synth",
+    "verify": "medsim.workflow.verify:verify",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is, so that ``import medsim`` is quick."""
+    if name not in _HOMES:
+        message = f"module 'medsim' has no attribute {name!r}"
+        raise AttributeError(message)
+    module, attribute = _HOMES[name].split(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,8 +80,7 @@ def names(folder: str) -> list[str]:
 def query(name: str) -> Query:
     """Return the query named ``name``, such as "rf2/concept"."""
     text = (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
-    sentence = text.splitlines()[0].removeprefix("--").strip()
-    return Query(name=name, text=text, sentence=sentence, header=_header(text))
+    return Query(name=name, text=text, sentence=_sentence(text), header=_header(text))
 
 
 @cache
@@ -109,6 +109,12 @@ def _dataset(registered: Query) -> Dataset:
         order=int(registered.header["order"][0]),
         contains=frozenset(contains.replace(",", " ").split()),
     )
+
+
+def _sentence(text: str) -> str:
+    """Return the first paragraph of a header."""
+    lines = (line.removeprefix("--").strip() for line in text.splitlines())
+    return " ".join(takewhile(bool, lines))
 
 
 def _header(text: str) -> dict[str, tuple[str, ...]]:

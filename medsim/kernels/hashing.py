@@ -36,3 +36,22 @@ def term_hashes(codes: Codes, starts: Starts) -> Hashes:
             word = _mixed(word ^ np.uint64(codes[at]))
         hashes[term] = word
     return hashes
+
+
+@njit(cache=True, nogil=True)
+def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
+    """Return the hashes by which candidates of equal distance to a query are ordered.
+
+    Args:
+        seed: of the build.
+        query: the hash of the first term.
+        candidates: uint64[n_candidates], the hashes of the second terms.
+
+    Returns:
+        uint64[n_candidates].
+    """
+    ties = np.empty(len(candidates), np.uint64)
+    first = _mixed(seed ^ query)
+    for at in range(len(candidates)):
+        ties[at] = _mixed(first ^ candidates[at])
+    return ties

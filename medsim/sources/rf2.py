@@ -10,6 +10,7 @@ from medsim.sources import SOURCES, Skipped, Source, SourceFile, Terminology
 from medsim.sources.archive import ReleaseFile, release_files
 from medsim.sources.rf2_files import TABLES, Table, find_tables, release_date
 from medsim.sources.rf2_text import RowStream, find_fault, locate_rows
+from medsim.sources.rf2_writer import ORIGIN_FILE
 from medsim.store import QueryError
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from medsim.config import SourceOptions
     from medsim.store import Store
-
-ORIGIN_FILE = "medsim-origin.json"
-"""The file by which a release that medsim wrote says what it is made of."""
 
 _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "
@@ -113,9 +111,10 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
             try:
                 with file.open() as stream:
                     origin = json.load(stream)
-                return bool(origin["redistributable"]), str(origin["terms"])
+                redistributable, terms = origin["redistributable"], origin["terms"]
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{file.inner}: not what medsim writes there") from error
+            return None if redistributable is None else redistributable is True, str(terms)
     return False, _LICENCE
 
 

@@ -13,19 +13,17 @@ import polars as pl
 from medsim import manifest
 from medsim.config import STRATEGIES, BuildConfig, SourceOptions, available_threads
 from medsim.errors import BrokenPromiseError, InputError
-from medsim.kernels.components import components
-from medsim.kernels.hashing import term_hashes
 from medsim.negatives import TermSpace
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
 from medsim.sources import Skipped, Terminology, find_source
 from medsim.store import Store
-from medsim.terms import pack
 from medsim.workflow.checks import run_checks
 from medsim.workflow.datasets import SetKey, SetMaker, set_keys
 from medsim.workflow.opened import PAIR_FILES, Build
 from medsim.workflow.output import OutputFolder, claimed
 from medsim.workflow.positives import Positives, derive_positives
+from medsim.workflow.space import join_terms
 from medsim.workflow.stats import stats_row
 
 if TYPE_CHECKING:
@@ -92,28 +90,6 @@ def build(
         _finish(config, terminology, skipped, space, stats, output, progress)
         output.publish()
     return Build(config.out)
-
-
-def join_terms(positives: Positives, store: Store) -> TermSpace:
-    """Return all terms as arrays, with the connected components that the positives make.
-
-    The table term_component (term_id, component_id) is left in the store.
-    """
-    terms, pairs = positives.terms, positives.pairs
-    node = terms["node_id"].to_numpy()
-    ends = (node[pairs["term1_id"].to_numpy()], node[pairs["term2_id"].to_numpy()])
-    n_nodes = int(node.max(initial=-1)) + 1
-    component = components(n_nodes, *ends)[node]
-    store.put(
-        "term_component",
-        terms.select("term_id", pl.Series("component_id", component, dtype=pl.Int32)),
-    )
-    exact = pack(terms["term"].to_list())
-    return TermSpace(
-        lower=pack(terms["lower_term"].to_list()),
-        hashes=term_hashes(exact.codes, exact.starts),
-        components=component,
-    )
 
 
 def _read(config: BuildConfig, store: Store, progress: Progress) -> Terminology:

@@ -94,6 +94,20 @@ class Build:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
         return self._scan(f"terminology/{name}.parquet")
 
+    def read(self, path: str) -> pl.DataFrame:
+        """Return the rows of one file of the build, without the columns that folders name.
+
+        Args:
+            path: inside the folder, as the manifest has it.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        try:
+            return pl.read_parquet(self.folder / path, hive_partitioning=False)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{self.folder / path} cannot be read ({error})") from error
+
     def sql(self, statement: str, *, threads: int = 1) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
 

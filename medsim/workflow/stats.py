@@ -35,3 +35,29 @@ def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
         "max_distance_negatives": distance.max(),
     }
     return pl.DataFrame([row], schema=STATS_COLUMNS)
+
+
+def table_2(stats: pl.DataFrame) -> pl.DataFrame:
+    """Return the statistics as table 2 of the paper has them: a row per set of positives.
+
+    Args:
+        stats: as ``stats.parquet`` has them, a row per dataset.
+
+    Returns:
+        dataset, difficulty, the positives' number and mean distance, then for each strategy the
+        negatives' number and mean distance.
+    """
+    key = ["dataset", "difficulty"]
+    table = stats.select(
+        *key,
+        pl.col("n_positives").alias("positives"),
+        pl.col("mean_distance_positives").alias("distance"),
+    ).unique(maintain_order=True)
+    for strategy in stats["negatives"].unique(maintain_order=True):
+        of_strategy = stats.filter(pl.col("negatives") == strategy).select(
+            *key,
+            pl.col("n_negatives").alias(strategy),
+            pl.col("mean_distance_negatives").alias(f"{strategy}_distance"),
+        )
+        table = table.join(of_strategy, on=key, how="left", maintain_order="left")
+    return table

@@ -19,4 +19,10 @@ create or replace macro sctid(name) as
         when 'alternative' then '900000000000530003'
         when 'refers_to' then '900000000000531004'
         when 'is_a' then '116680003'
+        when 'core_module' then '900000000000207008'
+        when 'primitive' then '900000000000074008'
+        when 'case_insensitive' then '900000000000448009'
+        when 'inferred' then '900000000000011006'
+        when 'existential' then '900000000000451002'
+        when 'simple_map' then '900000000000496009'
     end;

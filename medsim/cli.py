@@ -1,0 +1,233 @@
+"""The command line: parses, calls one function, prints."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from medsim.errors import BrokenPromiseError, MedsimError
+
+from medsim.report.formats import TableFormat
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+_INTERRUPTED = 130  # as shells have it for SIGINT
+
+
+class _Commands(TyperGroup):
+    """Commands whose known failures end in one line and their exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except MedsimError as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(error.exit_code) from error
+        except KeyboardInterrupt as error:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(_INTERRUPTED) from error
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Term-similarity datasets from medical terminologies.",
+)
+
+Format = Annotated[TableFormat, typer.Option("--format", help="How to print the table.")]
+Threads = Annotated[
+    int | None, typer.Option(help="Threads to use; all by default. Never changes the result.")
+]
+SourceLocation = Annotated[
+    str, typer.Argument(help="An RF2 zip or folder, an .obo file, or a built-in name such as hpo.")
+]
+BuildFolder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder of a build.")]
+
+
+def main() -> None:
+    """Run the command line; SIGTERM ends it as an interrupt does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    app()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from medsim.manifest import medsim_version
+
+        typer.echo(f"medsim {medsim_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Term-similarity datasets from medical terminologies."""
+
+
+@app.command()
+def build(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
+    source: SourceLocation = "hpo",
+    language: Annotated[str, typer.Option(help="Language code of the names.")] = "en",
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d", "%Y%m%d"], help="State of this day, from Full history."),
+    ] = None,
+    synonyms: Annotated[
+        str, typer.Option(help="OBO synonym scopes that count, such as exact,narrow.")
+    ] = "exact",
+    seed: Annotated[int, typer.Option(help="Of random draws, ties and the order of rows.")] = 0,
+    threads: Threads = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace an earlier build at OUT.")] = False,
+    form: Format = TableFormat.table,
+) -> None:
+    """Build the twenty datasets of a terminology and print their sizes.
+
+    Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
+    leaves nothing at OUT; the same command goes on where it stopped.
+
+    Example: medsim build hpo -o hpo
+    """
+    from medsim.progress import Progress
+    from medsim.workflow.build import build as run
+    from medsim.workflow.stats import table_2
+
+    built = run(
+        source,
+        out,
+        language=language,
+        as_of=as_of.date() if as_of else None,
+        synonym_scopes=[scope.strip() for scope in synonyms.split(",")],
+        seed=seed,
+        threads=threads,
+        overwrite=overwrite,
+        progress=Progress.to_stderr(),
+    )
+    _print(table_2(built.stats()), form)
+
+
+@app.command()
+def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
+    """Print the sizes and mean Levenshtein distances of a build's datasets.
+
+    Writes nothing. It is table 2 of Schulz and Juric (2020) for this build; the view stats of
+    medsim sql has more columns.
+
+    Example: medsim stats hpo --format latex
+    """
+    from medsim.workflow.opened import open_build
+    from medsim.workflow.stats import table_2
+
+    _print(table_2(open_build(out).stats()), form)
+
+
+@app.command()
+def sql(
+    out: BuildFolder,
+    statement: Annotated[
+        str | None, typer.Argument(help="One select; read from standard input if piped.")
+    ] = None,
+    threads: Threads = None,
+    form: Format = TableFormat.table,
+) -> None:
+    """Run one read-only SQL statement over a build, or list what it can select from.
+
+    Writes nothing: the statement sees the views concept, description, association, is_a, pair and
+    stats, and no other file.
+
+    Example: medsim sql hpo "select term1, term2 from pair where label = 0 order by distance limit 5"
+    """
+    from medsim.config import available_threads
+    from medsim.workflow.opened import open_build
+
+    opened = open_build(out)
+    if statement is None and not sys.stdin.isatty():
+        statement = sys.stdin.read().strip()
+    if statement:
+        _print(opened.sql(statement, threads=threads or available_threads()), form)
+    else:
+        _print(opened.views(), form)
+
+
+@app.command()
+def verify(
+    out: BuildFolder,
+    sample: Annotated[
+        int, typer.Option(help="First terms of each set that are compared by brute force.")
+    ] = 100,
+    threads: Threads = None,
+    form: Format = TableFormat.table,
+) -> None:
+    """Derive a build's promises anew from what lies on disk, and print what holds.
+
+    Writes nothing. Exit code 3 says that a promise does not hold.
+
+    Example: medsim verify hpo --sample 500
+    """
+    from medsim.progress import Progress
+    from medsim.workflow.verify import verify as run
+
+    found = run(out, sample=sample, threads=threads, progress=Progress.to_stderr())
+    _print(found.findings, form)
+    if not found.holds:
+        raise BrokenPromiseError(f"{out}: {', '.join(found.broken)} do not hold")
+
+
+@app.command()
+def synth(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The zip to write.")],
+    concepts: Annotated[int, typer.Option(min=1, help="Active clinical concepts.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Of all that is invented.")] = 0,
+    form: Format = TableFormat.table,
+) -> None:
+    """Invent an RF2 release of any size, with history and associations, and print its size.
+
+    Writes a zip with Full and Snapshot files. Nothing in it is of SNOMED CT.
+
+    Example: medsim synth -o invented.zip --concepts 10000 --seed 1
+    """
+    from medsim.workflow.releases import synth as run
+
+    _print(run(out, concepts=concepts, seed=seed), form)
+
+
+@app.command()
+def convert(
+    source: SourceLocation,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The zip to write.")],
+    language: Annotated[str, typer.Option(help="Language code of the names.")] = "en",
+    form: Format = TableFormat.table,
+) -> None:
+    """Write any terminology as an RF2 release, and print its size.
+
+    Writes a zip with Snapshot files. Identifiers that are no SNOMED CT identifiers are replaced by
+    new ones, and a map to the old ones lies in the zip.
+
+    Example: medsim convert hpo -o hpo-rf2.zip
+    """
+    from medsim.progress import Progress
+    from medsim.workflow.releases import convert as run
+
+    _print(run(source, out, language=language, progress=Progress.to_stderr()), form)
+
+
+def _print(frame: pl.DataFrame, form: TableFormat) -> None:
+    from medsim.report.tables import rendered
+
+    typer.echo(rendered(frame, form))

@@ -1,0 +1,118 @@
+"""RF2 releases that medsim writes: invented ones, and terminologies of other formats."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.config import SourceOptions, available_threads
+from medsim.progress import Progress
+from medsim.sources import Terminology, find_source
+from medsim.sources.rf2_writer import ReleaseOrigin, ReleaseWriter, sctids
+from medsim.sources.synthetic import write_synthetic
+from medsim.store import Store
+
+if TYPE_CHECKING:
+    from medsim.sources.rf2_writer import Component, Table
+
+_FIRST_ITEM = 10_000_000  # of eight digits, so that identifiers are in the order of items as text
+_UNDATED = date(2000, 1, 1)
+_TAG = "concept"
+_TABLES: tuple[Table, ...] = ("concept", "description", "association", "simple_map")
+
+
+def synth(out: str | Path, *, concepts: int = 10_000, seed: int = 0) -> pl.DataFrame:
+    """Write an invented RF2 release and return how many rows each of its files has.
+
+    Args:
+        out: the zip to write.
+        concepts: how many active clinical concepts.
+        seed: of all that is invented.
+
+    Returns:
+        table, release_type, rows.
+
+    Raises:
+        OptionError: the number of concepts or the seed is out of range.
+        OutputError: the zip cannot be written.
+    """
+    return write_synthetic(Path(out), concepts=concepts, seed=seed).frame()
+
+
+def convert(
+    source: str | Path,
+    out: str | Path,
+    *,
+    language: str = "en",
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """Write any terminology as an RF2 release and return how many rows each of its files has.
+
+    Identifiers that are no numbers become SNOMED CT identifiers of an invented namespace, in the
+    order of the old ones; a simple map in the release says which is which.
+
+    Args:
+        source: as for ``build``.
+        out: the zip to write.
+        language: of the names that give semantic tags.
+        progress: told of every stage; silent by default.
+
+    Returns:
+        table, release_type, rows.
+
+    Raises:
+        InputError: the source is missing, damaged or in no known format.
+        OutputError: the zip cannot be written.
+    """
+    progress = progress or Progress()
+    found, path = find_source(str(source))
+    with Store(threads=available_threads()) as store:
+        with progress.stage(f"read {path.name}"):
+            terminology = found.load(path, store, SourceOptions(language=language))
+        with progress.stage(f"write {Path(out).name}"):
+            return _write(terminology, store, Path(out))
+
+
+def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
+    day = terminology.release_date or _UNDATED
+    origin = ReleaseOrigin(
+        kind=f"converted from {terminology.source} {terminology.name}",
+        redistributable=terminology.redistributable,
+        terms=terminology.terms_of_use,
+    )
+    _identify(store, "concept")
+    _identify(store, "description")
+    rows: list[tuple[str, str, int]] = []
+    with ReleaseWriter(out, release_date=day, origin=origin, edition="Converted") as writer:
+        for table in _TABLES:
+            params = {"tag": _TAG} if table == "description" else {}
+            frame = store.frame(f"convert/{table}", effective_time=f"{day:%Y%m%d}", **params)
+            rows.append((table, "Snapshot", writer.write(table, "Snapshot", [frame])))
+        frame = _with_ids(store.frame("convert/relationship", effective_time=f"{day:%Y%m%d}"))
+        rows.append(("relationship", "Snapshot", writer.write("relationship", "Snapshot", [frame])))
+    return pl.DataFrame(rows, schema=["table", "release_type", "rows"], orient="row")
+
+
+def _identify(store: Store, component: Component) -> None:
+    """Write the table that gives each component an identifier: its own where it is a number."""
+    old = store.table(component)[f"{component}_id"].sort()
+    if old.str.contains(r"^[0-9]+$").all():
+        new = old
+    else:
+        new = pl.Series(_made_ids(len(old), component), dtype=pl.Int64).cast(pl.String)
+    store.put(
+        f"{component}_sctid", pl.DataFrame({f"{component}_id": old, "sctid": new})
+    )
+
+
+def _with_ids(relationships: pl.DataFrame) -> pl.DataFrame:
+    ids = pl.Series("id", _made_ids(relationships.height, "relationship"), dtype=pl.Int64)
+    return relationships.with_columns(ids.cast(pl.String))
+
+
+def _made_ids(number: int, component: Component) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return sctids(np.arange(_FIRST_ITEM, _FIRST_ITEM + number), component)

@@ -1,0 +1,38 @@
+"""All terms of a terminology as arrays, joined by the positives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.kernels.components import components
+from medsim.kernels.hashing import term_hashes
+from medsim.negatives import TermSpace
+from medsim.terms import pack
+
+if TYPE_CHECKING:
+    from medsim.store import Store
+    from medsim.workflow.positives import Positives
+
+
+def join_terms(positives: Positives, store: Store) -> TermSpace:
+    """Return all terms as arrays, with the connected components that the positives make.
+
+    The table term_component (term_id, component_id) is left in the store.
+    """
+    terms, pairs = positives.terms, positives.pairs
+    node = terms["node_id"].to_numpy()
+    ends = (node[pairs["term1_id"].to_numpy()], node[pairs["term2_id"].to_numpy()])
+    n_nodes = int(node.max(initial=-1)) + 1
+    component = components(n_nodes, *ends)[node]
+    store.put(
+        "term_component",
+        terms.select("term_id", pl.Series("component_id", component, dtype=pl.Int32)),
+    )
+    exact = pack(terms["term"].to_list())
+    return TermSpace(
+        lower=pack(terms["lower_term"].to_list()),
+        hashes=term_hashes(exact.codes, exact.starts),
+        components=component,
+    )

@@ -1,0 +1,18 @@
+-- Associations as members of RF2 reference sets; the id of a member is drawn from its content.
+--
+-- reads   association, concept_sctid
+-- writes  a row per association, key id
+-- params  $effective_time text: of all rows, as YYYYMMDD
+
+select
+    md5(concat_ws(' ', 'association', a.source_id, a.target_id, a.kind))::uuid::varchar as id,
+    $effective_time as "effectiveTime",
+    a.active as active,
+    sctid('core_module') as "moduleId",
+    coalesce(sctid(a.kind), a.kind) as "refsetId",
+    s.sctid as "referencedComponentId",
+    t.sctid as "targetComponentId"
+from association as a
+inner join concept_sctid as s on a.source_id = s.concept_id
+inner join concept_sctid as t on a.target_id = t.concept_id
+order by id;
