@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperGroup
 
 from medsim.errors import BrokenPromiseError, MedsimError
-
 from medsim.report.formats import TableFormat
 
 if TYPE_CHECKING:
@@ -74,7 +73,9 @@ def _print_version(wanted: bool) -> None:
 def _root(
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Term-similarity datasets from medical terminologies."""

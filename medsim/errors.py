@@ -1,5 +1,7 @@
 """The error tree: every failure that is not a bug, with its exit code."""
 
+from difflib import get_close_matches
+
 
 class MedsimError(Exception):
     """A failure that the user can mend; its message is one line that says what and how.
@@ -31,3 +33,11 @@ class BrokenPromiseError(MedsimError):
     """A build on disk does not hold what medsim promises of it."""
 
     exit_code = 3
+
+
+def unknown_name(kind: str, name: str, known: list[str]) -> str:
+    """Return the message for an unknown name, with the nearest known ones first."""
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    if near:
+        return f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?"
+    return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"

@@ -10,8 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError
-from medsim.registry import unknown_name
+from medsim.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from difflib import get_close_matches
 from typing import Generic, TypeVar
 
-from medsim.errors import OptionError
+from medsim.errors import OptionError, unknown_name
 
 T = TypeVar("T")
 
@@ -61,11 +60,3 @@ class Registry(Generic[T]):
         for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
             importlib.import_module(f"{self._package}.{module}")
         self._discovered = True
-
-
-def unknown_name(kind: str, name: str, known: list[str]) -> str:
-    """Return the message for an unknown name, with the nearest known ones first."""
-    near = get_close_matches(name, known, n=3, cutoff=0.5)
-    if near:
-        return f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?"
-    return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"

@@ -134,9 +134,7 @@ def _clear_masks(pool: Pool, query: int, masks: Hashes, n_words: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _bounded_distance(
-    pool: Pool, length: int, candidate: int, bound: int, work: Workspace
-) -> int:
+def _bounded_distance(pool: Pool, length: int, candidate: int, bound: int, work: Workspace) -> int:
     """Return the distance of the query to a candidate, or more than ``bound`` if it exceeds it.
 
     The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003), a word of 64 rows after

@@ -111,9 +111,7 @@ def serve_nearest(
 
 
 @njit(cache=True, nogil=True)
-def _allowed(
-    first: int, second: int, components: Ids, used: Hashes
-) -> bool:
+def _allowed(first: int, second: int, components: Ids, used: Hashes) -> bool:
     """Return whether a term may be the second of a negative."""
     if components[first] == components[second]:
         return False
@@ -140,9 +138,7 @@ def _counted_out(
 
 
 @njit(cache=True, nogil=True)
-def draw_random(
-    firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, used: Hashes
-) -> Ids:
+def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, used: Hashes) -> Ids:
     """Return a random second term for each pair.
 
     A term is drawn from all occurrences until one is allowed; after many refusals the allowed ones

@@ -51,9 +51,7 @@ def rendered(frame: pl.DataFrame, form: TableFormat) -> str:
 def _as_table(frame: pl.DataFrame) -> str:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="")
     for name, kind in frame.schema.items():
-        table.add_column(
-            Text(name), justify="right" if kind.is_numeric() else "left", no_wrap=True
-        )
+        table.add_column(Text(name), justify="right" if kind.is_numeric() else "left", no_wrap=True)
     for row in _readable(frame).iter_rows():
         table.add_row(*(Text(value) for value in row))
     stream = io.StringIO()

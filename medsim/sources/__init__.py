@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from medsim.errors import InputError
-from medsim.registry import Registry, unknown_name
+from medsim.errors import InputError, unknown_name
+from medsim.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -172,7 +172,9 @@ def _licence(header: fastobo.header.HeaderFrame) -> str:
         if isinstance(clause, fastobo.header.PropertyValueClause):
             value = clause.property_value
             if _LICENCE_PROPERTY.search(str(value.relation)):
-                return f"as stated by the ontology: {getattr(value, 'value', None) or value.resource}"
+                return (
+                    f"as stated by the ontology: {getattr(value, 'value', None) or value.resource}"
+                )
     return "the file names no licence"
 
 

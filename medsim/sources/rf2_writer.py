@@ -66,6 +66,7 @@ _FILES: dict[Table, str] = {
     "association": "Refset/Content/der2_cRefset_Association{}",
 }
 _PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relationship": 12}
+_CORNERS = 5  # of the figure whose turns and reflections are the group of order 10
 _FASTEST = 1  # of deflate's levels; higher ones take four times as long for a tenth of the size
 
 
@@ -255,14 +256,15 @@ def check_digits(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         checks = np.where(rest > 0, product[checks, digits], checks)
         rest, place = rest // 10, place + 1
     inverses = np.argmin(product, axis=1)
-    return inverses[checks]
+    return np.take(inverses, checks)
 
 
 def _dihedral_product() -> NDArray[np.int64]:
     """Return the group's multiplication, int64[10, 10]: 0 to 4 turn, 5 to 9 turn and reflect."""
     left, right = np.indices((10, 10))
-    turns = np.where(left < 5, left + right, left - right) % 5  # noqa: PLR2004 — a pentagon
-    return turns + 5 * ((left >= 5) ^ (right >= 5))  # noqa: PLR2004 — a pentagon
+    turns = np.where(left < _CORNERS, left + right, left - right) % _CORNERS
+    flips = np.not_equal(left < _CORNERS, right < _CORNERS)
+    return np.where(flips, turns + _CORNERS, turns)
 
 
 def _place_permutations() -> NDArray[np.int64]:

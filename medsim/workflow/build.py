@@ -66,9 +66,7 @@ def build(
     config = BuildConfig(
         source=str(source),
         out=Path(out),
-        reading=SourceOptions(
-            language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)
-        ),
+        reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
         seed=seed,
         threads=available_threads() if threads is None else threads,
         overwrite=overwrite,

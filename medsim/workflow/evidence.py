@@ -171,9 +171,8 @@ def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame
 def _sampled(pairs: pl.DataFrame, sample: int) -> Ids:
     """Return first terms spread evenly over a set, in order of text."""
     firsts = pairs.filter(pl.col("label") == 1)["term1_id"].unique().sort().to_numpy()
-    if sample >= len(firsts):
-        return firsts
-    return firsts[np.linspace(0, len(firsts) - 1, sample).astype(np.int64)] if sample else firsts[:0]
+    n_sampled = min(sample, len(firsts))
+    return firsts[np.linspace(0, len(firsts) - 1, n_sampled).astype(np.int64)]
 
 
 def _greedy(

@@ -9,9 +9,8 @@ import polars as pl
 
 from medsim import queries
 from medsim.config import DIFFICULTIES, STRATEGIES
-from medsim.errors import InputError, OptionError
+from medsim.errors import InputError, OptionError, unknown_name
 from medsim.manifest import Manifest, read_manifest
-from medsim.registry import unknown_name
 from medsim.schema import CANONICAL_TABLES
 from medsim.store import Store
 
@@ -154,8 +153,8 @@ def open_build(folder: str | Path) -> Build:
 
 
 def _describe(store: Store, view: str) -> tuple[str, int, str]:
-    columns: Sequence[tuple[str, str]] = store.select(f"describe {view}").select(
-        "column_name", "column_type"
-    ).rows()
-    n_rows = int(store.select(f"select count(*) as n from {view}")["n"][0])
+    columns: Sequence[tuple[str, str]] = (
+        store.select(f"describe {view}").select("column_name", "column_type").rows()
+    )
+    n_rows = int(store.select(f"from {view} select count(*)").item())
     return view, n_rows, ", ".join(f"{name} {kind.lower()}" for name, kind in columns)

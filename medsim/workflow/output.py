@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,7 +17,6 @@ from medsim.manifest import MANIFEST, Output, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 _JOB = "job.json"
 _SPILL = "spill"
@@ -125,7 +125,7 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
         out.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as error:
-        raise OutputError(f"another build is writing {out}; wait for it or choose another") from error
+        raise OutputError(f"another build is writing {out}; wait or choose another") from error
     except OSError as error:
         raise OutputError(f"cannot write beside {out}: {error.strerror}") from error
     try:
@@ -137,7 +137,7 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
         raise OutputError(f"cannot write {out}: {error}") from error
     finally:
         with suppress(OSError):
-            os.unlink(lock.lock_file)  # while it is held: whoever comes next makes a new one
+            Path(lock.lock_file).unlink()  # while it is held: whoever comes next makes a new one
         lock.release()
 
 

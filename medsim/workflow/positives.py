@@ -46,9 +46,7 @@ class Positives:
     skipped: tuple[Skipped, ...]
 
 
-def derive_positives(
-    store: Store, *, language: str, rf2_rules: bool, threads: int
-) -> Positives:
+def derive_positives(store: Store, *, language: str, rf2_rules: bool, threads: int) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
     The tables term, name, bearer and substitution are left in the store.
@@ -68,9 +66,7 @@ def derive_positives(
     frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
     pairs = _with_distances(pl.concat(frames), terms["lower_term"].to_list(), threads)
     skipped = store.frame("terms/skipped", language=language).to_dicts()
-    return Positives(
-        terms=terms, pairs=pairs, skipped=tuple(Skipped(**row) for row in skipped)
-    )
+    return Positives(terms=terms, pairs=pairs, skipped=tuple(Skipped(**row) for row in skipped))
 
 
 def pair_distances(

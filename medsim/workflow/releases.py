@@ -104,9 +104,7 @@ def _identify(store: Store, component: Component) -> None:
         new = old
     else:
         new = pl.Series(_made_ids(len(old), component), dtype=pl.Int64).cast(pl.String)
-    store.put(
-        f"{component}_sctid", pl.DataFrame({f"{component}_id": old, "sctid": new})
-    )
+    store.put(f"{component}_sctid", pl.DataFrame({f"{component}_id": old, "sctid": new}))
 
 
 def _with_ids(relationships: pl.DataFrame) -> pl.DataFrame:

@@ -107,7 +107,9 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
             continue
         if frame.schema != pl.Schema(_columns(name)):
             unreadable.append(name)
-        elif fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows:
+        elif (
+            fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows
+        ):
             changed.append(name)
     yield finding("columns", "Every file has the columns of its table.", *_counted(unreadable))
     yield finding("fingerprint", "Every file holds the rows of the manifest.", *_counted(changed))

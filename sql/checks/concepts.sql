@@ -16,10 +16,10 @@ with first_concept as (
 )
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 left join first_concept as f
     on
@@ -34,7 +34,7 @@ where
     p.label = 0
     and (f.concept1 is null or p.concept2 is distinct from b.concept_id)
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

@@ -4,16 +4,16 @@
 -- writes  the rows that violate this
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 where
     p.distance < 1
     or (p.label = 1 and (p.difficulty = 'easy') <> (p.distance <= 5))
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

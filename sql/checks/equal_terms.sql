@@ -4,10 +4,10 @@
 -- writes  the rows that violate this
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 left join term as t1 on p.term1 = t1.term
 left join term as t2 on p.term2 = t2.term
@@ -16,7 +16,7 @@ where
     or t2.node_id is null
     or t1.node_id = t2.node_id
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

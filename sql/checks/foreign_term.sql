@@ -22,10 +22,10 @@ with pool as (
 )
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 anti join pool as o
     on
@@ -35,7 +35,7 @@ anti join pool as o
         and p.term2 = o.term
 where p.label = 0
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

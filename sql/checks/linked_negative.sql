@@ -4,10 +4,10 @@
 -- writes  the rows that violate this
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 inner join term as t1 on p.term1 = t1.term
 inner join term as t2 on p.term2 = t2.term
@@ -17,7 +17,7 @@ where
     p.label = 0
     and c1.component_id = c2.component_id
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

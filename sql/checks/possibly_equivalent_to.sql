@@ -1,4 +1,5 @@
--- A positive of possibly_equivalent_to is an active association of that kind, and no pair of syn_syn.
+-- A positive of possibly_equivalent_to is an active association of that kind, and no pair of
+-- syn_syn.
 --
 -- reads   pair, association
 -- writes  the rows that violate this
@@ -15,10 +16,10 @@ with synonymous as (
 )
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 left join association as a
     on
@@ -36,7 +37,7 @@ where
     and p.dataset = 'possibly_equivalent_to'
     and (a.source_id is null or s.low is not null)
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

@@ -17,10 +17,10 @@ with negative as (
 )
 
 select distinct
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from negative as p
 inner join negative as q
     on
@@ -31,7 +31,7 @@ where
     (p.dataset, p.difficulty) > (q.dataset, q.difficulty)
     and not (p.dataset = 'syn_syn' and q.dataset = 'fsn_syn')
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

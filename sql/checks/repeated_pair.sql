@@ -4,21 +4,22 @@
 -- writes  the rows that violate this
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
-qualify count(*) over (
-    partition by
-        p.dataset,
-        p.difficulty,
-        p.negatives,
-        least(p.term1, p.term2),
-        greatest(p.term1, p.term2)
-) > 1
+qualify
+    count(*) over (
+        partition by
+            p.dataset,
+            p.difficulty,
+            p.negatives,
+            least(p.term1, p.term2),
+            greatest(p.term1, p.term2)
+    ) > 1
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

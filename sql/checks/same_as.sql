@@ -15,10 +15,10 @@ with synonymous as (
 )
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 left join association as a
     on
@@ -36,7 +36,7 @@ where
     and p.dataset = 'same_as'
     and (a.source_id is null or s.low is not null)
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

@@ -21,10 +21,10 @@ with justified as (
 )
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
 anti join justified as j
     on
@@ -36,7 +36,7 @@ where
     p.label = 1
     and p.dataset = 'syn_syn'
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

@@ -4,24 +4,25 @@
 -- writes  the negatives of first terms that violate this
 
 select
-    p.dataset as dataset,
-    p.difficulty as difficulty,
-    p.negatives as negatives,
-    p.pair_id as pair_id
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id
 from pair as p
-window first_term as (
-    partition by
-        p.dataset,
-        p.difficulty,
-        p.negatives,
-        p.term1
-)
+window
+    first_term as (
+        partition by
+            p.dataset,
+            p.difficulty,
+            p.negatives,
+            p.term1
+    )
 qualify
     p.label = 0
     and 2 * count(*) filter (where p.label = 0) over first_term
     > count(*) over first_term
 order by
-    dataset,
-    difficulty,
-    negatives,
-    pair_id;
+    p.dataset,
+    p.difficulty,
+    p.negatives,
+    p.pair_id;

@@ -7,7 +7,7 @@
 select
     md5(concat_ws(' ', 'association', a.source_id, a.target_id, a.kind))::uuid::varchar as id,
     $effective_time as "effectiveTime",
-    a.active as active,
+    a.active,
     sctid('core_module') as "moduleId",
     coalesce(sctid(a.kind), a.kind) as "refsetId",
     s.sctid as "referencedComponentId",

@@ -7,7 +7,7 @@
 select
     i.sctid as id,
     $effective_time as "effectiveTime",
-    c.active as active,
+    c.active,
     coalesce(nullif(c.module_id, ''), sctid('core_module')) as "moduleId",
     sctid('primitive') as "definitionStatusId"
 from concept as c

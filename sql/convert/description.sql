@@ -8,7 +8,7 @@
 select
     di.sctid as id,
     $effective_time as "effectiveTime",
-    d.active as active,
+    d.active,
     coalesce(nullif(c.module_id, ''), sctid('core_module')) as "moduleId",
     ci.sctid as "conceptId",
     d.language as "languageCode",

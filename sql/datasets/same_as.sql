@@ -8,12 +8,12 @@
 create or replace table same_as as
 
 select
-    term1_id as term1_id,
-    term2_id as term2_id,
-    node1_id as node1_id,
-    node2_id as node2_id,
-    concept1 as concept1,
-    concept2 as concept2
+    term1_id,
+    term2_id,
+    node1_id,
+    node2_id,
+    concept1,
+    concept2
 from substitution
 where kind = 'same_as'
 order by

@@ -8,17 +8,17 @@
 -- cites   Schulz and Juric 2020, section 3.1
 
 create or replace macro tag_parts(fsn) as
-    case
-        when not regexp_full_match(fsn, '(?s).* \(.*\)')
-            then {'term': fsn, 'tag': ''}
-        when suffix(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1), ' or')
-            then {'term': fsn, 'tag': ''}
-        when suffix(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1), '&')
-            then {'term': fsn, 'tag': ''}
-        when prefix(regexp_extract(fsn, '(?s)^.* \((.*)\)$', 1), '&')
-            then {'term': fsn, 'tag': ''}
-        else {
-            'term': trimmed(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1)),
-            'tag': regexp_extract(fsn, '(?s)^.* \((.*)\)$', 1)
-        }
-    end;
+case
+    when not regexp_full_match(fsn, '(?s).* \(.*\)')
+        then { 'term': fsn, 'tag': '' }
+    when suffix(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1), ' or')
+        then { 'term': fsn, 'tag': '' }
+    when suffix(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1), '&')
+        then { 'term': fsn, 'tag': '' }
+    when prefix(regexp_extract(fsn, '(?s)^.* \((.*)\)$', 1), '&')
+        then { 'term': fsn, 'tag': '' }
+    else {
+        'term': trimmed(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1)),
+        'tag': regexp_extract(fsn, '(?s)^.* \((.*)\)$', 1)
+    }
+end;

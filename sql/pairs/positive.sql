@@ -12,7 +12,7 @@ with directed as (
     select
         term1_id,
         term2_id,
-        min({'concept1': concept1, 'concept2': concept2}) as concepts
+        min({ 'concept1': concept1, 'concept2': concept2 }) as concepts
     from query_table($candidates)
     where node1_id <> node2_id
     group by
@@ -21,10 +21,10 @@ with directed as (
 )
 
 select
-    kept.term1_id as term1_id,
-    kept.term2_id as term2_id,
-    kept.concepts.concept1 as concept1,
-    kept.concepts.concept2 as concept2
+    kept.term1_id,
+    kept.term2_id,
+    kept.concepts.concept1,
+    kept.concepts.concept2
 from directed as kept
 left join directed as mirrored
     on

@@ -6,9 +6,9 @@
 create or replace table association as
 
 select
-    source_id as source_id,
-    target_id as target_id,
-    kind as kind,
+    source_id,
+    target_id,
+    kind,
     bool_or(active) as active
 from association_as_of
 where module_id <> sctid('model_component_module')

@@ -7,9 +7,9 @@
 create or replace table concept as
 
 select
-    c.concept_id as concept_id,
-    c.active as active,
-    c.module_id as module_id,
+    c.concept_id,
+    c.active,
+    c.module_id,
     coalesce(d.tag, '') as semantic_tag
 from concept_as_of as c
 left join description_as_of as d

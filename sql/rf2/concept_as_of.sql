@@ -8,8 +8,8 @@ create or replace table concept_as_of as
 
 select
     id as concept_id,
-    active as active,
-    module_id as module_id
+    active,
+    module_id
 from rf2_concept
 where effective_time <= coalesce($as_of::date, 'infinity'::date)
 qualify row_number() over (partition by id order by effective_time desc) = 1;

@@ -8,12 +8,12 @@
 create or replace table description as
 
 select
-    description_id as description_id,
-    concept_id as concept_id,
-    term as term,
-    kind as kind,
-    active as active,
-    language as language
+    description_id,
+    concept_id,
+    term,
+    kind,
+    active,
+    language
 from description_as_of
 where
     kind is not null

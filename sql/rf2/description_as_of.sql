@@ -26,15 +26,15 @@ with newest as (
 
 select
     id as description_id,
-    effective_time as effective_time,
-    concept_id as concept_id,
-    language as language,
-    active as active,
-    kind as kind,
+    effective_time,
+    concept_id,
+    language,
+    active,
+    kind,
     case when kind = 'fsn' then tag_parts(term).term else term end as term,
     case when kind = 'fsn' then tag_parts(term).tag else '' end as tag,
     kind = 'fsn' and active and term <> '' and row_number() over (
         partition by concept_id, language, kind, active, term <> ''
-        order by effective_time desc, id
+        order by effective_time desc, id asc
     ) > 1 as outranked
 from newest;

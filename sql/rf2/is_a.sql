@@ -17,8 +17,8 @@ with newest as (
 )
 
 select distinct
-    child_id as child_id,
-    parent_id as parent_id
+    child_id,
+    parent_id
 from newest
 where active
 order by

@@ -5,7 +5,7 @@
 -- params  $rows text: the name of the table
 
 select
-    id as id,
+    id,
     strftime(effective_time, '%Y%m%d') as effective_time
 from query_table($rows)
 group by

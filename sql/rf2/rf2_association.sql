@@ -7,13 +7,13 @@
 create or replace table rf2_association as
 
 select
-    id as id,
-    effectiveTime as effective_time,
-    active as active,
-    moduleId as module_id,
-    refsetId as refset_id,
-    referencedComponentId as source_id,
-    targetComponentId as target_id
+    id,
+    "effectiveTime" as effective_time,
+    active,
+    "moduleId" as module_id,
+    "refsetId" as refset_id,
+    "referencedComponentId" as source_id,
+    "targetComponentId" as target_id
 from read_csv(
     $stream,
     auto_detect = false,

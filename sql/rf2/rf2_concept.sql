@@ -7,10 +7,10 @@
 create or replace table rf2_concept as
 
 select
-    id as id,
-    effectiveTime as effective_time,
-    active as active,
-    moduleId as module_id
+    id,
+    "effectiveTime" as effective_time,
+    active,
+    "moduleId" as module_id
 from read_csv(
     $stream,
     auto_detect = false,

@@ -7,13 +7,13 @@
 create or replace table rf2_description as
 
 select
-    id as id,
-    effectiveTime as effective_time,
-    active as active,
-    conceptId as concept_id,
-    languageCode as language,
-    typeId as type_id,
-    term as term
+    id,
+    "effectiveTime" as effective_time,
+    active,
+    "conceptId" as concept_id,
+    "languageCode" as language,
+    "typeId" as type_id,
+    term
 from read_csv(
     $stream,
     auto_detect = false,

@@ -9,32 +9,33 @@
 create or replace table rf2_relationship as
 
 select
-    id as id,
-    effectiveTime as effective_time,
-    active as active,
-    sourceId as child_id,
-    destinationId as parent_id
-from read_csv(
-    $stream,
-    auto_detect = false,
-    header = false,
-    delim = '\t',
-    quote = '',
-    escape = '',
-    nullstr = e'\x01',
-    new_line = '\n',
-    dateformat = '%Y%m%d',
-    columns = {
-        'id': 'varchar',
-        'effectiveTime': 'date',
-        'active': 'boolean',
-        'moduleId': 'varchar',
-        'sourceId': 'varchar',
-        'destinationId': 'varchar',
-        'relationshipGroup': 'varchar',
-        'typeId': 'varchar',
-        'characteristicTypeId': 'varchar',
-        'modifierId': 'varchar'
-    }
-)
-where typeId = sctid('is_a');
+    id,
+    "effectiveTime" as effective_time,
+    active,
+    "sourceId" as child_id,
+    "destinationId" as parent_id
+from
+    read_csv(
+        $stream,
+        auto_detect = false,
+        header = false,
+        delim = '\t',
+        quote = '',
+        escape = '',
+        nullstr = e'\x01',
+        new_line = '\n',
+        dateformat = '%Y%m%d',
+        columns = {
+            'id': 'varchar',
+            'effectiveTime': 'date',
+            'active': 'boolean',
+            'moduleId': 'varchar',
+            'sourceId': 'varchar',
+            'destinationId': 'varchar',
+            'relationshipGroup': 'varchar',
+            'typeId': 'varchar',
+            'characteristicTypeId': 'varchar',
+            'modifierId': 'varchar'
+        }
+    )
+where "typeId" = sctid('is_a');

@@ -22,7 +22,7 @@ with borne as (
 )
 
 select
-    t.term_id as term_id,
+    t.term_id,
     min(b.concept_id) as concept_id
 from borne as b
 inner join term as t on b.term = t.term

@@ -11,4 +11,4 @@ where active
 group by language
 order by
     n_descriptions desc,
-    language;
+    language asc;

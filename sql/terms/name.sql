@@ -38,16 +38,16 @@ head as (
 )
 
 select
-    concept_id as concept_id,
-    term_id as term_id,
-    node_id as node_id,
+    concept_id,
+    term_id,
+    node_id,
     true as is_fsn
 from head
 union all
 select distinct
-    n.concept_id as concept_id,
-    n.term_id as term_id,
-    n.node_id as node_id,
+    n.concept_id,
+    n.term_id,
+    n.node_id,
     false as is_fsn
 from named as n
 inner join head as h on n.concept_id = h.concept_id
@@ -55,6 +55,6 @@ where
     n.kind = 'synonym'
     and n.node_id <> h.node_id
 order by
-    concept_id,
+    concept_id asc,
     is_fsn desc,
-    term_id;
+    term_id asc;

@@ -41,13 +41,13 @@ synonymous as (
 )
 
 select
-    p.kind as kind,
-    p.concept1 as concept1,
-    p.concept2 as concept2,
-    p.term1_id as term1_id,
-    p.term2_id as term2_id,
-    p.node1_id as node1_id,
-    p.node2_id as node2_id
+    p.kind,
+    p.concept1,
+    p.concept2,
+    p.term1_id,
+    p.term2_id,
+    p.node1_id,
+    p.node2_id
 from paired as p
 anti join synonymous as s
     on

@@ -27,9 +27,9 @@ with name as (
 )
 
 select
-    concept_id as concept_id,
-    term as term,
-    is_namespace as is_namespace
+    concept_id,
+    term,
+    is_namespace
 from name
 where term <> ''
 order by concept_id;

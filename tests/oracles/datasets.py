@@ -462,8 +462,6 @@ def components(found: Mapping[str, Iterable[Pair]]) -> dict[str, int]:
     return component_of
 
 
-# ---- negatives
-
 PositivesBySet = Mapping[SetKey, Iterable[Pair]]
 Negatives = Sequence[tuple[str, str]]
 

@@ -1,0 +1,273 @@
+"""RF2 releases as medsim writes them."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import zipfile
+from contextlib import contextmanager
+from datetime import date
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.errors import InputError, OptionError, OutputError
+from medsim.sources.rf2_writer import (
+    COLUMNS,
+    LARGEST_ITEM,
+    ReleaseOrigin,
+    ReleaseWriter,
+    check_digits,
+    sctids,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ROOT = "SnomedCT_Invented_PRODUCTION_20260101T120000Z"
+ORIGIN = ReleaseOrigin(kind="synthetic", redistributable=True, terms="Invented; do as you like.")
+DESCRIPTION = {
+    "id": [11, 12],
+    "effectiveTime": [date(2025, 7, 1), date(2026, 1, 1)],
+    "active": [True, False],
+    "moduleId": [1, 1],
+    "conceptId": [21, 21],
+    "languageCode": ["en", "en"],
+    "typeId": [3, 3],
+    "term": ['"Brandix" ulcer, so-called', "Béranger's µ ΛΟΙΜΟΣ & [D]"],
+    "caseSignificanceId": [4, 4],
+}
+# Verhoeff's tables as textbooks print them.
+PRODUCT = [
+    "0123456789",
+    "1234067895",
+    "2340178956",
+    "3401289567",
+    "4012395678",
+    "5987604321",
+    "6598710432",
+    "7659821043",
+    "8765932104",
+    "9876543210",
+]
+PLACES = [
+    "0123456789",
+    "1576283094",
+    "5803796142",
+    "8916043527",
+    "9453126870",
+    "4286573901",
+    "2793806415",
+    "7046913258",
+]
+
+
+def release(path: Path) -> ReleaseWriter:
+    return ReleaseWriter(path, release_date=date(2026, 1, 1), origin=ORIGIN)
+
+
+def descriptions(**columns: object) -> pl.DataFrame:
+    return pl.DataFrame(DESCRIPTION | columns)
+
+
+def is_valid(number: int) -> bool:
+    state = 0
+    for place, digit in enumerate(reversed(str(number))):
+        state = int(PRODUCT[state][int(PLACES[place % 8][int(digit)])])
+    return state == 0
+
+
+@contextmanager
+def disk_that_is_full_after(n_bytes: int) -> Iterator[None]:
+    """Let no file grow beyond ``n_bytes``."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_every_table_has_its_standard_place_and_header(tmp_path: Path) -> None:
+    with release(tmp_path / "r.zip") as writer:
+        for release_type in ("Full", "Snapshot"):
+            for table in COLUMNS:
+                assert writer.write(table, release_type, []) == 0
+
+    with zipfile.ZipFile(tmp_path / "r.zip") as archive:
+        assert archive.testzip() is None
+        names = archive.namelist()
+        headers = {name.split("/", 1)[1]: archive.read(name).decode() for name in names[1:]}
+    assert names[0] == f"{ROOT}/medsim-origin.json"
+    row = "id\teffectiveTime\tactive\tmoduleId\t"
+    name = row + "conceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId\r\n"
+    assert headers == {
+        f"{release_type}/{file}": text
+        for release_type in ("Full", "Snapshot")
+        for file, text in {
+            f"Terminology/sct2_Concept_{release_type}_INT_20260101.txt": row
+            + "definitionStatusId\r\n",
+            f"Terminology/sct2_Description_{release_type}-en_INT_20260101.txt": name,
+            f"Terminology/sct2_TextDefinition_{release_type}-en_INT_20260101.txt": name,
+            f"Terminology/sct2_Relationship_{release_type}_INT_20260101.txt": row
+            + "sourceId\tdestinationId\trelationshipGroup\ttypeId\tcharacteristicTypeId\t"
+            "modifierId\r\n",
+            f"Refset/Content/der2_cRefset_Association{release_type}_INT_20260101.txt": row
+            + "refsetId\treferencedComponentId\ttargetComponentId\r\n",
+        }.items()
+    }
+
+
+def test_rows_are_written_without_quotes_and_escapes(tmp_path: Path) -> None:
+    shuffled = descriptions(other=[1, 2]).select(pl.all().reverse())[::-1]
+    with release(tmp_path / "r.zip") as writer:
+        assert writer.write("description", "Full", [shuffled[:1], shuffled[1:]]) == 2
+
+    with zipfile.ZipFile(tmp_path / "r.zip") as archive:
+        text = archive.read(archive.namelist()[1])
+    assert text.decode().split("\r\n")[1:] == [
+        '11\t20250701\t1\t1\t21\ten\t3\t"Brandix" ulcer, so-called\t4',
+        "12\t20260101\t0\t1\t21\ten\t3\tBéranger's µ ΛΟΙΜΟΣ & [D]\t4",
+        "",
+    ]
+
+
+def test_the_origin_says_whether_the_content_may_be_passed_on(tmp_path: Path) -> None:
+    origin = ReleaseOrigin(kind="hpo", redistributable=None, terms="Ask «them».")
+    path = tmp_path / "r.zip"
+    with ReleaseWriter(
+        path, release_date=date(2026, 1, 1), origin=origin, edition="HPO", namespace="XX1000999"
+    ) as writer:
+        writer.write("concept", "Snapshot", [])
+
+    with zipfile.ZipFile(path) as archive:
+        root = "SnomedCT_HPO_PRODUCTION_20260101T120000Z"
+        found = json.loads(archive.read(f"{root}/medsim-origin.json"))
+        concept = f"{root}/Snapshot/Terminology/sct2_Concept_Snapshot_XX1000999_20260101.txt"
+        assert concept in archive.namelist()
+    assert found.pop("writer").startswith("medsim")
+    assert found == {"origin": "hpo", "redistributable": None, "terms": "Ask «them»."}
+
+
+def test_the_same_calls_write_the_same_bytes(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.zip", tmp_path / "b.zip"]
+    for path in paths:
+        with release(path) as writer:
+            writer.write("description", "Full", [descriptions()])
+
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("broken", ["a\tb", "a\rb", "a\nb"])
+def test_a_term_that_rf2_cannot_express_is_named_by_its_id(tmp_path: Path, broken: str) -> None:
+    frame = descriptions(term=["fine", broken])
+
+    with pytest.raises(InputError, match="description 12 "), release(tmp_path / "r.zip") as writer:
+        writer.write("description", "Full", [frame])
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, InputError, OSError])
+def test_what_fails_midway_leaves_the_earlier_file_and_nothing_else(
+    tmp_path: Path, failure: type[BaseException]
+) -> None:
+    path = tmp_path / "r.zip"
+    path.write_bytes(b"earlier")
+
+    def frames() -> Iterator[pl.DataFrame]:
+        yield descriptions()
+        raise failure
+
+    with pytest.raises(failure), release(path) as writer:
+        writer.write("description", "Full", frames())
+
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == b"earlier"
+
+
+def test_a_finished_release_replaces_the_earlier_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.zip"
+    path.write_bytes(b"earlier")
+
+    with release(path) as writer:
+        writer.write("concept", "Full", [])
+        assert path.read_bytes() == b"earlier"
+
+    assert list(tmp_path.iterdir()) == [path]
+    assert zipfile.is_zipfile(path)
+
+
+def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(1 << 60, size=(20_000, 2)).astype(str)
+    frame = pl.select(
+        id=noise[:, 0], effectiveTime=20260101, active=1, moduleId=1, definitionStatusId=noise[:, 1]
+    )
+
+    with (
+        disk_that_is_full_after(100_000),
+        pytest.raises(OutputError, match=r"^cannot write .*r\.zip: File too large$"),
+        release(tmp_path / "r.zip") as writer,
+    ):
+        writer.write("concept", "Full", [frame] * 5)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="it is a folder"), release(tmp_path):
+        pass
+    with pytest.raises(OutputError, match="No such file"), release(tmp_path / "no" / "r.zip"):
+        pass
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", "é"])
+def test_a_release_is_named_in_letters_and_digits(tmp_path: Path, name: str) -> None:
+    with pytest.raises(OptionError, match="letters and digits"):
+        ReleaseWriter(
+            tmp_path / "r.zip", release_date=date(2026, 1, 1), origin=ORIGIN, edition=name
+        )
+
+
+def test_check_digits_are_those_of_published_identifiers() -> None:
+    numbers = np.array([11668000, 90000000000001200, 90000000000000300])
+
+    assert check_digits(numbers).tolist() == [3, 4, 1]
+
+
+@given(st.lists(st.integers(1, 10**17), min_size=1, max_size=20))
+def test_a_number_with_its_check_digit_passes_the_textbook_check(numbers: list[int]) -> None:
+    digits = check_digits(np.array(numbers))
+
+    for number, digit in zip(numbers, digits.tolist(), strict=True):
+        assert [last for last in range(10) if is_valid(number * 10 + last)] == [digit]
+
+
+def test_identifiers_hold_item_namespace_and_partition() -> None:
+    items = np.array([1, 42, LARGEST_ITEM])
+
+    for component, partition in (("concept", 10), ("description", 11), ("relationship", 12)):
+        ids = sctids(items, component, namespace=1234567).tolist()
+        assert [one // 10 for one in ids] == [
+            int(f"{item}1234567{partition}") for item in items.tolist()
+        ]
+        assert all(map(is_valid, ids))
+
+
+@pytest.mark.parametrize("item", [0, -1, LARGEST_ITEM + 1])
+def test_item_numbers_that_do_not_fit_are_refused(item: int) -> None:
+    with pytest.raises(OptionError, match=f"from {item} to {item}"):
+        sctids(np.array([item]), "concept")
+
+
+def test_a_namespace_of_another_length_is_refused() -> None:
+    with pytest.raises(OptionError, match="seven digits; this is 999"):
+        sctids(np.array([1]), "concept", namespace=999)
