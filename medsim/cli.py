@@ -152,7 +152,7 @@ def sql(
     Writes nothing: the statement sees the views concept, description, association, is_a, pair and
     stats, and no other file.
 
-    Example: medsim sql hpo "select term1, term2 from pair where label = 0 order by distance limit 5"
+    Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
     from medsim.config import available_threads
     from medsim.workflow.opened import open_build

@@ -66,7 +66,10 @@ class Store:
     def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
         """Return the rows of the query named ``name``."""
         with _named_errors(name):
-            return self._connection.sql(queries.query(name).text, params=dict(params)).pl()
+            frame: pl.DataFrame = self._connection.sql(
+                queries.query(name).text, params=dict(params)
+            ).pl()
+        return frame
 
     def run_on_stream(self, name: str, chunks: Iterable[bytes]) -> None:
         """Run a query that reads text from ``$stream`` while a thread writes the text there.
@@ -106,7 +109,8 @@ class Store:
 
     def table(self, table: str) -> pl.DataFrame:
         """Return the table named ``table``."""
-        return self._connection.table(table).pl()
+        frame: pl.DataFrame = self._connection.table(table).pl()
+        return frame
 
     def drop(self, *tables: str) -> None:
         """Drop tables that no later query reads."""
@@ -149,11 +153,12 @@ class Store:
             raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
         try:
             self._connection.execute("begin transaction read only")
-            return self._connection.sql(statement).pl()
+            frame: pl.DataFrame = self._connection.sql(statement).pl()
         except duckdb.Error as error:
             raise StatementError(_first_line(error)) from error
         finally:
             self._connection.execute("rollback")
+        return frame
 
     def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
         with _named_errors(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,5 +83,4 @@ def pack(terms: Sequence[str]) -> PackedTerms:
 def unpack(packed: PackedTerms) -> list[str]:
     """Return the terms of packed arrays."""
     text = packed.codes.tobytes().decode("utf-32-le", "surrogatepass")
-    starts = packed.starts.tolist()
-    return [text[begin:end] for begin, end in zip(starts[:-1], starts[1:], strict=True)]
+    return [text[begin:end] for begin, end in pairwise(packed.starts.tolist())]

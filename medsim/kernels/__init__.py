@@ -1,0 +1,1 @@
+"""Kernels: numpy arrays in and out, compiled by Numba."""

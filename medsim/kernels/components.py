@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
-from medsim.kernels.types import Ids
+if TYPE_CHECKING:
+    from medsim.kernels.types import Ids
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ from typing import Any
 from numba import config, types
 from numba.extending import intrinsic
 
-if config.DISABLE_JIT:
+if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
 
     def popcount(word: int) -> int:
         """Return how many bits of a 64-bit word are set."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from medsim.kernels.intrinsics import popcount
-from medsim.kernels.types import Codes, Hashes, Ids, Starts
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Codes, Hashes, Ids, Starts
 
 SIGNATURE_WORDS = 4
 """How many occurrences of a character a signature can tell apart."""
@@ -134,7 +136,9 @@ def _clear_masks(pool: Pool, query: int, masks: Hashes, n_words: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _bounded_distance(pool: Pool, length: int, candidate: int, bound: int, work: Workspace) -> int:
+def _bounded_distance(
+    pool: Pool, length: int, candidate: int, bound: np.int64, work: Workspace
+) -> int:
     """Return the distance of the query to a candidate, or more than ``bound`` if it exceeds it.
 
     The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003), a word of 64 rows after
@@ -221,11 +225,11 @@ def _enter(best: Best, slot: int, found: int, distance: int, tie: np.uint64) -> 
 
 
 @njit(cache=True, nogil=True)
-def _bound(best: Best, slot: int) -> int:
+def _bound(best: Best, slot: int) -> np.int64:
     """Return the largest distance that may still enter."""
     size = best.starts[slot + 1] - best.starts[slot]
     if size == 0:
-        return -1
+        return np.int64(-1)
     if best.counts[slot] < size:
         return _FAR
     return np.int64(best.distances[best.starts[slot + 1] - 1])

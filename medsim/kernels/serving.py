@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from medsim.kernels.types import Flags, Hashes, Ids, Starts
+if TYPE_CHECKING:
+    from medsim.kernels.types import Flags, Hashes, Ids, Starts
 
 _FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -48,7 +49,7 @@ def _pair_key(left: int, right: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _place(used: Hashes, key: np.uint64) -> int:
+def _place(used: Hashes, key: np.uint64) -> np.int64:
     """Return where a key lies in a hash set with linear probing, or where it would."""
     mask = np.uint64(len(used) - 1)
     at = _mixed(key) & mask

@@ -36,14 +36,15 @@ def levenshtein_negatives(
     lists that did not run dry is what the greedy rule gives.
     """
     pool = np.union1d(positives.term1_ids, positives.term2_ids).astype(np.int32)
-    firsts, wanted = np.unique(positives.term1_ids, return_counts=True)
+    firsts, counts = np.unique(positives.term1_ids, return_counts=True)
+    wanted = counts.astype(np.int32)
     queries = np.searchsorted(pool, firsts).astype(np.int32)
     candidates = Candidates(
         terms=space.lower.take(pool),
         components=space.components[pool],
         hashes=space.hashes[pool],
     )
-    lists = _Lists(len(queries), wanted.astype(np.int32) + _SLACK)
+    lists = _Lists(len(queries), wanted + np.int32(_SLACK))
     chosen = _serve(firsts, wanted, lists, used)
     todo = np.arange(len(queries))
     while len(todo):

@@ -50,7 +50,7 @@ def _pair_seeds(space: TermSpace, positives: PositiveSet, seed: int) -> Hashes:
     name = pack([f"{seed} {positives.name}"])
     salt = term_hashes(name.codes, name.starts)[0]
     first, second = space.hashes[positives.term1_ids], space.hashes[positives.term2_ids]
-    return salt ^ (first * _SPREAD) ^ second
+    return np.asarray(salt ^ (first * _SPREAD) ^ second, np.uint64)
 
 
 STRATEGIES.register("random", random_negatives)

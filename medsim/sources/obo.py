@@ -126,10 +126,12 @@ def _add_description(rows: _Rows, concept_id: str, text: str, kind: str) -> None
 
 
 def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
-    concepts = [(concept_id, active, "", "") for concept_id, active in rows.active.items()]
-    found = {
+    concepts: list[tuple[object, ...]] = [
+        (concept_id, active, "", "") for concept_id, active in rows.active.items()
+    ]
+    found: dict[str, list[tuple[object, ...]]] = {
         "concept": concepts,
-        "description": rows.description,
+        "description": list(rows.description),
         "association": list(rows.association),
         "is_a": list(rows.is_a),
     }

@@ -67,7 +67,7 @@ _FILES: dict[Table, str] = {
 }
 _PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relationship": 12}
 _CORNERS = 5  # of the figure whose turns and reflections are the group of order 10
-_FASTEST = 1  # of deflate's levels; higher ones take four times as long for a tenth of the size
+_FASTEST = 1  # of the levels of deflate; the usual one takes four times as long for a quarter less
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ import polars as pl
 from medsim import manifest
 from medsim.config import STRATEGIES, BuildConfig, SourceOptions, available_threads
 from medsim.errors import BrokenPromiseError, InputError
-from medsim.negatives import TermSpace
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
 from medsim.sources import Skipped, Terminology, find_source
@@ -30,10 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from medsim.negatives import TermSpace
+
 _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
 
 
-def build(
+def build(  # noqa: PLR0913 — an argument an option
     source: str | Path = "hpo",
     out: str | Path = "build",
     *,
@@ -72,72 +73,77 @@ def build(
         overwrite=overwrite,
     )
     config.check()
-    progress = progress or Progress()
     with (
         claimed(config.out, overwrite=config.overwrite) as output,
         Store(threads=config.threads, spill=output.spill) as store,
     ):
-        terminology = _read(config, store, progress)
-        metadata = _begin(config, terminology, store, output)
-        positives = _derive(config, terminology, store, progress)
+        run = _Run(config=config, store=store, output=output, progress=progress or Progress())
+        terminology = _read(run)
+        metadata = _begin(run, terminology)
+        positives = _derive(run, terminology)
         space = join_terms(positives, store)
-        _warn_of_large_component(space, progress)
-        stats = _write_sets(config, positives, space, store, output, metadata, progress)
-        _check(output, store, progress)
-        skipped = (*terminology.skipped, *positives.skipped)
-        _finish(config, terminology, skipped, space, stats, output, progress)
+        _warn_of_large_component(run, space)
+        stats = _write_sets(run, positives, space, metadata)
+        _check(run)
+        _finish(run, terminology, positives.skipped, space, stats)
         output.publish()
     return Build(config.out)
 
 
-def _read(config: BuildConfig, store: Store, progress: Progress) -> Terminology:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What every stage of one build needs."""
+
+    config: BuildConfig
+    store: Store
+    output: OutputFolder
+    progress: Progress
+
+
+def _read(run: _Run) -> Terminology:
     """Fill the canonical tables."""
-    source, path = find_source(config.source)
-    with progress.stage(f"read {path.name}") as stage:
-        terminology = source.load(path, store, config.reading)
-        languages = store.frame("terms/language")
-        if config.reading.language not in languages["language"].to_list():
+    source, path = find_source(run.config.source)
+    with run.progress.stage(f"read {path.name}") as stage:
+        terminology = source.load(path, run.store, run.config.reading)
+        languages = run.store.frame("terms/language")
+        if run.config.reading.language not in languages["language"].to_list():
             known = ", ".join(languages["language"].to_list()) or "none"
             raise InputError(
-                f"{path}: no active descriptions in language {config.reading.language!r}; "
+                f"{path}: no active descriptions in language {run.config.reading.language!r}; "
                 f"languages found: {known}"
             )
         stage.found(
-            f"{store.table('concept').height:,} concepts, "
-            f"{store.table('description').height:,} descriptions"
+            f"{run.store.table('concept').height:,} concepts, "
+            f"{run.store.table('description').height:,} descriptions"
         )
     return terminology
 
 
-def _begin(
-    config: BuildConfig, terminology: Terminology, store: Store, output: OutputFolder
-) -> dict[str, str]:
+def _begin(run: _Run, terminology: Terminology) -> dict[str, str]:
     """Write the canonical tables, and return the metadata that every file bears."""
-    metadata = _metadata(config, terminology)
-    output.resume(metadata)
+    metadata = _metadata(run.config, terminology)
+    run.output.resume(metadata)
     for table in CANONICAL_TABLES:
-        output.write(f"terminology/{table}.parquet", store.table(table), metadata)
+        run.output.write(f"terminology/{table}.parquet", run.store.table(table), metadata)
     return metadata
 
 
-def _derive(
-    config: BuildConfig, terminology: Terminology, store: Store, progress: Progress
-) -> Positives:
-    with progress.stage("derive positives") as stage:
+def _derive(run: _Run, terminology: Terminology) -> Positives:
+    with run.progress.stage("derive positives") as stage:
         positives = derive_positives(
-            store,
-            language=config.reading.language,
+            run.store,
+            language=run.config.reading.language,
             rf2_rules=terminology.rf2_rules,
-            threads=config.threads,
+            threads=run.config.threads,
         )
         stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
     return positives
 
 
-def _warn_of_large_component(space: TermSpace, progress: Progress) -> None:
+def _warn_of_large_component(run: _Run, space: TermSpace) -> None:
     largest, n_terms = _largest_component(space), len(space.components)
     if largest > max(1, _LARGE_COMPONENT * n_terms) and n_terms > 1 / _LARGE_COMPONENT:
-        progress.warn(
+        run.progress.warn(
             f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
             "they are never paired as negatives"
         )
@@ -147,56 +153,48 @@ def _largest_component(space: TermSpace) -> int:
     return int(np.bincount(space.components).max()) if len(space.components) else 0
 
 
-def _write_sets(  # noqa: PLR0913 — the stage that brings everything together
-    config: BuildConfig,
-    positives: Positives,
-    space: TermSpace,
-    store: Store,
-    output: OutputFolder,
-    metadata: dict[str, str],
-    progress: Progress,
+def _write_sets(
+    run: _Run, positives: Positives, space: TermSpace, metadata: dict[str, str]
 ) -> pl.DataFrame:
     """Write the twenty datasets and their statistics, which are returned."""
     rows = []
     for strategy in STRATEGIES:
         maker = SetMaker(
-            strategy, positives, space, store, seed=config.seed, threads=config.threads
+            strategy, positives, space, run.store, seed=run.config.seed, threads=run.config.threads
         )
         for key in set_keys(strategy):
-            pairs = _taken_over(maker, key, output, progress)
+            pairs = _taken_over(run, maker, key)
             if pairs is None:
-                with progress.stage(f"make {key}") as stage:
+                with run.progress.stage(f"make {key}") as stage:
                     pairs = maker.make(key, stage)
-                    output.write(key.path, pairs, {**metadata, **key.columns()})
+                    run.output.write(key.path, pairs, {**metadata, **key.columns()})
                     stage.found(f"{pairs.height:,} pairs")
             rows.append(stats_row(key.columns(), pairs))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
-    output.write("stats.parquet", stats, metadata)
+    run.output.write("stats.parquet", stats, metadata)
     return stats
 
 
-def _taken_over(
-    maker: SetMaker, key: SetKey, output: OutputFolder, progress: Progress
-) -> pl.DataFrame | None:
+def _taken_over(run: _Run, maker: SetMaker, key: SetKey) -> pl.DataFrame | None:
     """Return the rows that an interrupted run of the same job wrote, if it did."""
-    pairs = output.read(key.path)
+    pairs = run.output.read(key.path)
     if pairs is None or pairs.schema != pl.Schema(PAIR_COLUMNS):
         return None
     maker.take_over(key, pairs)
-    output.took_over(key.path, pairs)
-    progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
+    run.output.took_over(key.path, pairs)
+    run.progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
     return pairs
 
 
-def _check(output: OutputFolder, store: Store, progress: Progress) -> None:
+def _check(run: _Run) -> None:
     """Check the rules of the datasets on what lies on disk.
 
     Raises:
         BrokenPromiseError: a rule does not hold, which is a bug.
     """
-    with progress.stage("check the rules") as stage:
-        store.view_parquet({"pair": str(output.folder / PAIR_FILES)})
-        findings = run_checks(store)
+    with run.progress.stage("check the rules") as stage:
+        run.store.view_parquet({"pair": str(run.output.folder / PAIR_FILES)})
+        findings = run_checks(run.store)
         broken = findings.filter(pl.col("violations") > 0)
         if broken.height:
             raise BrokenPromiseError(
@@ -205,14 +203,12 @@ def _check(output: OutputFolder, store: Store, progress: Progress) -> None:
         stage.found(f"{findings.height} hold")
 
 
-def _finish(  # noqa: PLR0913 — everything that a manifest tells
-    config: BuildConfig,
+def _finish(
+    run: _Run,
     terminology: Terminology,
     skipped: tuple[Skipped, ...],
     space: TermSpace,
     stats: pl.DataFrame,
-    output: OutputFolder,
-    progress: Progress,
 ) -> None:
     """Write the manifest, the last file of a build."""
     source = asdict(terminology)
@@ -220,24 +216,24 @@ def _finish(  # noqa: PLR0913 — everything that a manifest tells
     day = terminology.release_date
     shortfall = int(stats["shortfall"].sum())
     if shortfall:
-        progress.warn(f"{shortfall:,} negatives could not be made; see the column shortfall")
+        run.progress.warn(f"{shortfall:,} negatives could not be made; see the column shortfall")
     manifest.Manifest(
         medsim=manifest.medsim_version(),
         libraries=manifest.library_versions(),
         source={**source, "release_date": day.isoformat() if day else None},
-        options=config.options(),
-        threads=config.threads,
-        skipped=[asdict(one) for one in skipped],
+        options=run.config.options(),
+        threads=run.config.threads,
+        skipped=[asdict(one) for one in (*terminology.skipped, *skipped)],
         components={
             "n_terms": len(space.components),
             "n_components": len(np.unique(space.components)),
             "largest": _largest_component(space),
         },
         shortfall=shortfall,
-        warnings=list(progress.warnings),
-        outputs=dict(sorted(output.outputs.items())),
-        stages=[asdict(record) for record in progress.records],
-    ).write(output.folder)
+        warnings=list(run.progress.warnings),
+        outputs=dict(sorted(run.output.outputs.items())),
+        stages=[asdict(record) for record in run.progress.records],
+    ).write(run.output.folder)
 
 
 def _metadata(config: BuildConfig, terminology: Terminology) -> dict[str, str]:

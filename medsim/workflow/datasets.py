@@ -76,7 +76,7 @@ class SetMaker:
         threads: how many to use.
     """
 
-    def __init__(  # noqa: PLR0913 — the parts of a build, kept for all its sets
+    def __init__(
         self,
         strategy: str,
         positives: Positives,

@@ -217,7 +217,7 @@ def _refused(
     earlier = [used.term2_ids[used.term1_ids == first], used.term1_ids[used.term2_ids == first]]
     took_it = negative.filter((pl.col("term2_id") == first) & (pl.col("term1_id") < first))
     taken = np.concatenate([*earlier, took_it["term1_id"].to_numpy()])
-    return linked | np.isin(pool, taken)
+    return np.asarray(linked | np.isin(pool, taken), np.bool_)
 
 
 def _with_ids(pairs: pl.DataFrame, ids: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,437 @@
+"""Invented releases: their form, their history, and that they are as difficult as real ones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections import Counter, defaultdict
+from dataclasses import asdict
+from datetime import date
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from medsim.errors import OptionError
+from medsim.sources import synthetic
+from medsim.sources.synthetic import write_synthetic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.sources.synthetic import SyntheticSummary
+
+Row = dict[str, str]
+Files = dict[str, list[Row]]
+
+MODEL_MODULE = "900000000000012004"
+FSN, SYNONYM, DEFINITION = "900000000000003001", "900000000000013009", "900000000000550004"
+IS_A = "116680003"
+SAME_AS, REPLACED_BY = "900000000000527005", "900000000000526001"
+POSSIBLY_EQUIVALENT_TO, MOVED_TO = "900000000000523009", "900000000000524003"
+TABLES = {
+    "concept": "sct2_Concept_",
+    "description": "sct2_Description_",
+    "text_definition": "sct2_TextDefinition_",
+    "relationship": "sct2_Relationship_",
+    "association": "der2_cRefset_Association",
+}
+
+
+class Release:
+    """An invented release, read by the standard library alone."""
+
+    def __init__(self, path: Path, **options: object) -> None:
+        self.summary: SyntheticSummary = write_synthetic(path, **({"seed": 7} | options))
+        with zipfile.ZipFile(path) as archive:
+            assert archive.testzip() is None
+            self.origin = json.loads(archive.read(archive.namelist()[0]))
+            self.full = _read(archive, "Full")
+            self.snapshot = _read(archive, "Snapshot")
+        self.concept = {row["id"]: row for row in self.snapshot["concept"]}
+
+    def is_active_clinical(self, concept: str) -> bool:
+        row = self.concept[concept]
+        return row["active"] == "1" and row["moduleId"] != MODEL_MODULE
+
+    def active_names(self, language: str = "en") -> list[Row]:
+        return [
+            row
+            for row in self.snapshot["description"]
+            if row["active"] == "1"
+            and row["languageCode"] == language
+            and row["typeId"] != DEFINITION
+            and self.is_active_clinical(row["conceptId"])
+        ]
+
+    def fsns(self) -> dict[str, str]:
+        """Return the active English FSN of each concept, retired ones too."""
+        return {
+            row["conceptId"]: row["term"]
+            for row in self.snapshot["description"]
+            if (row["active"], row["languageCode"], row["typeId"]) == ("1", "en", FSN)
+        }
+
+
+def _read(archive: zipfile.ZipFile, release_type: str) -> Files:
+    return {
+        table: _rows(
+            archive, next(name for name in archive.namelist() if f"{part}{release_type}" in name)
+        )
+        for table, part in TABLES.items()
+    }
+
+
+def _rows(archive: zipfile.ZipFile, name: str) -> list[Row]:
+    with archive.open(name) as binary:
+        text = io.TextIOWrapper(binary, "utf-8", newline="")
+        rows = csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
+        return [row for row in rows if None not in row and None not in row.values()]
+
+
+def newest(rows: list[Row]) -> dict[str, Row]:
+    latest: dict[str, Row] = {}
+    for row in rows:
+        if row["id"] not in latest or latest[row["id"]]["effectiveTime"] < row["effectiveTime"]:
+            latest[row["id"]] = row
+    return latest
+
+
+def untagged(term: str) -> str:
+    return re.sub(r" \([^()&]*\)$", "", term)
+
+
+def histories(rows: list[Row]) -> dict[str, list[Row]]:
+    by_id = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["effectiveTime"]):
+        by_id[row["id"]].append(row)
+    return by_id
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return Release(tmp_path_factory.mktemp("synthetic") / "r.zip", concepts=3000)
+
+
+def test_the_summary_counts_what_is_there(release: Release) -> None:
+    counted = release.summary
+    active = sum(map(release.is_active_clinical, release.concept))
+    inactive = sum(row["active"] == "0" for row in release.concept.values())
+
+    assert (counted.active_concepts, counted.retired_concepts) == (active, inactive) == (3000, 750)
+    assert counted.model_concepts == len(release.concept) - 3750
+    assert asdict(counted.full) == {table: len(rows) for table, rows in release.full.items()}
+    assert asdict(counted.snapshot) == {
+        table: len(rows) for table, rows in release.snapshot.items()
+    }
+
+
+def test_the_origin_says_that_the_content_is_invented(release: Release) -> None:
+    assert release.origin["origin"] == "synthetic"
+    assert release.origin["redistributable"] is True
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_snapshot_is_the_newest_row_of_each_id(release: Release, table: str) -> None:
+    latest = newest(release.full[table])
+
+    assert release.snapshot[table] == [latest[row["id"]] for row in release.snapshot[table]]
+    assert len(release.snapshot[table]) == len(latest)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_id_has_two_rows_of_one_time(release: Release, table: str) -> None:
+    times = Counter((row["id"], row["effectiveTime"]) for row in release.full[table])
+
+    assert max(times.values()) == 1
+    assert max(time for _, time in times) <= "20260101"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_components_are_changed_retired_and_revived(release: Release, table: str) -> None:
+    courses = {
+        "".join(row["active"] for row in rows) for rows in histories(release.full[table]).values()
+    }
+
+    assert {"1", "11", "10"} <= courses
+    assert table == "text_definition" or {"110", "101"} <= courses
+
+
+def test_a_changed_row_says_something_else(release: Release) -> None:
+    changing = {
+        "concept": {"definitionStatusId", "moduleId"},
+        "description": {"term", "caseSignificanceId"},
+        "relationship": {"relationshipGroup", "characteristicTypeId"},
+        "association": {"targetComponentId"},
+    }
+    for table, columns in changing.items():
+        changed = {
+            column
+            for rows in histories(release.full[table]).values()
+            for earlier, later in zip(rows, rows[1:], strict=False)
+            for column in earlier
+            if earlier[column] != later[column]
+        }
+        assert changed == columns | {"active", "effectiveTime"}
+
+
+def test_every_active_concept_has_one_fsn_with_the_tag_of_its_branch(release: Release) -> None:
+    fsns = [row for row in release.active_names() if row["typeId"] == FSN]
+    tags = {re.search(r" \(([a-z ]+)\)$", row["term"])[1] for row in fsns}
+
+    assert len(fsns) == len({row["conceptId"] for row in fsns}) == 3000
+    assert tags == {"disorder", "procedure", "body structure", "organism", "substance"}
+
+
+def test_an_fsn_is_replaced_by_a_new_description(release: Release) -> None:
+    replaced = [
+        row
+        for row in release.snapshot["description"]
+        if row["typeId"] == FSN
+        and row["active"] == "0"
+        and release.is_active_clinical(row["conceptId"])
+    ]
+    fsns = release.fsns()
+
+    assert len(replaced) > 100
+    assert all(fsns[row["conceptId"]] != row["term"] for row in replaced)
+
+
+def test_a_few_retired_concepts_lack_an_fsn(release: Release) -> None:
+    lacking = {row["id"] for row in release.concept.values()} - set(release.fsns())
+
+    assert 0 < len(lacking) < 50
+    assert all(release.concept[concept]["active"] == "0" for concept in lacking)
+
+
+def test_text_definitions_lie_in_their_file_and_a_few_among_the_descriptions(
+    release: Release,
+) -> None:
+    apart = release.snapshot["text_definition"]
+    among = [row for row in release.snapshot["description"] if row["typeId"] == DEFINITION]
+
+    assert {row["typeId"] for row in apart} == {DEFINITION}
+    assert 0 < len(among) < len(apart)
+
+
+def test_some_names_are_spanish(release: Release) -> None:
+    spanish = release.active_names("es")
+
+    assert {row["typeId"] for row in spanish} == {FSN, SYNONYM}
+    assert any("ó" in row["term"] for row in spanish)
+
+
+def test_is_a_leads_every_active_concept_to_the_root_without_circles(release: Release) -> None:
+    parents = defaultdict(set)
+    for row in release.snapshot["relationship"]:
+        if row["typeId"] == IS_A and row["active"] == "1":
+            parents[row["sourceId"]].add(row["destinationId"])
+    root = release.snapshot["concept"][0]["id"]
+    reached, rising = set(), {root}
+    children = defaultdict(set)
+    for child, above in parents.items():
+        for parent in above:
+            children[parent].add(child)
+    while rising:
+        reached |= rising
+        rising = {child for one in rising for child in children[one]}
+        assert root not in rising
+
+    active = set(filter(release.is_active_clinical, release.concept))
+    assert reached == active
+    order = {row["id"]: place for place, row in enumerate(release.snapshot["concept"])}
+    assert all(order[parent] < order[child] for child in parents for parent in parents[child])
+    assert {1, 2, 3} <= {len(above) for above in parents.values()}
+
+
+def test_other_relationships_and_inactive_ones_occur(release: Release) -> None:
+    kinds = Counter((row["typeId"], row["active"]) for row in release.snapshot["relationship"])
+    others = {kind for kind, _ in kinds} - {IS_A}
+
+    assert len(others) == 2
+    assert all(release.concept[kind]["moduleId"] == MODEL_MODULE for kind in others)
+    assert all(kinds[kind, active] > 20 for kind in (*others, IS_A) for active in "01")
+
+
+def test_associations_are_of_all_kinds_some_inactive_and_some_in_the_model(
+    release: Release,
+) -> None:
+    rows = release.snapshot["association"]
+    kinds = Counter((row["refsetId"], row["active"]) for row in rows)
+    models = sum(row["moduleId"] == MODEL_MODULE for row in rows)
+
+    assert {kind for kind, _ in kinds} == {SAME_AS, REPLACED_BY, POSSIBLY_EQUIVALENT_TO, MOVED_TO}
+    for kind in (SAME_AS, REPLACED_BY, POSSIBLY_EQUIVALENT_TO):
+        assert kinds[kind, "1"] > kinds[kind, "0"] > 0
+    assert 0 < models < 50
+    assert {release.concept[row["referencedComponentId"]]["active"] for row in rows} == {"0"}
+
+
+def test_what_has_moved_is_associated_with_a_namespace(release: Release) -> None:
+    fsns = release.fsns()
+    targets = {
+        fsns[row["targetComponentId"]]
+        for row in release.snapshot["association"]
+        if row["refsetId"] == MOVED_TO and row["active"] == "1"
+    }
+
+    assert targets
+    assert all("namespace" in target for target in targets)
+
+
+def test_some_retired_concepts_have_two_substitutes_or_a_retired_one(release: Release) -> None:
+    active = [row for row in release.snapshot["association"] if row["active"] == "1"]
+    sources = Counter(row["referencedComponentId"] for row in active)
+    targets = {release.concept[row["targetComponentId"]]["active"] for row in active}
+
+    assert 2 in sources.values()
+    assert targets == {"0", "1"}
+
+
+def test_model_concepts_were_clinical_once_and_have_names(release: Release) -> None:
+    models = [row["id"] for row in release.concept.values() if row["moduleId"] == MODEL_MODULE]
+    rows = histories(release.full["concept"])
+
+    assert len(models) == release.summary.model_concepts
+    assert all(rows[one][0]["moduleId"] != MODEL_MODULE for one in models)
+    assert set(models) <= set(release.fsns())
+
+
+def test_names_hold_what_breaks_careless_readers(release: Release) -> None:
+    terms = [row["term"] for row in release.full["description"]]
+
+    for part in ('"', "'", "[", "(", "&", "é", "ö", "ø", "µ", "ß", "β", "Ω", "İ", "ΛΟΙΜΟΣ"):
+        assert any(part in term for term in terms), part
+    assert any(term.startswith('"') for term in terms)
+
+
+def test_some_retired_names_have_a_d_in_brackets_or_no_tag(release: Release) -> None:
+    retired = [
+        fsn for concept, fsn in release.fsns().items() if release.concept[concept]["active"] == "0"
+    ]
+
+    assert any(fsn.startswith("[D]") for fsn in retired)
+    assert any(untagged(fsn).endswith("[D]") for fsn in retired)
+    assert any(re.search(r" or \([^()]*\)$", fsn) for fsn in retired)
+    assert any(re.search(r" \(& [^()]*\)$", fsn) for fsn in retired)
+
+
+def test_names_are_as_many_and_as_long_as_in_a_clinical_terminology(release: Release) -> None:
+    names = release.active_names()
+    lengths = [len(untagged(row["term"])) for row in names]
+
+    assert 2.4 < len(names) / 3000 < 3.0
+    assert 34 < sum(lengths) / len(lengths) < 43
+    assert 230 < max(len(row["term"]) for row in names) <= 255
+    assert all(row["term"] == row["term"].strip() for row in names)
+
+
+def test_names_of_concepts_resemble_those_of_others(release: Release) -> None:
+    names = [(row["conceptId"], untagged(row["term"]).lower()) for row in release.active_names()]
+    concepts = np.array([concept for concept, _ in names])
+    terms = [term for _, term in names]
+    distances = cdist(terms[::40], terms, scorer=Levenshtein.distance, dtype=np.uint16)
+
+    same = concepts[::40, None] == concepts
+    nearest = np.where(same, 999, distances).min(axis=1)
+
+    assert 6 < nearest.mean() < 12
+    assert nearest.min() >= 1
+
+
+def test_positives_of_every_kind_are_easy_and_hard(release: Release) -> None:
+    fsns = {concept: untagged(term).lower() for concept, term in release.fsns().items()}
+    pairs = {
+        "fsn_syn": [
+            (fsns[row["conceptId"]], row["term"].lower())
+            for row in release.active_names()
+            if row["typeId"] == SYNONYM
+        ]
+    } | {
+        kind: [
+            (fsns[row["referencedComponentId"]], fsns[row["targetComponentId"]])
+            for row in release.snapshot["association"]
+            if row["refsetId"] == kind
+            and row["active"] == "1"
+            and {row["referencedComponentId"], row["targetComponentId"]} <= set(fsns)
+        ]
+        for kind in (SAME_AS, REPLACED_BY, POSSIBLY_EQUIVALENT_TO)
+    }
+    for found in pairs.values():
+        distances = np.array([Levenshtein.distance(*pair) for pair in found])
+        easy, hard = np.sum((distances > 0) & (distances <= 5)), np.sum(distances > 5)
+        assert min(easy, hard) > len(found) / 10
+
+
+def test_the_same_arguments_give_the_same_bytes_whatever_the_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, chunk in (("a", 20_000), ("b", 20_000), ("c", 37)):
+        monkeypatch.setattr(synthetic, "_CHUNK", chunk)
+        write_synthetic(tmp_path / name, concepts=300, seed=3)
+    first, again, chunked = ((tmp_path / name).read_bytes() for name in "abc")
+
+    assert first == again
+    with zipfile.ZipFile(tmp_path / "a") as one, zipfile.ZipFile(tmp_path / "c") as other:
+        assert one.namelist() == other.namelist()
+        assert all(one.read(name) == other.read(name) for name in one.namelist())
+    assert len(chunked) < len(first) * 1.01
+
+
+def test_another_seed_gives_other_names(tmp_path: Path) -> None:
+    names = [
+        {row["term"] for row in Release(tmp_path / "r", concepts=50, seed=seed).active_names()}
+        for seed in (1, 2)
+    ]
+
+    assert not names[0] & names[1]
+
+
+def test_the_release_date_moves_the_whole_history(tmp_path: Path) -> None:
+    day = date(2020, 7, 31)
+    early = Release(tmp_path / "a.zip", concepts=50, release_date=day)
+    late = Release(tmp_path / "b.zip", concepts=50)
+
+    assert max(row["effectiveTime"] for row in early.full["description"]) <= "20200731"
+    assert [row["term"] for row in early.full["description"]] == [
+        row["term"] for row in late.full["description"]
+    ]
+
+
+@pytest.mark.parametrize("concepts", [1, 2, 10])
+def test_a_tiny_release_is_whole(tmp_path: Path, concepts: int) -> None:
+    tiny = Release(tmp_path / "r.zip", concepts=concepts)
+
+    fsns = [row for row in tiny.active_names() if row["typeId"] == FSN]
+    assert len(fsns) == sum(map(tiny.is_active_clinical, tiny.concept)) == concepts
+    assert all(list(newest(tiny.full[table]).values()) == tiny.snapshot[table] for table in TABLES)
+
+
+@pytest.mark.parametrize("concepts", [0, -5, 10_000_000])
+def test_an_impossible_size_is_refused(tmp_path: Path, concepts: int) -> None:
+    with pytest.raises(OptionError, match=f"asked for {concepts}"):
+        write_synthetic(tmp_path / "r.zip", concepts=concepts, seed=0)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_date_before_all_history_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="asked for 0010-01-01"):
+        write_synthetic(tmp_path / "r.zip", concepts=1, seed=0, release_date=date(10, 1, 1))
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(synthetic._Content, "_associations", interrupt)
+
+    with pytest.raises(KeyboardInterrupt):
+        write_synthetic(tmp_path / "r.zip", concepts=10, seed=0)
+
+    assert list(tmp_path.iterdir()) == []
