@@ -136,6 +136,8 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
     except OSError as error:
         raise OutputError(f"cannot write {out}: {error}") from error
     finally:
+        if not (output.folder / "pairs").exists():
+            shutil.rmtree(output.folder, ignore_errors=True)  # nothing that is worth resuming
         with suppress(OSError):
             Path(lock.lock_file).unlink()  # while it is held: whoever comes next makes a new one
         lock.release()

@@ -194,4 +194,3 @@ def test_wider_scopes_of_synonyms_make_more_positives(tmp_path: Path) -> None:
 
     pairs = build.pairs("fsn_syn").select("term1", "term2").collect().rows()
     assert ("Blue fever (acute)", "Fever") in pairs
-

@@ -1,0 +1,54 @@
+# Everything a change must pass; the test command of the README. All failures are reported.
+check:
+    #!/usr/bin/env bash
+    status=0
+    for step in lint types imports sql test; do
+        echo "== $step"
+        {{ just_executable() }} --justfile {{ justfile() }} "$step" || { status=1; echo "== $step FAILED"; }
+    done
+    exit $status
+
+bin := if path_exists(".venv/bin") == "true" { ".venv/bin/" } else { "" }
+
+# Style and format of Python.
+lint:
+    {{ bin }}ruff check .
+    {{ bin }}ruff format --check .
+
+# Types, strictly.
+types:
+    {{ bin }}mypy
+
+# Imports go down the floors of ARCHITECTURE.md.
+imports:
+    {{ bin }}lint-imports
+
+# Style of SQL.
+sql:
+    {{ bin }}sqlfluff lint sql --disable-progress-bar
+
+# All tests.
+test *arguments:
+    {{ bin }}python -m pytest {{ arguments }}
+
+# The kernels' tests without the compiler.
+test-nojit:
+    NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -n 0
+
+# Write the golden rows anew; look at the difference before you commit it.
+golden:
+    {{ bin }}python tests/golden/write.py
+
+# Run the benchmarks; each adds a line to benchmarks/LOG.md.
+bench *arguments:
+    {{ bin }}python benchmarks/run.py {{ arguments }}
+
+# Build the wheel.
+wheel:
+    {{ bin }}python -m hatchling build -t wheel
+
+# Mend what can be mended.
+fix:
+    {{ bin }}ruff check --fix . || true
+    {{ bin }}ruff format .
+    {{ bin }}sqlfluff fix sql --disable-progress-bar

@@ -1,0 +1,220 @@
+"""What a person at a shell sees: output, errors, exit codes, help."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.release import random_release
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from medsim.cli import app
+
+COMMANDS = sorted(get_command(app).commands)
+FORMATS = ["table", "json", "csv", "md", "latex"]
+
+
+def run(*arguments: str | Path, **options):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    random_release(2, 60).write_zip(folder / "release.zip", "Snapshot")
+    result = run("build", folder / "release.zip", "-o", folder / "out")
+    assert result.exit_code == 0, result.output
+    return folder / "out"
+
+
+def test_the_commands_are_those_that_the_readme_tells() -> None:
+    assert COMMANDS == ["build", "convert", "sql", "stats", "synth", "verify"]
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert f"medsim {command}" in readme
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example_that_parses(command: str) -> None:
+    result = run(command, "--help")
+
+    assert result.exit_code == 0
+    assert "Writes" in result.stdout
+    example = re.search(r"Example: medsim (.*?)\n\n", result.stdout, re.DOTALL)
+    assert example is not None
+    words = shlex.split(" ".join(example[1].split()))
+    assert words[0] == command
+    parsed = get_command(app).commands[command].make_context(command, words[1:])
+    assert parsed.params
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_and_argument_has_help(command: str) -> None:
+    for parameter in get_command(app).commands[command].params:
+        if parameter.name != "help":
+            assert getattr(parameter, "help", None), (command, parameter.name)
+
+
+def test_a_build_prints_its_table_on_stdout_and_its_stages_on_stderr(tmp_path: Path) -> None:
+    random_release(3, 20).write_zip(tmp_path / "release.zip", "Full")
+
+    result = run("build", tmp_path / "release.zip", "-o", tmp_path / "out", "--format", "csv")
+
+    assert result.exit_code == 0
+    table = pl.read_csv(result.stdout.encode())
+    assert table.columns[:4] == ["dataset", "difficulty", "positives", "distance"]
+    assert table.height == 10
+    assert "derive positives" in result.stderr
+    assert "derive positives" not in result.stdout
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_stats_come_in_every_format(out: Path, form: str) -> None:
+    result = run("stats", out, "--format", form)
+
+    assert result.exit_code == 0
+    assert "fsn" in result.stdout
+    if form == "json":
+        assert len(json.loads(result.stdout)) == 10
+
+
+def test_sql_prints_the_rows_of_one_statement(out: Path) -> None:
+    statement = "select label, count(*) as n from pair group by label order by label"
+
+    result = run("sql", out, statement, "--format", "json")
+
+    assert [row["label"] for row in json.loads(result.stdout)] == [0, 1]
+
+
+def test_sql_reads_a_statement_that_is_piped(out: Path) -> None:
+    result = run("sql", out, "--format", "csv", input="select 1 as one\n")
+
+    assert result.stdout == "one\n1\n"
+
+
+def test_sql_without_a_statement_lists_the_views(out: Path) -> None:
+    result = run("sql", out, "--format", "json", input="")
+
+    views = {row["view"]: row for row in json.loads(result.stdout)}
+    assert list(views) == ["concept", "description", "association", "is_a", "pair", "stats"]
+    assert views["stats"]["rows"] == 20
+    assert "term1 varchar" in views["pair"]["columns"]
+    assert "negatives varchar" in views["pair"]["columns"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select * from read_csv('/etc/passwd')",
+        "select * from read_text('/etc/hostname')",
+        "select * from glob('/*')",
+        "copy (select 1) to 'x.csv'",
+        "copy pair to 'OUT/x.csv'",
+        "drop view pair",
+        "create table t as select 1",
+        "attach 'x.db'",
+        "install httpfs",
+        "load httpfs",
+        "set threads = 1",
+        "set enable_external_access = true",
+        "select 1; select 2",
+        "pragma database_list",
+        "call pragma_version()",
+        "explain analyze select 1",
+        "export database 'x'",
+        "with x as (insert into pair values (1) returning 1) select * from x",
+        "select * from nonsense",
+        "selec 1",
+        "from read_parquet('OUT/../release.zip')",
+    ],
+)
+def test_sql_refuses_what_is_no_read_of_the_views(out: Path, statement: str) -> None:
+    before = sorted(path.name for path in out.rglob("*"))
+
+    result = run("sql", out, statement.replace("OUT", str(out)))
+
+    assert result.exit_code == 1, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert sorted(path.name for path in out.rglob("*")) == before
+
+
+def test_verify_exits_with_0_where_all_holds(out: Path) -> None:
+    result = run("verify", out, "--sample", "5", "--format", "csv")
+
+    assert result.exit_code == 0, result.output
+    assert pl.read_csv(result.stdout.encode())["violations"].sum() == 0
+
+
+def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(out, copy)
+    stats = pl.read_parquet(copy / "stats.parquet")
+    stats.with_columns(pl.col("n_terms") + 1).write_parquet(copy / "stats.parquet")
+
+    result = run("verify", copy, "--sample", "0")
+
+    assert result.exit_code == 3
+    assert "fingerprint, stats do not hold" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["build", "nowhere.zip", "-o", "x"], 1, "no file or folder 'nowhere.zip'"),
+        (["build", "hpoo", "-o", "x"], 1, "did you mean hpo?"),
+        (["build", "hpo"], 2, "Missing option"),
+        (["build", "hpo", "-o", "x", "--seed", "-1"], 1, "--seed -1 is out of range"),
+        (["build", "hpo", "-o", "x", "--threads", "0"], 1, "--threads 0 is out of range"),
+        (["build", "hpo", "-o", "x", "--synonyms", "exakt"], 1, "did you mean exact?"),
+        (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
+        (["build", "hpo", "-o", "x", "--format", "xml"], 2, "xml"),
+        (["stats", "nowhere"], 1, "nowhere has no manifest.json"),
+        (["sql", "nowhere", "select 1"], 1, "nowhere has no manifest.json"),
+        (["verify", "nowhere"], 1, "nowhere has no manifest.json"),
+        (["synth", "-o", "x.zip", "--concepts", "0"], 2, "greater than or equal to 1"),
+        (["convert", "nowhere.obo", "-o", "x.zip"], 1, "no file or folder"),
+        (["bild"], 2, "bild"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    result = run(*arguments)
+
+    assert result.exit_code == code, result.output
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_verify_refuses_a_negative_sample(out: Path) -> None:
+    result = run("verify", out, "--sample", "-1")
+
+    assert result.exit_code == 1
+    assert "--sample -1 is negative" in result.stderr
+
+
+def test_the_version_is_printed() -> None:
+    assert re.fullmatch(r"medsim \d+\.\d+\.\d+\n", run("--version").stdout)
+
+
+def test_help_does_not_wait_for_slow_imports() -> None:
+    code = (
+        "import sys, medsim.cli; "
+        "sys.exit(any(name in sys.modules for name in ('polars', 'duckdb', 'numba')))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
