@@ -198,7 +198,7 @@ def _tie(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _enter(best: Best, slot: int, found: int, distance: int, tie: np.uint64) -> None:
+def _enter(best: Best, slot: int, found: int, distance: np.int64, tie: np.uint64) -> None:
     """Put a candidate among the best of a query if it belongs there and is not there yet.
 
     Order is by distance, then tie, then text.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, Self
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
 
-import numpy as np
 import polars as pl
 import polars.selectors as cs
 
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from numpy.typing import NDArray
-
-Table = Literal["concept", "description", "text_definition", "relationship", "association"]
+Table = Literal[
+    "concept", "description", "text_definition", "relationship", "association", "simple_map"
+]
 ReleaseType = Literal["Full", "Snapshot"]
-Component = Literal["concept", "description", "relationship"]
 
 _EVERY_ROW = ("id", "effectiveTime", "active", "moduleId")
 _NAME = ("conceptId", "languageCode", "typeId", "term", "caseSignificanceId")
@@ -46,17 +44,12 @@ COLUMNS: dict[Table, tuple[str, ...]] = {
         "modifierId",
     ),
     "association": (*_EVERY_ROW, "refsetId", "referencedComponentId", "targetComponentId"),
+    "simple_map": (*_EVERY_ROW, "refsetId", "referencedComponentId", "mapTarget"),
 }
 """The columns of every RF2 file, in order."""
 
 ORIGIN_FILE = "medsim-origin.json"
 """The entry of a written zip that says where its content comes from."""
-
-INVENTED_NAMESPACE = 1000999
-"""The namespace of identifiers that medsim makes; it has been assigned to nobody."""
-
-LARGEST_ITEM = 99_999_999
-"""The largest item number that an identifier of 18 digits has room for."""
 
 _FILES: dict[Table, str] = {
     "concept": "Terminology/sct2_Concept_{}",
@@ -64,9 +57,8 @@ _FILES: dict[Table, str] = {
     "text_definition": "Terminology/sct2_TextDefinition_{}-en",
     "relationship": "Terminology/sct2_Relationship_{}",
     "association": "Refset/Content/der2_cRefset_Association{}",
+    "simple_map": "Refset/Map/der2_sRefset_SimpleMap{}",
 }
-_PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relationship": 12}
-_CORNERS = 5  # of the figure whose turns and reflections are the group of order 10
 _FASTEST = 1  # of the levels of deflate; the usual one takes four times as long for a quarter less
 
 
@@ -211,69 +203,6 @@ class ReleaseWriter:
         with suppress(OSError, ValueError):
             self._opened().close()
         self._partial.unlink(missing_ok=True)
-
-
-def sctids(
-    items: NDArray[np.int64], component: Component, namespace: int = INVENTED_NAMESPACE
-) -> NDArray[np.int64]:
-    """Return well-formed SNOMED CT identifiers of the long format.
-
-    An identifier is the item number, seven digits of namespace, two digits that tell the kind of
-    component, and the check digit of Verhoeff (1969), which one wrong digit or two exchanged
-    neighbours always change.
-
-    Args:
-        items: int64[n], item numbers from 1 to ``LARGEST_ITEM``.
-        component: what is identified.
-        namespace: seven digits.
-
-    Returns:
-        int64[n], the identifiers.
-
-    Raises:
-        OptionError: an item number or the namespace does not fit.
-    """
-    if items.size and not (items.min() >= 1 and items.max() <= LARGEST_ITEM):
-        found = f"{items.min()} to {items.max()}"
-        raise OptionError(f"item numbers go from 1 to {LARGEST_ITEM}; these go from {found}")
-    if not 1_000_000 <= namespace <= 9_999_999:  # noqa: PLR2004 — seven digits
-        raise OptionError(f"a namespace has seven digits; this is {namespace}")
-    numbers = (items * 10_000_000 + namespace) * 100 + _PARTITIONS[component]
-    return numbers * 10 + check_digits(numbers)
-
-
-def check_digits(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the Verhoeff digit to append to each number, int64[n] for positive int64[n].
-
-    The digits are multiplied in the dihedral group of order 10, each after a permutation that
-    depends on its place; the check digit is the inverse of the product.
-    """
-    product, permutations = _dihedral_product(), _place_permutations()
-    checks = np.zeros_like(numbers)
-    rest, place = numbers, 1
-    while rest.any():
-        digits = permutations[place % 8, rest % 10]
-        checks = np.where(rest > 0, product[checks, digits], checks)
-        rest, place = rest // 10, place + 1
-    inverses = np.argmin(product, axis=1)
-    return np.take(inverses, checks)
-
-
-def _dihedral_product() -> NDArray[np.int64]:
-    """Return the group's multiplication, int64[10, 10]: 0 to 4 turn, 5 to 9 turn and reflect."""
-    left, right = np.indices((10, 10))
-    turns = np.where(left < _CORNERS, left + right, left - right) % _CORNERS
-    flips = np.not_equal(left < _CORNERS, right < _CORNERS)
-    return np.where(flips, turns + _CORNERS, turns)
-
-
-def _place_permutations() -> NDArray[np.int64]:
-    """Return the permutation of the digits at each place, int64[8, 10]; places repeat after 8."""
-    step = np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])
-    permutations = [np.arange(10)]
-    for _ in range(7):
-        permutations.append(permutations[-1][step])
-    return np.array(permutations)
 
 
 def _rf2_text(rows: pl.DataFrame) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +13,19 @@ import polars as pl
 from medsim.config import SourceOptions, available_threads
 from medsim.progress import Progress
 from medsim.sources import Terminology, find_source
-from medsim.sources.rf2_writer import ReleaseOrigin, ReleaseWriter, sctids
+from medsim.sources.rf2_writer import ReleaseOrigin, ReleaseWriter
+from medsim.sources.sctid import sctids
 from medsim.sources.synthetic import write_synthetic
 from medsim.store import Store
 
 if TYPE_CHECKING:
-    from medsim.sources.rf2_writer import Component, Table
+    from medsim.sources.rf2_writer import Table
+    from medsim.sources.sctid import Component
 
 _FIRST_ITEM = 10_000_000  # of eight digits, so that identifiers are in the order of items as text
 _UNDATED = date(2000, 1, 1)
 _TAG = "concept"
+_ROWS_SCHEMA = {"table": pl.String, "release_type": pl.String, "rows": pl.Int64}
 _TABLES: tuple[Table, ...] = ("concept", "description", "association", "simple_map")
 
 
@@ -40,7 +44,14 @@ def synth(out: str | Path, *, concepts: int = 10_000, seed: int = 0) -> pl.DataF
         OptionError: the number of concepts or the seed is out of range.
         OutputError: the zip cannot be written.
     """
-    return write_synthetic(Path(out), concepts=concepts, seed=seed).frame()
+    summary = write_synthetic(Path(out), concepts=concepts, seed=seed)
+    counts = {"Full": asdict(summary.full), "Snapshot": asdict(summary.snapshot)}
+    rows = [
+        (table, release_type, n_rows)
+        for release_type, tables in counts.items()
+        for table, n_rows in tables.items()
+    ]
+    return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 
 
 def convert(
@@ -94,7 +105,7 @@ def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
             rows.append((table, "Snapshot", writer.write(table, "Snapshot", [frame])))
         frame = _with_ids(store.frame("convert/relationship", effective_time=f"{day:%Y%m%d}"))
         rows.append(("relationship", "Snapshot", writer.write("relationship", "Snapshot", [frame])))
-    return pl.DataFrame(rows, schema=["table", "release_type", "rows"], orient="row")
+    return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 
 
 def _identify(store: Store, component: Component) -> None:

@@ -175,7 +175,7 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["build", "hpo"], 2, "Missing option"),
         (["build", "hpo", "-o", "x", "--seed", "-1"], 1, "--seed -1 is out of range"),
         (["build", "hpo", "-o", "x", "--threads", "0"], 1, "--threads 0 is out of range"),
-        (["build", "hpo", "-o", "x", "--synonyms", "exakt"], 1, "did you mean exact?"),
+        (["build", "hpo", "-o", "x", "--synonyms", "exakt"], 1, "did you mean exact or"),
         (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
         (["build", "hpo", "-o", "x", "--format", "xml"], 2, "xml"),
         (["stats", "nowhere"], 1, "nowhere has no manifest.json"),

@@ -17,14 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.errors import InputError, OptionError, OutputError
-from medsim.sources.rf2_writer import (
-    COLUMNS,
-    LARGEST_ITEM,
-    ReleaseOrigin,
-    ReleaseWriter,
-    check_digits,
-    sctids,
-)
+from medsim.sources.rf2_writer import COLUMNS, ReleaseOrigin, ReleaseWriter
+from medsim.sources.sctid import LARGEST_ITEM, check_digits, sctids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +116,8 @@ def test_every_table_has_its_standard_place_and_header(tmp_path: Path) -> None:
             "modifierId\r\n",
             f"Refset/Content/der2_cRefset_Association{release_type}_INT_20260101.txt": row
             + "refsetId\treferencedComponentId\ttargetComponentId\r\n",
+            f"Refset/Map/der2_sRefset_SimpleMap{release_type}_INT_20260101.txt": row
+            + "refsetId\treferencedComponentId\tmapTarget\r\n",
         }.items()
     }
 
