@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import zipfile
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -61,13 +63,18 @@ class ReleaseFile:
                 with zipfile.ZipFile(self.release) as archive, archive.open(self.inner) as stream:
                     yield stream
         except (zipfile.BadZipFile, EOFError) as error:
-            raise InputError(f"{self.release}: {self.inner} is damaged ({error})") from error
+            raise self._damaged(error) from error
         except (OSError, NotImplementedError) as error:
             raise InputError(f"{self.release}: cannot read {self.inner} ({error})") from error
         except Exception as error:
             if type(error).__module__ in {"zlib", "_lzma", "lzma"}:
-                raise InputError(f"{self.release}: {self.inner} is damaged ({error})") from error
+                raise self._damaged(error) from error
             raise
+
+    def _damaged(self, error: Exception) -> InputError:
+        return InputError(
+            f"{self.release}: {self.inner} is damaged ({error}); is the download complete?"
+        )
 
 
 def release_files(path: Path) -> list[ReleaseFile]:
@@ -83,22 +90,31 @@ def release_files(path: Path) -> list[ReleaseFile]:
 
 def _folder_files(folder: Path) -> list[ReleaseFile]:
     try:
-        paths = [p for p in folder.rglob("*") if p.is_file()]
+        paths = [
+            Path(parent, name)
+            for parent, _, names in os.walk(folder, onerror=_refuse)
+            for name in names
+        ]
         return [
             ReleaseFile(
                 release=folder, inner=p.relative_to(folder).as_posix(), size=p.stat().st_size
             )
             for p in paths
+            if p.is_file()
         ]
     except OSError as error:
         raise InputError(f"{folder}: cannot be listed ({error})") from error
+
+
+def _refuse(error: OSError) -> None:
+    raise error  # os.walk would pass over a folder that cannot be read
 
 
 def _zip_files(path: Path) -> list[ReleaseFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path}: not a readable zip ({error}); is the download complete?"
         ) from error
@@ -108,16 +124,18 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
         raise InputError(f"{path}: {len(entries):,} entries, more than {MAX_ENTRIES:,}")
     for entry in entries:
         _check_entry(path, entry)
-    return [
-        ReleaseFile(release=path, inner=entry.filename, size=entry.file_size)
-        for entry in entries
-        if not entry.is_dir()
-    ]
+    files = [entry for entry in entries if not entry.is_dir()]
+    for name, n_times in Counter(entry.filename for entry in files).items():
+        if n_times > 1:
+            raise InputError(f"{path}: {n_times} entries {name!r}; such a zip is not read")
+    return [ReleaseFile(release=path, inner=file.filename, size=file.file_size) for file in files]
 
 
 def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
     """Raise InputError for an entry that no honest release has."""
     name = entry.filename
+    if not name or min(name) < " ":
+        raise InputError(f"{path}: entry {name!r} has no proper name; such a zip is not read")
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if name.startswith(("/", "\\")) or ".." in parts or (parts and ":" in parts[0]):
         raise InputError(f"{path}: entry {name!r} points outside the zip; such a zip is not read")

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from medsim.sources.archive import ReleaseFile
 
 _TAIL = r"(?P<content>[^_]*)(?P<rest>_.*)?\.txt"
-_RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])")
+_RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)
+_METADATA_DIGITS = 18  # of the concepts that describe others, such as 900000000000074008
+_LEAST_DIGITS = 6  # of any SNOMED CT identifier
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d{6})(?!\d)")
 
 
@@ -28,18 +30,27 @@ class Table:
         pattern: of its file names.
         header: its column names; those that were named otherwise in older releases have both
             names, with a bar between them.
+        last_digits: how many digits the identifier in the last column has at least.
         required: whether a release without it is refused.
     """
 
     name: str
     pattern: re.Pattern[str]
     header: tuple[str, ...]
+    last_digits: int
     required: bool = True
 
 
-def _table(name: str, stem: str, header: str, *, required: bool = True) -> Table:
-    pattern = re.compile(rf"(?:x|MONO)?{stem}{_TAIL}", re.IGNORECASE)
-    return Table(name=name, pattern=pattern, header=tuple(header.split()), required=required)
+def _table(
+    name: str, stem: str, header: str, *, last_digits: int = _METADATA_DIGITS, required: bool = True
+) -> Table:
+    return Table(
+        name=name,
+        pattern=re.compile(rf"(?:x|MONO)?{stem}{_TAIL}", re.IGNORECASE),
+        header=tuple(header.split()),
+        last_digits=last_digits,
+        required=required,
+    )
 
 
 TABLES = (
@@ -54,6 +65,7 @@ TABLES = (
         "der2_(?:cRefset_)?Association",
         "id effectiveTime active moduleId refsetId referencedComponentId "
         "targetComponentId|targetComponent",
+        last_digits=_LEAST_DIGITS,
     ),
     _table(
         "relationship",
@@ -71,8 +83,8 @@ def find_tables(
 ) -> dict[str, list[ReleaseFile]]:
     """Return the files of each table, in order of name.
 
-    Where a file lies side by side with its Full and its Snapshot form, the Snapshot is taken, or
-    the Full form if a day is asked for. Delta files are left aside.
+    Where a file's Full and Snapshot forms lie side by side, the Snapshot is taken, or the Full form
+    if a day is asked for. Delta files are left aside.
 
     Args:
         release: the folder or zip, for messages.
@@ -103,17 +115,19 @@ def release_date(files: list[ReleaseFile]) -> date | None:
 
 
 def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list[ReleaseFile]:
-    """Return one form of each file: Snapshot or Full, or the unmarked one."""
-    preferred = "full" if as_of else "snapshot"
-    best: dict[str, ReleaseFile] = {}
+    """Return one form of each file: Snapshot or Full, or the unmarked one.
+
+    Files of one name in several folders are all taken; what they share counts once.
+    """
+    forms: dict[str, dict[str, list[ReleaseFile]]] = {}
     for file in files:
-        kind = _release_type(file)
-        if kind == "delta":
-            continue
-        key = _RELEASE_TYPE.sub("", file.name).lower()
-        if key not in best or kind == preferred:
-            best[key] = file
-    chosen = sorted(best.values(), key=lambda file: file.inner)
+        by_type = forms.setdefault(_RELEASE_TYPE.sub("", file.name).lower(), {})
+        by_type.setdefault(_release_type(file), []).append(file)
+    preference = ("full", "", "snapshot") if as_of else ("snapshot", "", "full")
+    chosen: list[ReleaseFile] = []
+    for by_type in forms.values():
+        chosen += next((by_type[one] for one in preference if one in by_type), [])
+    chosen.sort(key=lambda file: file.inner)
     for file in chosen:
         if as_of and _release_type(file) == "snapshot":
             raise OptionError(

