@@ -1,4 +1,4 @@
-"""The k nearest terms by Levenshtein distance, exactly."""
+"""The k nearest terms by Levenshtein distance, exactly, a query at a time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from medsim.kernels.best import Best, bound_of, enter, tie_of
 from medsim.kernels.intrinsics import popcount
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ SIGNATURE_WORDS = 4
 
 _NEIGHBOURS = 8  # terms on either side in order of text, tried first to bound the distance
 _WORD = 64
-_FAR = np.int64(1) << np.int64(40)  # beyond any distance
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
@@ -48,24 +48,6 @@ class Pool(NamedTuple):
     n_characters: int
 
 
-class Best(NamedTuple):
-    """The best candidates of each query so far, nearest first.
-
-    Attributes:
-        starts: int64[n_queries + 1], the slots of each query.
-        counts: int32[n_queries], how many of them are filled.
-        ids: int32[n_slots], rows of terms in order of text.
-        distances: int32[n_slots].
-        ties: uint64[n_slots], the hashes that order equal distances.
-    """
-
-    starts: Starts
-    counts: Ids
-    ids: Ids
-    distances: Ids
-    ties: Hashes
-
-
 class Workspace(NamedTuple):
     """What one thread writes to while it serves a query.
 
@@ -78,6 +60,22 @@ class Workspace(NamedTuple):
     masks: Hashes
     plus: Hashes
     minus: Hashes
+
+
+class Search(NamedTuple):
+    """What is searched for.
+
+    Attributes:
+        pool: the terms.
+        seed: of the ties.
+        queries: int32[n_queries], rows of terms in order of text.
+        best: what has been found so far.
+    """
+
+    pool: Pool
+    seed: np.uint64
+    queries: Ids
+    best: Best
 
 
 @njit(cache=True, nogil=True)
@@ -118,18 +116,20 @@ def _least_distance(bits: Hashes, left: int, right: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _set_masks(pool: Pool, query: int, masks: Hashes, n_words: int) -> None:
-    """Set the bits of the query's characters in ``masks``."""
-    begin = pool.starts[query]
-    for at in range(begin, pool.starts[query + 1]):
+def set_masks(pool: Pool, query: int, masks: Hashes) -> int:
+    """Set the bits of the query's characters in ``masks``; return how many words it has."""
+    begin, end = pool.starts[query], pool.starts[query + 1]
+    n_words = max(1, (end - begin + _WORD - 1) // _WORD)
+    for at in range(begin, end):
         row = at - begin
         word = np.int64(pool.codes[at]) * n_words + row // _WORD
         masks[word] |= _ONE << np.uint64(row % _WORD)
+    return n_words
 
 
 @njit(cache=True, nogil=True)
-def _clear_masks(pool: Pool, query: int, masks: Hashes, n_words: int) -> None:
-    """Undo ``_set_masks``."""
+def clear_masks(pool: Pool, query: int, masks: Hashes, n_words: int) -> None:
+    """Undo ``set_masks``."""
     for at in range(pool.starts[query], pool.starts[query + 1]):
         first = np.int64(pool.codes[at]) * n_words
         masks[first : first + n_words] = _ZERO
@@ -182,122 +182,85 @@ def _bounded_distance(
 
 
 @njit(cache=True, nogil=True)
-def _tie(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
-    """Return the hash by which candidates of equal distance are ordered.
-
-    SplitMix64's finaliser over the three, as in ``hashing``; it stands here again because a cached
-    kernel does not notice changes in another file.
-    """
-    word = seed
-    for part in (query, candidate):
-        word = (word ^ part) + np.uint64(0x9E3779B97F4A7C15)
-        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        word = word ^ (word >> np.uint64(31))
-    return word
-
-
-@njit(cache=True, nogil=True)
-def _enter(best: Best, slot: int, found: int, distance: np.int64, tie: np.uint64) -> None:
-    """Put a candidate among the best of a query if it belongs there and is not there yet.
-
-    Order is by distance, then tie, then text.
-    """
-    begin, end = best.starts[slot], best.starts[slot + 1]
-    filled = begin + best.counts[slot]
-    at = filled
-    while at > begin:
-        d, t, c = best.distances[at - 1], best.ties[at - 1], best.ids[at - 1]
-        if d < distance or (d == distance and (t < tie or (t == tie and c < found))):
-            break
-        if c == found:
-            return
-        at -= 1
-    if at == end:
-        return
-    for to in range(min(filled, end - 1), at, -1):
-        best.distances[to] = best.distances[to - 1]
-        best.ties[to] = best.ties[to - 1]
-        best.ids[to] = best.ids[to - 1]
-    best.distances[at], best.ties[at], best.ids[at] = distance, tie, found
-    if filled < end:
-        best.counts[slot] += 1
-
-
-@njit(cache=True, nogil=True)
-def _bound(best: Best, slot: int) -> np.int64:
-    """Return the largest distance that may still enter."""
-    size = best.starts[slot + 1] - best.starts[slot]
-    if size == 0:
-        return np.int64(-1)
-    if best.counts[slot] < size:
-        return _FAR
-    return np.int64(best.distances[best.starts[slot + 1] - 1])
-
-
-@njit(cache=True, nogil=True)
-def _consider(
-    pool: Pool, seed: np.uint64, query: int, candidate: int, slot: int, best: Best, work: Workspace
-) -> None:
+def _consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
     """Let one candidate enter the best of a query if it is near enough and not linked to it."""
-    bound = _bound(best, slot)
-    length = pool.starts[query + 1] - pool.starts[query]
-    distance = _bounded_distance(pool, length, candidate, bound, work)
-    if distance > bound or distance < 1:
-        return
+    pool = task.pool
     if pool.components[query] == pool.components[candidate]:
         return
-    tie = _tie(seed, pool.hashes[query], pool.hashes[candidate])
-    _enter(best, slot, pool.ids[candidate], distance, tie)
+    bound = bound_of(task.best, slot)
+    length = pool.starts[query + 1] - pool.starts[query]
+    distance = _bounded_distance(pool, length, candidate, bound, work)
+    if 1 <= distance <= bound:
+        tie = tie_of(task.seed, pool.hashes[query], pool.hashes[candidate])
+        enter(task.best, slot, pool.ids[candidate], distance, tie)
 
 
 @njit(cache=True, nogil=True)
-def _search_length(
-    pool: Pool, seed: np.uint64, query: int, length: int, slot: int, best: Best, work: Workspace
-) -> None:
-    """Consider every term of one length that the signatures do not rule out."""
-    bound = _bound(best, slot)
+def search_length(task: Search, query: int, length: int, slot: int, work: Workspace) -> None:
+    """Consider every term of one length that the signatures do not rule out.
+
+    The query's masks are set in ``work``.
+    """
+    pool = task.pool
+    bound = bound_of(task.best, slot)
     for candidate in range(pool.length_starts[length], pool.length_starts[length + 1]):
         if _least_distance(pool.signatures, query, candidate) <= bound:
-            _consider(pool, seed, query, candidate, slot, best, work)
-            bound = _bound(best, slot)
+            _consider(task, query, candidate, slot, work)
+            bound = bound_of(task.best, slot)
 
 
 @njit(cache=True, nogil=True)
-def search(
-    pool: Pool, seed: np.uint64, queries: Ids, first: int, stop: int, best: Best, work: Workspace
+def search_neighbours(
+    task: Search, order: Ids, ranks: Ids, first: int, stop: int, work: Workspace
 ) -> None:
-    """Find the best candidates of ``queries[first:stop]``; a run writes only their own slots.
+    """Consider for ``queries[first:stop]`` the terms near them in an order of all terms.
 
-    Terms near in order of text come first and bound the distance. Then lengths are visited from
-    the query's own outwards, until their difference alone exceeds the bound: the distance of two
-    terms is never less than the difference of their lengths, so nothing nearer is missed. The
-    result depends neither on the order of candidates nor on threads, since (distance, tie, text)
-    orders candidates strictly.
+    Terms that begin, or end, alike are often near, which bounds the distance of the nearest.
 
     Args:
-        pool: the terms.
-        seed: of the ties.
-        queries: int32[n_queries], rows of terms in order of text.
+        task: the search; a run writes only the slots of these queries.
+        order: int32[n_terms], rows of terms.
+        ranks: int32[n_terms], the inverse: where a row stands in that order.
         first: the first query to serve.
         stop: the one after the last.
-        best: filled for these queries; their counts are 0 before.
         work: of this thread; masks are all zero before and after.
     """
+    pool = task.pool
+    for slot in range(first, stop):
+        rank = ranks[task.queries[slot]]
+        query = pool.places[task.queries[slot]]
+        n_words = set_masks(pool, query, work.masks)
+        for near in range(max(0, rank - _NEIGHBOURS), min(len(order), rank + _NEIGHBOURS + 1)):
+            _consider(task, query, pool.places[order[near]], slot, work)
+        clear_masks(pool, query, work.masks, n_words)
+
+
+@njit(cache=True, nogil=True)
+def search(task: Search, first: int, stop: int, work: Workspace) -> None:
+    """Complete the best candidates of ``queries[first:stop]``.
+
+    Lengths are visited from the query's own outwards, until their difference alone exceeds the
+    bound: the distance of two terms is never less than the difference of their lengths, so nothing
+    nearer is missed. The result depends neither on the order of candidates nor on threads, since
+    (distance, tie, text) orders candidates strictly.
+
+    Args:
+        task: the search; a run writes only the slots of these queries.
+        first: the first query to serve.
+        stop: the one after the last.
+        work: of this thread; masks are all zero before and after.
+    """
+    pool = task.pool
     max_length = len(pool.length_starts) - 2
     for slot in range(first, stop):
-        row = queries[slot]
-        query = pool.places[row]
+        query = pool.places[task.queries[slot]]
         length = pool.starts[query + 1] - pool.starts[query]
-        n_words = max(1, (length + _WORD - 1) // _WORD)
-        _set_masks(pool, query, work.masks, n_words)
-        for near in range(max(0, row - _NEIGHBOURS), min(len(pool.ids), row + _NEIGHBOURS + 1)):
-            _consider(pool, seed, query, pool.places[near], slot, best, work)
+        n_words = set_masks(pool, query, work.masks)
         for difference in range(max(length, max_length - length) + 1):
-            if difference > _bound(best, slot):
+            if difference > bound_of(task.best, slot):
                 break
             for side in range(2 if difference else 1):
                 other = length - difference if side == 0 else length + difference
                 if 0 <= other <= max_length:
-                    _search_length(pool, seed, query, other, slot, best, work)
-        _clear_masks(pool, query, work.masks, n_words)
+                    search_length(task, query, other, slot, work)
+        clear_masks(pool, query, work.masks, n_words)

@@ -18,3 +18,6 @@ Hashes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
 """One truth a row: bool[n]."""
+
+Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+"""How a table is computed pass by pass: int64[n_passes + 1, n_fields]."""

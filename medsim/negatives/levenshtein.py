@@ -8,7 +8,7 @@ import numpy as np
 
 from medsim.kernels.serving import Chosen, run_dry, serve_nearest, used_pairs
 from medsim.negatives import STRATEGIES, Negatives, PositiveSet, TermSpace, UsedPairs
-from medsim.negatives.nearest import Candidates, nearest
+from medsim.negatives.nearest import Candidates, NearestSearch
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Ids, Starts
@@ -44,19 +44,13 @@ def levenshtein_negatives(
         components=space.components[pool],
         hashes=space.hashes[pool],
     )
+    search = NearestSearch(candidates, seed=seed, threads=threads)
     lists = _Lists(len(queries), wanted + np.int32(_SLACK))
     chosen = _serve(firsts, wanted, lists, used)
     todo = np.arange(len(queries))
     while len(todo):
         stage.total(len(todo))
-        found = nearest(
-            candidates,
-            queries[todo],
-            lists.sizes[todo],
-            seed=seed,
-            threads=threads,
-            advance=stage.advance,
-        )
+        found = search.nearest(queries[todo], lists.sizes[todo], stage.advance)
         lists.replace(todo, found.starts, pool[found.ids])
         chosen = _serve(firsts, wanted, lists, used)
         todo = np.flatnonzero(run_dry(chosen, lists.complete))

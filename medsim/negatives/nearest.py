@@ -5,19 +5,37 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numba import config
 
-from medsim.kernels.nearest import Best, Pool, Workspace, search, signatures
+from medsim.kernels.best import Best
+from medsim.kernels.lanes import MARGIN, WORDS
+from medsim.kernels.nearest import (
+    Pool,
+    Search,
+    Workspace,
+    search,
+    search_neighbours,
+    signatures,
+)
+from medsim.kernels.sliced import Group, search_group, shared_prefixes
+from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, N_FIELDS, Slate
+from medsim.terms import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from medsim.kernels.types import Codes, Hashes, Ids, Starts
     from medsim.terms import PackedTerms
 
 _QUERIES_A_TASK = 64
+_QUERIES_A_GROUP = 2048
+_EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
+
+S = TypeVar("S")
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +69,69 @@ class Nearest:
     distances: Ids
 
 
+class NearestSearch:
+    """Candidates laid out once, to be searched any number of times.
+
+    Args:
+        candidates: the pool.
+        seed: of the hash that orders equal distances.
+        threads: how many to use; results do not depend on it.
+        sliced: whether to compare 512 terms at once; by default where the machine can. The results
+            are the same.
+    """
+
+    def __init__(
+        self, candidates: Candidates, *, seed: int, threads: int, sliced: bool | None = None
+    ) -> None:
+        self._pool = _laid_out(candidates)
+        self._seed = np.uint64(seed)
+        self._threads = threads
+        self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
+        self._orders = [_with_ranks(order) for order in _orders(candidates.terms)]
+
+    def nearest(
+        self, queries: Ids, wanted: Ids, advance: Callable[[int], None] = lambda _n: None
+    ) -> Nearest:
+        """Return the nearest terms of each query, exactly as brute force does.
+
+        Candidates are ordered by (distance, hash of seed and both terms, text).
+
+        Args:
+            queries: int32[n_queries], rows of the pool.
+            wanted: int32[n_queries], how many each query asks for.
+            advance: told how many more queries are done, from any thread.
+
+        Returns:
+            As many as wanted, or fewer where the pool has no more.
+        """
+        best = _no_candidates(np.minimum(wanted, len(self._pool.ids)))
+        task = Search(self._pool, self._seed, queries, best)
+        works = [_workspace(self._pool) for _ in range(self._threads)]
+        starts = range(0, len(queries), _QUERIES_A_TASK)
+        _in_threads(works, starts, lambda first, work: self._bound(task, first, work))
+        if self._sliced:
+            self._complete_in_groups(task, works, advance)
+        else:
+            _in_threads(works, starts, lambda first, work: _complete(task, first, work, advance))
+        return _trimmed(best)
+
+    def _bound(self, task: Search, first: int, work: Workspace) -> None:
+        """Bound the distances by terms that are near in some order."""
+        stop = min(first + _QUERIES_A_TASK, len(task.queries))
+        for order, ranks in self._orders:
+            search_neighbours(task, order, ranks, first, stop, work)
+
+    def _complete_in_groups(
+        self, task: Search, works: list[Workspace], advance: Callable[[int], None]
+    ) -> None:
+        def complete(group: Group, space: tuple[Slate, Workspace]) -> None:
+            search_group(task, group, *space)
+            advance(len(group.slots))
+
+        spaces = [(_slate(self._pool), work) for work in works]
+        _in_threads(spaces, _groups(task), complete)
+
+
 def nearest(
     candidates: Candidates,
     queries: Ids,
@@ -58,54 +139,77 @@ def nearest(
     *,
     seed: int,
     threads: int,
+    sliced: bool | None = None,
     advance: Callable[[int], None] = lambda _n: None,
 ) -> Nearest:
-    """Return the nearest terms of each query by Levenshtein distance, exactly as brute force does.
+    """Return the nearest terms of each query by Levenshtein distance; see ``NearestSearch``."""
+    found = NearestSearch(candidates, seed=seed, threads=threads, sliced=sliced)
+    return found.nearest(queries, wanted, advance)
 
-    Candidates are ordered by (distance, hash of seed and both terms, text).
 
-    Args:
-        candidates: the pool.
-        queries: int32[n_queries], rows of the pool.
-        wanted: int32[n_queries], how many each query asks for.
-        seed: of the hash.
-        threads: how many to use; the result does not depend on it.
-        advance: told how many more queries are done, from any thread.
+def _complete(task: Search, first: int, work: Workspace, advance: Callable[[int], None]) -> None:
+    stop = min(first + _QUERIES_A_TASK, len(task.queries))
+    search(task, first, stop, work)
+    advance(stop - first)
 
-    Returns:
-        As many as wanted, or fewer where the pool has no more.
-    """
-    pool = _laid_out(candidates)
-    capacity = np.minimum(wanted, len(candidates.terms))
-    best = _no_candidates(capacity)
-    longest = int(np.diff(pool.starts).max(initial=1))
-    n_words = max(1, -(-longest // 64))
-    idle: SimpleQueue[Workspace] = SimpleQueue()
-    for _ in range(threads):
-        idle.put(
-            Workspace(
-                masks=np.zeros(pool.n_characters * n_words, np.uint64),
-                plus=np.zeros(n_words, np.uint64),
-                minus=np.zeros(n_words, np.uint64),
-            )
-        )
 
-    def serve(first: int) -> None:
-        work = idle.get()
-        stop = min(first + _QUERIES_A_TASK, len(queries))
+def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:
+    """Run every part in some thread, each with a space that no other thread uses meanwhile."""
+    idle: SimpleQueue[S] = SimpleQueue()
+    for space in spaces:
+        idle.put(space)
+
+    def serve(part: P) -> None:
+        space = idle.get()
         try:
-            search(pool, np.uint64(seed), queries, first, stop, best, work)
+            run(part, space)
         finally:
-            idle.put(work)
-        advance(stop - first)
+            idle.put(space)
 
-    executor = ThreadPoolExecutor(threads)
+    executor = ThreadPoolExecutor(len(spaces))
     try:
-        for _ in executor.map(serve, range(0, len(queries), _QUERIES_A_TASK)):
+        for _ in executor.map(serve, parts):
             pass
     finally:
         executor.shutdown(cancel_futures=True)
-    return _trimmed(best)
+
+
+def _groups(task: Search) -> list[Group]:
+    """Return the queries by length, bound and text, in groups of one length, costliest first."""
+    pool, best = task.pool, task.best
+    lengths = np.diff(pool.starts)[pool.places[task.queries]]
+    wants = np.flatnonzero(np.diff(best.starts))
+    full = best.counts == np.diff(best.starts)
+    bounds = np.full(len(task.queries), np.iinfo(np.int32).max, np.int64)
+    served = wants[full[wants]]
+    bounds[served] = best.distances[best.starts[served + 1] - 1]
+    order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
+    cuts = np.flatnonzero(np.diff(lengths[order])) + 1
+    groups = []
+    for part in np.split(order.astype(np.int32), cuts):
+        for begin in range(0, len(part), _QUERIES_A_GROUP):
+            slots = part[begin : begin + _QUERIES_A_GROUP]
+            shared = shared_prefixes(pool, pool.places[task.queries[slots]])
+            groups.append(Group(slots, bounds[slots], shared))
+    return sorted(groups, key=_cost, reverse=True)
+
+
+def _cost(group: Group) -> float:
+    """Return about what a group costs: terms within the bound's lengths times the band."""
+    return float(np.square(np.minimum(group.bounds, 1 << 12)).sum())
+
+
+def _orders(terms: PackedTerms) -> list[Ids]:
+    """Return orders in which near terms often stand side by side: by text, from either end."""
+    texts = unpack(terms)
+    by_end = sorted(range(len(texts)), key=[text[::-1] for text in texts].__getitem__)
+    return [np.arange(len(texts), dtype=np.int32), np.array(by_end, np.int32)]
+
+
+def _with_ranks(order: Ids) -> tuple[Ids, Ids]:
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return order, ranks
 
 
 def _laid_out(candidates: Candidates) -> Pool:
@@ -138,6 +242,37 @@ def _numbered(codes: Codes) -> tuple[Codes, int]:
     numbers = np.empty(len(counts), np.uint32)
     numbers[by_frequency] = np.arange(len(counts), dtype=np.uint32)
     return numbers[codes], max(1, n_characters)
+
+
+def _longest(pool: Pool) -> int:
+    return max(1, len(pool.length_starts) - 2)
+
+
+def _workspace(pool: Pool) -> Workspace:
+    n_words = -(-_longest(pool) // 64)
+    return Workspace(
+        masks=np.zeros(pool.n_characters * n_words, np.uint64),
+        plus=np.zeros(n_words, np.uint64),
+        minus=np.zeros(n_words, np.uint64),
+    )
+
+
+def _slate(pool: Pool) -> Slate:
+    longest = _longest(pool)
+    n_equals = min(pool.n_characters * longest * WORDS, _EQUALS_BYTES // 8)
+    n_kept = KEPT_PASSES + 3
+    equals = np.zeros(n_equals, np.uint64)
+    states = np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64)
+    counts = np.zeros(n_kept * MAX_PLANES * WORDS, np.uint64)
+    return Slate(
+        equals=equals,
+        equals_at=np.uint64(equals.ctypes.data),
+        states=states,
+        states_at=np.uint64(states.ctypes.data),
+        counts=counts,
+        counts_at=np.uint64(counts.ctypes.data),
+        plan=np.zeros((longest + 2, N_FIELDS), np.int64),
+    )
 
 
 def _no_candidates(capacity: Ids) -> Best:

@@ -1,0 +1,85 @@
+"""The k best candidates of a query, nearest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Hashes, Ids, Starts
+
+_FAR = np.int64(1) << np.int64(40)  # beyond any distance
+
+
+class Best(NamedTuple):
+    """The best candidates of each query so far, nearest first.
+
+    Attributes:
+        starts: int64[n_queries + 1], the slots of each query.
+        counts: int32[n_queries], how many of them are filled.
+        ids: int32[n_slots], rows of terms in order of text.
+        distances: int32[n_slots].
+        ties: uint64[n_slots], the hashes that order equal distances.
+    """
+
+    starts: Starts
+    counts: Ids
+    ids: Ids
+    distances: Ids
+    ties: Hashes
+
+
+@njit(cache=True, nogil=True)
+def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
+    """Return the hash by which candidates of equal distance are ordered.
+
+    SplitMix64's finaliser over the three, as in ``hashing``; it stands here again because a cached
+    kernel does not notice changes in another file.
+    """
+    word = seed
+    for part in (query, candidate):
+        word = (word ^ part) + np.uint64(0x9E3779B97F4A7C15)
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        word = word ^ (word >> np.uint64(31))
+    return word
+
+
+@njit(cache=True, nogil=True)
+def enter(best: Best, slot: int, found: int, distance: np.int64, tie: np.uint64) -> None:
+    """Put a candidate among the best of a query if it belongs there and is not there yet.
+
+    Order is by distance, then tie, then text.
+    """
+    begin, end = best.starts[slot], best.starts[slot + 1]
+    filled = begin + best.counts[slot]
+    at = filled
+    while at > begin:
+        d, t, c = best.distances[at - 1], best.ties[at - 1], best.ids[at - 1]
+        if d < distance or (d == distance and (t < tie or (t == tie and c < found))):
+            break
+        if c == found:
+            return
+        at -= 1
+    if at == end:
+        return
+    for to in range(min(filled, end - 1), at, -1):
+        best.distances[to] = best.distances[to - 1]
+        best.ties[to] = best.ties[to - 1]
+        best.ids[to] = best.ids[to - 1]
+    best.distances[at], best.ties[at], best.ids[at] = distance, tie, found
+    if filled < end:
+        best.counts[slot] += 1
+
+
+@njit(cache=True, nogil=True)
+def bound_of(best: Best, slot: int) -> np.int64:
+    """Return the largest distance that may still enter."""
+    size = best.starts[slot + 1] - best.starts[slot]
+    if size == 0:
+        return np.int64(-1)
+    if best.counts[slot] < size:
+        return _FAR
+    return np.int64(best.distances[best.starts[slot + 1] - 1])

@@ -1,0 +1,184 @@
+"""The edit-distance table of one query and 512 terms: planned pass by pass, and computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from medsim.kernels.lanes import (
+    COLUMN_BYTES,
+    MARGIN,
+    VECTOR_BYTES,
+    WORDS,
+    four_counted_rows,
+    four_rows,
+    one_counted_row,
+    one_row,
+)
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Codes, Hashes, Plan
+
+NO_TERM_LEFT = ~np.uint64(0)
+"""What a pass returns when every term's counter has overflowed."""
+
+ROW, KIND, SOURCE, TARGET, COUNTS, NEW_COUNTS, EQUALS, BEFORE, AFTER = range(9)
+"""Of a pass: its first row and its kind; offsets in bytes of the state and the counters before and
+after it and of its first column's vectors; its columns before and after the diagonal."""
+
+N_FIELDS = 9
+
+KEPT_PASSES = 24
+"""Passes whose state is kept for the next query; later ones take turns in two places."""
+
+MAX_PLANES = 16
+"""Bit planes of the counters: enough for distances up to 2**15."""
+
+_FOUR_COUNTED, _FOUR, _ONE_COUNTED, _ONE_PLAIN = range(4)  # the kinds of passes
+_LEAST_PLANES = 3  # four rows add up to 4
+_HEIGHT = 4
+_ZERO = np.uint64(0)
+
+
+class Slate(NamedTuple):
+    """What one thread writes to; addresses are those of the arrays' first elements.
+
+    Attributes:
+        equals: uint64[n_characters * n_columns * WORDS], which terms of a block have a character
+            in a column.
+        equals_at: its address.
+        states: uint64, the state of the columns before the first and after each kept pass.
+        states_at: its address.
+        counts: uint64, the counters' planes, likewise.
+        counts_at: its address.
+        plan: int64[n_passes + 1, N_FIELDS], the passes of the current lengths and bound, and after
+            the last the number of rows; columns as named below.
+    """
+
+    equals: Hashes
+    equals_at: np.uint64
+    states: Hashes
+    states_at: np.uint64
+    counts: Hashes
+    counts_at: np.uint64
+    plan: Plan
+
+
+class Places(NamedTuple):
+    """Addresses of a slate's arrays, and the bit planes of its counters."""
+
+    equals_at: np.uint64
+    states_at: np.uint64
+    counts_at: np.uint64
+    n_planes: np.uint64
+
+
+class Table(NamedTuple):
+    """The table of one query length, term length and bound.
+
+    Attributes:
+        n_passes: how many passes it has.
+        n_planes: bit planes of its counters.
+        preset: what counters begin with: one more than ``2**n_planes - 1`` overflows.
+        count_bytes: the size of kept counters.
+    """
+
+    n_passes: int
+    n_planes: int
+    preset: int
+    count_bytes: int
+
+
+@njit(cache=True, nogil=True)
+def planned(length: int, other: int, bound: int, plan: Plan) -> Table:
+    """Cut the table of two lengths into passes that stay within the band of a bound.
+
+    With D the difference of the lengths and h half of what the bound leaves beyond it, only the
+    diagonals (row less column) from min(0, D) - h to max(0, D) + h matter.
+    """
+    difference = length - other
+    spare = bound - abs(difference)
+    lowest = min(0, difference) - spare // 2
+    highest = max(0, difference) + spare // 2
+    n_planes = _LEAST_PLANES
+    while (1 << n_planes) - 1 < spare:
+        n_planes += 1
+    state_bytes = (min(other, highest - lowest + _HEIGHT) + 2 * MARGIN) * COLUMN_BYTES
+    count_bytes = (n_planes + 1) * VECTOR_BYTES
+    row, at, before = 0, 0, 0
+    while row < length:
+        counted = row >= difference
+        stop = length if counted else min(length, difference)
+        four = row + _HEIGHT <= stop
+        height = _HEIGHT if four else 1
+        low, high = max(0, row - highest), min(other, row + height - lowest)
+        old, new = kept_at(at), kept_at(at + 1)
+        plan[at, ROW] = row
+        plan[at, SOURCE] = old * state_bytes + (low - before) * COLUMN_BYTES
+        plan[at, TARGET] = new * state_bytes
+        plan[at, COUNTS], plan[at, NEW_COUNTS] = old * count_bytes, new * count_bytes
+        plan[at, EQUALS] = low * VECTOR_BYTES
+        if counted:
+            plan[at, KIND] = _FOUR_COUNTED if four else _ONE_COUNTED
+            plan[at, BEFORE] = row - difference - low
+            plan[at, AFTER] = high - (row - difference) - height
+        else:
+            plan[at, KIND] = _FOUR if four else _ONE_PLAIN
+            plan[at, BEFORE], plan[at, AFTER] = high - low, 0
+        row, at, before = row + height, at + 1, low
+    plan[at, ROW] = length
+    return Table(at, n_planes, (1 << n_planes) - 1 - spare, count_bytes)
+
+
+@njit(cache=True, nogil=True)
+def begin(table: Table, slate: Slate) -> None:
+    """Set the state before the first row: differences of 1, and counters preset."""
+    n_columns = slate.plan[0, BEFORE] + slate.plan[0, AFTER] + _HEIGHT + MARGIN
+    slate.states[: n_columns * 2 * WORDS] = _ZERO
+    for plane in range(table.n_planes):
+        value = NO_TERM_LEFT if (table.preset >> plane) & 1 else _ZERO
+        slate.counts[plane * WORDS : (plane + 1) * WORDS] = value
+    slate.counts[table.n_planes * WORDS : (table.n_planes + 1) * WORDS] = _ZERO
+
+
+@njit(cache=True, nogil=True)
+def kept_at(passed: int) -> int:
+    """Return where the state after some passes is kept."""
+    return passed if passed <= KEPT_PASSES else KEPT_PASSES + 1 + passed % 2
+
+
+@njit(cache=True, nogil=True)
+def run_pass(
+    codes: Codes, plan: Plan, at: int, begin: int, places: Places, row_bytes: np.uint64
+) -> np.uint64:
+    """Compute one pass; return all ones if no term of the block is left.
+
+    Args:
+        codes: of the pool.
+        plan: the passes.
+        at: which one.
+        begin: where the query's characters begin in ``codes``.
+        places: the addresses of the slate's arrays, and the number of planes.
+        row_bytes: of the vectors of one character.
+    """
+    source = places.states_at + np.uint64(plan[at, SOURCE])
+    target = places.states_at + np.uint64(plan[at, TARGET])
+    counts = places.counts_at + np.uint64(plan[at, COUNTS])
+    more = places.counts_at + np.uint64(plan[at, NEW_COUNTS])
+    before, after = np.uint64(plan[at, BEFORE]), np.uint64(plan[at, AFTER])
+    first = begin + plan[at, ROW]
+    column = places.equals_at + np.uint64(plan[at, EQUALS])
+    a = column + np.uint64(codes[first]) * row_bytes
+    kind, n = plan[at, KIND], places.n_planes
+    if kind == _ONE_COUNTED:
+        return one_counted_row(source, target, a, a, a, a, before, after, counts, more, n)
+    if kind == _ONE_PLAIN:
+        return one_row(source, target, a, a, a, a, before, after, counts, more, n)
+    b = column + np.uint64(codes[first + 1]) * row_bytes
+    c = column + np.uint64(codes[first + 2]) * row_bytes
+    d = column + np.uint64(codes[first + 3]) * row_bytes
+    if kind == _FOUR_COUNTED:
+        return four_counted_rows(source, target, a, b, c, d, before, after, counts, more, n)
+    return four_rows(source, target, a, b, c, d, before, after, counts, more, n)

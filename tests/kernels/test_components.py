@@ -1,0 +1,85 @@
+"""Connected components, against networkx."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.kernels.components import components
+
+if TYPE_CHECKING:
+    import random
+
+pytestmark = pytest.mark.kernels
+
+Edges = list[tuple[int, int]]
+
+
+def found(n_nodes: int, edges: Edges) -> list[int]:
+    left = np.array([a for a, _ in edges], np.int32)
+    right = np.array([b for _, b in edges], np.int32)
+    result = components(n_nodes, left, right)
+    assert result.dtype == np.int32
+    return [int(node) for node in result]
+
+
+def expected(n_nodes: int, edges: Edges) -> list[int]:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n_nodes))
+    graph.add_edges_from(edges)
+    smallest = {node: min(part) for part in nx.connected_components(graph) for node in part}
+    return [smallest[node] for node in range(n_nodes)]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, Edges]:
+    n_nodes = draw(st.integers(1, 30))
+    nodes = st.integers(0, n_nodes - 1)
+    return n_nodes, draw(st.lists(st.tuples(nodes, nodes), max_size=45))
+
+
+@given(graphs())
+def test_components_are_those_of_networkx(graph: tuple[int, Edges]) -> None:
+    assert found(*graph) == expected(*graph)
+
+
+@pytest.mark.parametrize("n_edges", [0, 100, 900, 1100, 4000])
+def test_components_of_larger_random_graphs_are_those_of_networkx(n_edges: int) -> None:
+    ends = np.random.default_rng(n_edges).integers(0, 2000, (n_edges, 2))
+    edges = [(a, b) for a, b in ends.tolist()]
+    assert found(2000, edges) == expected(2000, edges)
+
+
+def test_each_node_is_its_own_component_without_edges() -> None:
+    assert found(0, []) == []
+    assert found(3, []) == [0, 1, 2]
+    assert found(3, [(1, 1), (2, 2)]) == [0, 1, 2]
+
+
+def test_a_component_is_named_by_its_smallest_node() -> None:
+    assert found(6, [(5, 4), (4, 2), (3, 1)]) == [0, 1, 2, 1, 2, 2]
+
+
+@pytest.mark.parametrize("order", ["upwards", "downwards", "shuffled"])
+def test_a_long_chain_is_one_component_in_any_order_of_its_edges(order: str) -> None:
+    edges = [(node, node + 1) for node in range(3000)]
+    if order == "downwards":
+        edges.reverse()
+    if order == "shuffled":
+        edges = [edges[at] for at in np.random.default_rng(7).permutation(len(edges))]
+    assert found(3001, edges) == [0] * 3001
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_neither_order_nor_direction_of_edges_matters(
+    graph: tuple[int, Edges], rng: random.Random
+) -> None:
+    n_nodes, edges = graph
+    shuffled = [(b, a) if rng.random() < 0.5 else (a, b) for a, b in edges]
+    rng.shuffle(shuffled)
+    assert found(n_nodes, shuffled) == found(n_nodes, edges)

@@ -1,0 +1,458 @@
+"""The exact search for the nearest terms, against brute force."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import config as numba_config
+from oracles.datasets import levenshtein
+from oracles.hashing import mixed, term_hash
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from medsim.negatives.nearest import Candidates, NearestSearch, nearest
+from medsim.terms import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Ranked = list[list[tuple[int, int]]]  # of each query: (row, distance), nearest first
+
+# One by one, and 512 at once, which needs the compiler.
+WAYS = [False] if numba_config.DISABLE_JIT else [False, True]
+
+COMBINING = "e\u0301"
+ASTRAL = "\U0001d4b3\U0001f9ec\U00020000"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """Terms in order of text, with what they are linked to.
+
+    Attributes:
+        terms: exact texts, sorted and distinct; lower-cased they are compared.
+        groups: of linked terms; terms equal ignoring case share one.
+        hashes: of the terms.
+    """
+
+    terms: list[str]
+    groups: list[int]
+    hashes: list[int]
+
+
+def pool_of(terms: Sequence[str], group_of: Callable[[str], int] | None = None) -> Pool:
+    """Return a pool in which terms are linked only if equal ignoring case, or as told."""
+    exact = sorted(set(terms))
+    lower = [term.lower() for term in exact]
+    if group_of is None:
+        numbers = {term: number for number, term in enumerate(sorted(set(lower)))}
+        groups = [numbers[term] for term in lower]
+    else:
+        groups = [group_of(term) for term in lower]
+    return Pool(terms=exact, groups=groups, hashes=[term_hash(term) for term in exact])
+
+
+def candidates_of(pool: Pool) -> Candidates:
+    return Candidates(
+        terms=pack([term.lower() for term in pool.terms]),
+        components=np.array(pool.groups, np.int32),
+        hashes=np.array(pool.hashes, np.uint64),
+    )
+
+
+def found(
+    pool: Pool,
+    wanted: Sequence[int] | int,
+    *,
+    queries: Sequence[int] | None = None,
+    seed: int = 0,
+    threads: int = 1,
+) -> Ranked:
+    """Return what every way of searching finds, which must be the same."""
+    rows = range(len(pool.terms)) if queries is None else queries
+    sizes = [wanted] * len(rows) if isinstance(wanted, int) else wanted
+    results = [
+        nearest(
+            candidates_of(pool),
+            np.array(rows, np.int32),
+            np.array(sizes, np.int32),
+            seed=seed,
+            threads=threads,
+            sliced=sliced,
+        )
+        for sliced in WAYS
+    ]
+    ranked = []
+    for result in results:
+        flat = list(zip(result.ids.tolist(), result.distances.tolist(), strict=True))
+        starts = result.starts.tolist()
+        ranked.append([flat[starts[at] : starts[at + 1]] for at in range(len(rows))])
+    assert all(other == ranked[0] for other in ranked)
+    return ranked[0]
+
+
+def brute_force(
+    pool: Pool,
+    wanted: Sequence[int] | int,
+    *,
+    queries: Sequence[int] | None = None,
+    seed: int = 0,
+    distance: Callable[[str, str], int] = levenshtein,
+) -> Ranked:
+    """Rank all candidates of each query by (distance, tie, text), and keep the first."""
+    rows = range(len(pool.terms)) if queries is None else queries
+    sizes = [wanted] * len(rows) if isinstance(wanted, int) else wanted
+    lower = [term.lower() for term in pool.terms]
+    ranked = []
+    for query, size in zip(rows, sizes, strict=True):
+        first = mixed(seed ^ pool.hashes[query])
+        keys = sorted(
+            (distance(lower[query], lower[row]), mixed(first ^ pool.hashes[row]), row)
+            for row in range(len(lower))
+            if pool.groups[row] != pool.groups[query]
+        )
+        ranked.append([(row, far) for far, _, row in keys[:size]])
+    return ranked
+
+
+def variations(rng: np.random.Generator, base: str, alphabet: str, n: int, most: int) -> list[str]:
+    """Return texts that are up to ``most`` random edits away from a base."""
+    texts = []
+    for _ in range(n):
+        characters = list(base)
+        for _ in range(rng.integers(0, most + 1)):
+            at = int(rng.integers(0, len(characters) + 1))
+            kind = rng.integers(3)
+            letter = alphabet[rng.integers(len(alphabet))]
+            if kind == 0:
+                characters.insert(at, letter)
+            elif at < len(characters):
+                characters[at : at + 1] = [letter] if kind == 1 else []
+        texts.append("".join(characters))
+    return texts
+
+
+def random_text(rng: np.random.Generator, alphabet: str, length: int) -> str:
+    return "".join(alphabet[at] for at in rng.integers(0, len(alphabet), length))
+
+
+# Small pools, by the full matrix
+
+
+@pytest.mark.kernels
+@given(
+    st.lists(st.text("abA\u00e9", max_size=6), min_size=1, max_size=14),
+    st.integers(1, 4),
+    st.data(),
+)
+def test_the_nearest_are_those_of_brute_force(
+    terms: list[str], n_groups: int, data: st.DataObject
+) -> None:
+    pool = pool_of(terms, lambda lower: term_hash(lower) % n_groups)
+    seed = data.draw(st.integers(0, (1 << 63) - 1))
+    size = st.integers(0, len(pool.terms) + 2)
+    n_terms = len(pool.terms)
+    wanted = data.draw(st.lists(size, min_size=n_terms, max_size=n_terms))
+    assert found(pool, wanted, seed=seed) == brute_force(pool, wanted, seed=seed)
+
+
+@given(
+    st.lists(st.text(f"ab \u0301{ASTRAL}", max_size=9), min_size=2, max_size=40),
+    st.integers(1, 5),
+    st.integers(0, 1 << 40),
+)
+def test_the_nearest_are_those_of_brute_force_whatever_the_characters(
+    terms: list[str], wanted: int, seed: int
+) -> None:
+    pool = pool_of(terms)
+    assert found(pool, wanted, seed=seed) == brute_force(pool, wanted, seed=seed)
+
+
+@pytest.mark.kernels
+def test_the_nearest_are_these() -> None:
+    pool = pool_of(["at", "cat", "CATS", "Cats", "Dogs", "scatter"])
+    cats = pool.terms.index("Cats")
+    assert [(pool.terms[row], far) for row, far in found(pool, 9, queries=[cats])[0]] == [
+        ("cat", 1),
+        ("at", 2),
+        ("Dogs", 3),
+        ("scatter", 4),
+    ]
+
+
+@pytest.mark.kernels
+def test_distances_count_code_points() -> None:
+    pool = pool_of(["e", COMBINING, "\u00e9", "\U0001d4b3", ""])
+    distances = {
+        (pool.terms[query], pool.terms[row]): far
+        for query, ranked in enumerate(found(pool, 9))
+        for row, far in ranked
+    }
+    assert distances["e", "\u00e9"] == 1
+    assert distances["e", COMBINING] == 1
+    assert distances["\u00e9", COMBINING] == 2
+    assert distances["", "\U0001d4b3"] == 1
+    assert distances["\U0001d4b3", "e"] == 1
+
+
+# Ties
+
+
+@pytest.mark.kernels
+def test_exact_ties_are_ordered_by_the_hash_of_seed_and_both_terms() -> None:
+    pool = pool_of([chr(point) for point in range(0x4E00, 0x4E28)])  # distance 1, all of them
+    for seed in range(3):
+        assert found(pool, 5, seed=seed) == brute_force(pool, 5, seed=seed)
+    assert found(pool, 5, seed=0) != found(pool, 5, seed=1)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("n_hashes", [1, 2])
+def test_equal_hashes_leave_it_to_the_order_of_text(n_hashes: int) -> None:
+    rng = np.random.default_rng(n_hashes)
+    terms = {random_text(rng, "ab", int(rng.integers(1, 7))) for _ in range(80)}
+    plain = pool_of(sorted(terms))
+    pool = Pool(
+        terms=plain.terms,
+        groups=plain.groups,
+        hashes=[term_hash(term) % n_hashes for term in plain.terms],
+    )
+    for wanted in (1, 3, 100):
+        assert found(pool, wanted) == brute_force(pool, wanted)
+
+
+def test_pools_full_of_ties_are_searched_exactly() -> None:
+    rng = np.random.default_rng(3)
+    terms = {random_text(rng, "ab", int(rng.integers(0, 9))) for _ in range(400)}
+    pool = pool_of(sorted(terms), lambda lower: term_hash(lower) % 40)
+    for wanted in (1, 2, 7):
+        expected = brute_force(pool, wanted, distance=Levenshtein.distance)
+        assert found(pool, wanted) == expected
+
+
+# Lengths and alphabets
+
+
+@pytest.mark.parametrize(
+    "length",
+    [
+        0,
+        1,
+        63,  # a word of bits less one
+        64,
+        65,
+        128,
+        512,
+        5000,
+    ],
+)
+def test_terms_around_a_length_are_searched_exactly(length: int) -> None:
+    rng = np.random.default_rng(length)
+    base = random_text(rng, "abcd", length)
+    other = random_text(rng, "abcd", length)
+    terms = ["", "a", base, base[:-1], base + "a", base + base[:3], base[::-1], other]
+    n_variations = 20 if length < 1000 else 3
+    terms += variations(rng, base, "abcde", n_variations, 6)
+    terms += variations(rng, other, "abcde", 4, 3)
+    pool = pool_of(terms)
+    for wanted in (1, 4, 40):
+        expected = brute_force(pool, wanted, seed=5, distance=Levenshtein.distance)
+        assert found(pool, wanted, seed=5) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "n_characters"),
+    [
+        (0x61, 26),
+        (0x100, 64),
+        (0x100, 65),  # more than a signature has classes
+        (0x4E00, 300),  # more than a byte holds
+        (0x1F300, 700),  # beyond the basic plane
+        (0x4E00, 5000),  # longer terms do not fit the tables of many terms at once
+    ],
+)
+def test_alphabets_of_any_size_are_searched_exactly(first: int, n_characters: int) -> None:
+    rng = np.random.default_rng(n_characters)
+    alphabet = "".join(chr(first + at) for at in range(n_characters))
+    terms = list(alphabet)
+    for _ in range(30):
+        base = random_text(rng, alphabet, int(rng.integers(1, 90)))
+        terms += [base, *variations(rng, base, alphabet, 6, 5)]
+    pool = pool_of(terms)
+    queries = list(range(0, len(pool.terms), 5 if n_characters < 1000 else 111))
+    expected = brute_force(pool, 6, queries=queries, distance=Levenshtein.distance)
+    assert found(pool, 6, queries=queries) == expected
+
+
+def test_repeated_characters_beyond_what_a_signature_counts_are_searched_exactly() -> None:
+    pool = pool_of(["a" * n for n in range(40)] + ["a" * n + "b" * (9 - n) for n in range(9)])
+    assert found(pool, 5) == brute_force(pool, 5, distance=Levenshtein.distance)
+
+
+def test_more_terms_of_a_length_than_are_compared_at_once_are_searched_exactly() -> None:
+    rng = np.random.default_rng(8)
+    terms = {random_text(rng, "abcde", length) for length in (7, 8) for _ in range(1100)}
+    pool = pool_of(sorted(terms), lambda lower: term_hash(lower) % 300)
+    queries = list(range(0, len(pool.terms), 23))
+    for wanted in (1, 30):
+        expected = brute_force(pool, wanted, queries=queries, distance=Levenshtein.distance)
+        assert found(pool, wanted, queries=queries) == expected
+
+
+@pytest.mark.parametrize("length", [12, 95, 96, 97, 150])
+def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) -> None:
+    # Queries that begin alike share work; their bounds differ, and some want more than others.
+    rng = np.random.default_rng(length)
+    terms = set()
+    for _ in range(12):
+        base = random_text(rng, "abcd", length)
+        for _ in range(25):
+            stem = base[: rng.integers(0, length + 1)]
+            terms.add(stem + random_text(rng, "abcd", length - len(stem)))
+        terms.update(variations(rng, base, "abcd", 15, 5))
+    pool = pool_of(sorted(terms), lambda lower: term_hash(lower) % 50)
+    wanted = rng.choice([0, 1, 2, 6, 500], len(pool.terms)).tolist()
+    expected = brute_force(pool, wanted, seed=9, distance=Levenshtein.distance)
+    assert found(pool, wanted, seed=9) == expected
+
+
+def test_terms_of_tens_of_thousands_of_characters_are_searched_exactly() -> None:
+    # Distances beyond 2**15.
+    pool = pool_of(["ab" * 16_500, "cd" * 16_500, "cd" * 16_400, "abc"])
+    assert found(pool, 2) == brute_force(pool, 2, distance=Levenshtein.distance)
+
+
+# Sizes
+
+
+@pytest.mark.kernels
+def test_a_pool_of_one_term_has_no_candidates() -> None:
+    assert found(pool_of(["alone"]), 3) == [[]]
+    assert found(pool_of([""]), 3) == [[]]
+
+
+@pytest.mark.kernels
+def test_no_queries_and_no_terms_find_nothing() -> None:
+    assert found(pool_of(["a", "b"]), [], queries=[]) == []
+    assert found(pool_of([]), []) == []
+
+
+@pytest.mark.kernels
+def test_nothing_wanted_is_nothing_found() -> None:
+    pool = pool_of(["a", "b", "bb"])
+    assert found(pool, 0) == [[], [], []]
+    assert found(pool, [0, 2, 0]) == [[], brute_force(pool, 2)[1], []]
+
+
+@pytest.mark.kernels
+def test_more_wanted_than_there_are_gives_all_there_are() -> None:
+    pool = pool_of(["a", "b", "bb", "abc"])
+    assert [len(ranked) for ranked in found(pool, 1000)] == [3, 3, 3, 3]
+    assert found(pool, 1000) == brute_force(pool, 1000)
+
+
+@pytest.mark.kernels
+def test_terms_equal_ignoring_case_are_no_candidates_of_each_other() -> None:
+    assert found(pool_of(["GERD", "Gerd", "gerd"]), 2) == [[], [], []]
+
+
+@pytest.mark.kernels
+def test_linked_terms_are_no_candidates_of_each_other() -> None:
+    everything_linked = pool_of(["a", "b", "ab", "abc"], lambda _lower: 3)
+    assert found(everything_linked, 9) == [[], [], [], []]
+    one_apart = pool_of(["a", "ab", "abcd", "abcdefgh"], lambda lower: int(lower == "abcd"))
+    assert found(one_apart, 9) == [[(2, 3)], [(2, 2)], [(1, 2), (0, 3), (3, 4)], [(2, 4)]]
+
+
+# Threads, order, scale
+
+
+@pytest.fixture(scope="module")
+def large_pool() -> Pool:
+    """Return 1,800 terms made of invented words, in families of near ones, a third linked."""
+    rng = np.random.default_rng(11)
+    words = [random_text(rng, "aeilnorst", int(rng.integers(2, 10))) for _ in range(150)]
+    terms = []
+    for _ in range(300):
+        chosen = rng.integers(0, len(words), rng.integers(1, 7))
+        base = " ".join(words[at] for at in chosen)
+        terms += [base.capitalize(), *variations(rng, base, "aeilnorst -", 6, 4)]
+    return pool_of(terms, lambda lower: term_hash(lower) % 997)
+
+
+def test_large_pools_are_searched_exactly(large_pool: Pool) -> None:
+    lower = [term.lower() for term in large_pool.terms]
+    queries = list(range(0, len(lower), 6))
+    rng = np.random.default_rng(12)
+    wanted = rng.choice([0, 1, 2, 5, 40], len(queries)).tolist()
+    distances = cdist(
+        [lower[row] for row in queries], lower, scorer=Levenshtein.distance, dtype=np.int32
+    )
+    groups = np.array(large_pool.groups)
+    expected = []
+    for query, size, far in zip(queries, wanted, distances, strict=True):
+        first = mixed(42 ^ large_pool.hashes[query])
+        unlinked = np.flatnonzero(groups != groups[query])
+        furthest = np.sort(far[unlinked])[size]
+        keys = sorted(
+            (int(far[row]), mixed(first ^ large_pool.hashes[row]), int(row))
+            for row in unlinked
+            if far[row] <= furthest
+        )
+        expected.append([(row, far) for far, _, row in keys[:size]])
+    assert found(large_pool, wanted, queries=queries, seed=42) == expected
+
+
+def test_threads_do_not_change_the_result(large_pool: Pool) -> None:
+    one = found(large_pool, 4, threads=1)
+    assert found(large_pool, 4, threads=2) == one
+    assert found(large_pool, 4, threads=3) == one
+
+
+def test_the_order_of_queries_and_their_company_do_not_change_the_result(
+    large_pool: Pool,
+) -> None:
+    in_order = found(large_pool, 4)
+    queries = np.random.default_rng(5).permutation(len(large_pool.terms))[:700].tolist()
+    assert found(large_pool, 4, queries=queries, threads=2) == [in_order[row] for row in queries]
+
+
+def test_terms_that_are_too_far_do_not_change_the_result(large_pool: Pool) -> None:
+    subset = pool_of(large_pool.terms[200:300])
+    with_far_ones = pool_of([*subset.terms, *("\u00e5" * (300 + n) for n in range(9))])
+    names = [[(subset.terms[row], far) for row, far in ranked] for ranked in found(subset, 3)]
+    rows = [with_far_ones.terms.index(term) for term in subset.terms]
+    assert [
+        [(with_far_ones.terms[row], far) for row, far in ranked]
+        for ranked in found(with_far_ones, 3, queries=rows)
+    ] == names
+
+
+def test_progress_is_told_of_every_query(large_pool: Pool) -> None:
+    told: list[int] = []
+    lock = threading.Lock()
+
+    def advance(n_queries: int) -> None:
+        with lock:
+            told.append(n_queries)
+
+    search = NearestSearch(candidates_of(large_pool), seed=0, threads=2)
+    search.nearest(np.arange(333, dtype=np.int32), np.ones(333, np.int32), advance)
+    assert sum(told) == 333
+    assert len(told) > 1
+
+
+def test_a_search_can_be_asked_again(large_pool: Pool) -> None:
+    search = NearestSearch(candidates_of(large_pool), seed=0, threads=2)
+    queries = np.arange(100, dtype=np.int32)
+    first = search.nearest(queries, np.full(100, 3, np.int32))
+    search.nearest(queries[::-1], np.full(100, 40, np.int32))
+    again = search.nearest(queries, np.full(100, 3, np.int32))
+    assert again.ids.tolist() == first.ids.tolist()
+    assert again.distances.tolist() == first.distances.tolist()

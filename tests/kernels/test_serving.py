@@ -1,0 +1,286 @@
+"""Serving negatives so that no pair comes twice, against plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.hashing import mixed
+
+from medsim.kernels.serving import Chosen, draw_random, run_dry, serve_nearest, used_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Pairs = list[tuple[int, int]]
+UsedSet = set[frozenset[int]]
+
+FREE = (1 << 64) - 1
+DRAWS = 128
+
+term_ids = st.integers(0, 9)
+pairs_of_terms = st.lists(st.tuples(term_ids, term_ids), max_size=25)
+
+
+def ids(values: Sequence[int]) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def table_of(pairs: Pairs, n_more: int) -> np.ndarray:
+    return used_pairs(ids([a for a, _ in pairs]), ids([b for _, b in pairs]), n_more)
+
+
+def keys_in(table: np.ndarray) -> list[int]:
+    return sorted(int(key) for key in table if int(key) != FREE)
+
+
+def starts_of(sizes: Sequence[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+# The set of used pairs
+
+
+@pytest.mark.kernels
+@given(
+    st.lists(st.tuples(st.integers(0, (1 << 31) - 1), st.integers(0, (1 << 31) - 1)), max_size=40),
+    st.integers(0, 50),
+)
+def test_the_used_pairs_are_those_given_in_either_direction(pairs: Pairs, n_more: int) -> None:
+    table = table_of(pairs, n_more)
+    expected = {(min(pair) << 32) | max(pair) for pair in pairs}
+    assert keys_in(table) == sorted(expected)
+    mirrored = table_of([(b, a) for a, b in pairs], n_more)
+    assert keys_in(mirrored) == sorted(expected)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("n_pairs", "n_more"), [(0, 0), (1, 7), (8, 0), (9, 0), (3, 500)])
+def test_the_table_is_a_power_of_two_and_stays_at_most_half_full(n_pairs: int, n_more: int) -> None:
+    size = len(table_of([(at, at + 1) for at in range(n_pairs)], n_more))
+    assert size & (size - 1) == 0
+    assert size >= 2 * (n_pairs + n_more)
+
+
+# The nearest that are left
+
+
+def serve_plainly(
+    queries: list[int], candidates: list[list[int]], wanted: list[int], used: UsedSet
+) -> list[list[int]]:
+    served = []
+    for query, found, n_wanted in zip(queries, candidates, wanted, strict=True):
+        taken: list[int] = []
+        for candidate in found:
+            if len(taken) < n_wanted and frozenset((query, candidate)) not in used:
+                used.add(frozenset((query, candidate)))
+                taken.append(candidate)
+        served.append(taken)
+    return served
+
+
+def serve(
+    queries: list[int], candidates: list[list[int]], wanted: list[int], used: Pairs
+) -> tuple[Chosen, np.ndarray]:
+    chosen = Chosen(
+        starts=starts_of(wanted),
+        counts=np.zeros(len(queries), np.int32),
+        ids=np.full(sum(wanted), -7, np.int32),
+    )
+    table = table_of(used, sum(wanted))
+    flat = [candidate for found in candidates for candidate in found]
+    serve_nearest(
+        ids(queries), starts_of([len(found) for found in candidates]), ids(flat), table, chosen
+    )
+    return chosen, table
+
+
+def served_lists(chosen: Chosen) -> list[list[int]]:
+    return [
+        chosen.ids[begin : begin + count].tolist()
+        for begin, count in zip(chosen.starts[:-1].tolist(), chosen.counts.tolist(), strict=True)
+    ]
+
+
+@st.composite
+def demands(draw: st.DrawFn) -> tuple[list[int], list[list[int]], list[int]]:
+    queries = draw(st.lists(term_ids, unique=True, max_size=8))
+    candidates = [draw(st.lists(term_ids, unique=True, max_size=8)) for _ in queries]
+    wanted = [draw(st.integers(0, 5)) for _ in queries]
+    return queries, candidates, wanted
+
+
+@pytest.mark.kernels
+@given(demands(), pairs_of_terms)
+def test_queries_are_served_as_by_plain_python(
+    demand: tuple[list[int], list[list[int]], list[int]], used: Pairs
+) -> None:
+    queries, candidates, wanted = demand
+    plain_used = {frozenset(pair) for pair in used}
+    expected = serve_plainly(queries, candidates, wanted, plain_used)
+
+    chosen, table = serve(queries, candidates, wanted, used)
+
+    assert served_lists(chosen) == expected
+    assert keys_in(table) == sorted((min(pair) << 32) | max(pair) for pair in plain_used)
+
+
+@pytest.mark.kernels
+def test_the_first_served_takes_what_the_second_wanted() -> None:
+    chosen, _ = serve([1, 2, 3], [[2, 3], [1, 3], [1, 2]], [1, 1, 1], [(3, 1)])
+    assert served_lists(chosen) == [[2], [3], []]
+
+
+@pytest.mark.kernels
+@given(demands(), st.data())
+def test_a_query_ran_dry_if_it_wants_more_and_there_may_be_more(
+    demand: tuple[list[int], list[list[int]], list[int]], data: st.DataObject
+) -> None:
+    queries, candidates, wanted = demand
+    complete = [data.draw(st.booleans()) for _ in queries]
+    chosen, _ = serve(queries, candidates, wanted, [])
+    expected = [
+        len(taken) < n_wanted and not all_there_are
+        for taken, n_wanted, all_there_are in zip(
+            served_lists(chosen), wanted, complete, strict=True
+        )
+    ]
+    assert run_dry(chosen, np.array(complete, np.bool_)).tolist() == expected
+
+
+# Random draws
+
+
+def draw_plainly(
+    firsts: list[int], seeds: list[int], drawn_from: list[int], groups: list[int], used: UsedSet
+) -> list[int]:
+    seconds = []
+    for first, seed in zip(firsts, seeds, strict=True):
+        allowed = [
+            term
+            for term in drawn_from
+            if groups[term] != groups[first] and frozenset((first, term)) not in used
+        ]
+        second, word = -1, seed
+        if allowed:
+            for _ in range(DRAWS):
+                word = mixed(word)
+                drawn = drawn_from[word % len(drawn_from)]
+                if drawn in allowed:
+                    second = drawn
+                    break
+            else:
+                second = allowed[mixed(word) % len(allowed)]
+            used.add(frozenset((first, second)))
+        seconds.append(second)
+    return seconds
+
+
+def draw(
+    firsts: list[int], seeds: list[int], drawn_from: list[int], groups: list[int], used: Pairs
+) -> list[int]:
+    return draw_random(
+        ids(firsts),
+        np.array(seeds, np.uint64),
+        ids(drawn_from),
+        ids(groups),
+        table_of(used, len(firsts)),
+    ).tolist()
+
+
+@pytest.mark.kernels
+@given(
+    st.lists(st.tuples(term_ids, st.integers(0, FREE)), max_size=20),
+    st.lists(term_ids, min_size=1, max_size=20),
+    st.lists(st.integers(0, 4), min_size=10, max_size=10),
+    pairs_of_terms,
+)
+def test_draws_are_those_of_plain_python(
+    firsts: list[tuple[int, int]], drawn_from: list[int], groups: list[int], used: Pairs
+) -> None:
+    terms = sorted(term for term, _ in firsts)
+    seeds = [seed for _, seed in firsts]
+    plain_used = {frozenset(pair) for pair in used}
+    expected = draw_plainly(terms, seeds, drawn_from, groups, plain_used)
+    assert draw(terms, seeds, drawn_from, groups, used) == expected
+
+
+@pytest.mark.kernels
+def test_draws_go_on_until_no_term_is_left_and_never_repeat_one() -> None:
+    # Term 0 may take 1 to 5, and 6 is linked to it.
+    groups = [0, 1, 2, 3, 4, 5, 0]
+    drawn = draw([0] * 8, list(range(8)), [0, 1, 2, 3, 4, 5, 6], groups, [])
+    assert sorted(drawn[:5]) == [1, 2, 3, 4, 5]
+    assert drawn[5:] == [-1, -1, -1]
+    mirrored = draw([1, 2, 3], [9, 9, 9], [1, 2, 3, 3], [0, 1, 2, 3], [])
+    pairs = Counter(
+        frozenset(pair) for pair in zip([1, 2, 3], mirrored, strict=True) if pair[1] >= 0
+    )
+    assert set(pairs.values()) == {1}
+
+
+@pytest.mark.kernels
+def test_draws_end_where_no_term_is_allowed() -> None:
+    assert draw([0, 1], [5, 6], [0, 1, 2], [4, 4, 4, 4, 4], []) == [-1, -1]
+    assert draw([0], [5], [0, 1, 2], [0, 1, 2], [(1, 0), (0, 2)]) == [-1]
+    assert draw([], [], [], [], []) == []
+
+
+def chi_square(counts: Counter[int], weights: dict[int, int], n_draws: int) -> float:
+    total = sum(weights.values())
+    return sum(
+        (counts[term] - n_draws * weight / total) ** 2 / (n_draws * weight / total)
+        for term, weight in weights.items()
+    )
+
+
+def tolerance(n_outcomes: int) -> float:
+    """Return five standard deviations above the mean of chi-square, reached once in 10,000."""
+    freedom = n_outcomes - 1
+    return freedom + 5 * (2 * freedom) ** 0.5
+
+
+def test_draws_are_uniform_over_the_occurrences_of_terms() -> None:
+    # Sixty terms that occur once, twice or three times; every first term is alone in its group.
+    n_firsts = 30_000
+    weights = {term: 1 + term % 3 for term in range(60)}
+    drawn_from = [term for term, weight in weights.items() for _ in range(weight)]
+    firsts = list(range(60, 60 + n_firsts))
+    groups = list(range(60 + n_firsts))
+    seeds = [mixed(first) for first in firsts]
+
+    counts = Counter(draw(firsts, seeds, drawn_from, groups, []))
+
+    assert set(counts) == set(weights)
+    assert chi_square(counts, weights, n_firsts) < tolerance(60)
+
+
+def test_draws_are_uniform_where_few_terms_are_allowed() -> None:
+    # All but 4 of 20,000 occurrences are linked to the first terms, so 128 draws find one of the
+    # others in one case of 40 only.
+    n_firsts = 4_000
+    weights = {0: 1, 1: 1, 2: 2}
+    drawn_from = [0, 1, 2, 2, *[3] * 19_996]
+    firsts = list(range(4, 4 + n_firsts))
+    groups = [0, 1, 2, *[3] * (n_firsts + 1)]
+    seeds = [mixed(first) for first in firsts]
+
+    counts = Counter(draw(firsts, seeds, drawn_from, groups, []))
+
+    assert set(counts) == set(weights)
+    assert chi_square(counts, weights, n_firsts) < tolerance(3)
+
+
+def test_draws_of_neighbouring_seeds_are_unrelated() -> None:
+    # Consecutive seeds of equal first terms: what one draws tells nothing of the next.
+    n_firsts = 20_000
+    firsts = list(range(8, 8 + n_firsts))
+    drawn = draw(firsts, list(range(n_firsts)), list(range(8)), list(range(8 + n_firsts)), [])
+    successions = Counter(a * 8 + b for a, b in pairwise(drawn))
+    weights = dict.fromkeys(range(64), 1)
+    assert chi_square(successions, weights, n_firsts - 1) < tolerance(64)

@@ -1,0 +1,74 @@
+"""Signatures of characters, which bound a distance from below."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.datasets import levenshtein
+
+from medsim.kernels.nearest import SIGNATURE_WORDS, _least_distance, signatures
+from medsim.terms import pack
+
+pytestmark = pytest.mark.kernels
+
+
+def least_distance(left: str, right: str) -> int:
+    packed = pack([left, right])
+    return int(_least_distance(signatures(packed.codes, packed.starts), 0, 1))
+
+
+@given(st.text("abc\u00e9\u4e00", max_size=12), st.text("abc\u00e9\u4e00", max_size=12))
+def test_the_bound_never_exceeds_the_distance(left: str, right: str) -> None:
+    assert least_distance(left, right) <= levenshtein(left, right)
+
+
+@given(st.text(max_size=10), st.text(max_size=10))
+def test_the_bound_never_exceeds_the_distance_whatever_the_characters(
+    left: str, right: str
+) -> None:
+    assert least_distance(left, right) <= levenshtein(left, right)
+
+
+@given(st.text("ab", max_size=12), st.lists(st.integers(0, 11), max_size=3))
+def test_the_bound_of_terms_a_few_edits_apart_is_at_most_their_number(
+    term: str, places: list[int]
+) -> None:
+    edited = term
+    for place in places:
+        edited = edited[:place] + "c" + edited[place + 1 :]
+    assert least_distance(term, edited) <= len(places)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "bound"),
+    [
+        ("", "", 0),
+        ("", "abc", 3),
+        ("abc", "", 3),
+        ("kitten", "sitting", 3),  # lost k and e, won s, i and g
+        ("listen", "silent", 0),
+        ("aab", "abb", 1),  # how often a character occurs counts
+        ("aaaa", "bbbb", 4),
+        ("aaaaaaaa", "", 4),  # up to four times
+        ("a", "\u00a1", 0),  # 0x61 and 0xa1 are the same modulo 64
+    ],
+)
+def test_the_bound_is_the_larger_number_of_characters_lost_or_won(
+    left: str, right: str, bound: int
+) -> None:
+    assert least_distance(left, right) == bound
+
+
+def test_a_bit_says_how_often_a_class_of_characters_occurs_at_least() -> None:
+    codes = np.array([3, 3, 67, 0, 63], np.uint32)  # 67 is 3 modulo 64
+    bits = signatures(codes, np.array([0, 5, 5], np.int64))
+    assert SIGNATURE_WORDS == 4
+    assert [int(word) for word in bits] == [
+        (1 << 3) | (1 << 0) | (1 << 63),
+        1 << 3,
+        1 << 3,
+        0,
+        *[0, 0, 0, 0],
+    ]

@@ -1,0 +1,131 @@
+"""Comparing 512 terms at once gives what comparing them one by one gives."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import config
+
+from medsim.kernels.hashing import term_hashes
+from medsim.kernels.lanes import LANES
+from medsim.negatives.nearest import Candidates, Nearest, nearest
+from medsim.terms import pack
+
+pytestmark = pytest.mark.skipif(
+    bool(config.DISABLE_JIT), reason="vector instructions need the compiler"
+)
+
+
+def candidates_of(terms: list[str], n_components: int | None = None) -> Candidates:
+    packed = pack(terms)
+    components = np.arange(len(terms)) % (n_components or len(terms))
+    return Candidates(
+        terms=packed,
+        components=components.astype(np.int32),
+        hashes=term_hashes(packed.codes, packed.starts),
+    )
+
+
+def both(candidates: Candidates, queries: list[int], wanted: list[int]) -> tuple[Nearest, Nearest]:
+    found = [
+        nearest(
+            candidates,
+            np.array(queries, np.int32),
+            np.array(wanted, np.int32),
+            seed=3,
+            threads=2,
+            sliced=sliced,
+        )
+        for sliced in (True, False)
+    ]
+    return found[0], found[1]
+
+
+def assert_same(found: tuple[Nearest, Nearest]) -> None:
+    sliced, plain = found
+    assert np.array_equal(sliced.starts, plain.starts)
+    assert np.array_equal(sliced.distances, plain.distances)
+    assert np.array_equal(sliced.ids, plain.ids)
+
+
+def varied_terms(rng: random.Random, n_terms: int, lengths: list[int], alphabet: str) -> list[str]:
+    """Return distinct terms in order of text; half are others with a few edits."""
+    terms: set[str] = set()
+    while len(terms) < n_terms:
+        if terms and rng.random() < 0.5:
+            letters = list(rng.choice(sorted(terms)))
+            for _ in range(rng.randint(1, 4)):
+                at = rng.randint(0, len(letters))
+                letters[at : at + rng.randint(0, 1)] = rng.choices(alphabet, k=rng.randint(0, 1))
+            terms.add("".join(letters))
+        else:
+            terms.add("".join(rng.choices(alphabet, k=rng.choice(lengths))))
+    return sorted(terms)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_terms_of_few_lengths(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 — a repeatable draw
+    terms = varied_terms(rng, 3 * LANES + 7, [7, 8, 9, 30], "abcdef")
+    queries = sorted(rng.sample(range(len(terms)), 400))
+
+    assert_same(both(candidates_of(terms), queries, [rng.choice([1, 2, 5, 40]) for _ in queries]))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "alphabet"),
+    [
+        ([0, 1, 2, 3, 4, 5], "ab"),
+        ([3, 4, 5, 63, 64, 65, 127, 128, 129], "acgt"),
+        ([10, 200, 512, 600], "abcdefghij"),
+        ([5, 12, 40], "".join(chr(0x4E00 + i) for i in range(700))),
+        ([1, 8, 20], "aé😀\U00010400 -,()"),
+    ],
+)
+def test_lengths_and_alphabets(lengths: list[int], alphabet: str) -> None:
+    rng = random.Random(1)  # noqa: S311 — a repeatable draw
+    terms = varied_terms(rng, 150, lengths, alphabet)
+    queries = list(range(len(terms)))
+
+    assert_same(both(candidates_of(terms, 120), queries, [3] * len(queries)))
+
+
+def test_very_long_terms_and_more_wanted_than_there_are() -> None:
+    rng = random.Random(2)  # noqa: S311 — a repeatable draw
+    terms = varied_terms(rng, 24, [40, 3000, 5000], "abcdefghijklmnopqrstuvwxyz ")
+
+    assert_same(both(candidates_of(terms), list(range(24)), [1000] * 24))
+
+
+def test_terms_that_share_long_prefixes() -> None:
+    terms = sorted(
+        f"structure of {'left ' * (i % 3)}finger number {i:04d} of {'hand' if i % 2 else 'foot'}"
+        for i in range(1200)
+    )
+
+    assert_same(both(candidates_of(terms), list(range(0, 1200, 3)), [4] * 400))
+
+
+def test_prefixes_longer_than_what_is_kept_of_a_table() -> None:
+    rng = random.Random(5)  # noqa: S311 — a repeatable draw
+    stem = "".join(rng.choices("abcd", k=150))
+    terms = varied_terms(rng, 60, [4], "abcd")
+    terms = sorted({stem + term for term in terms} | set(terms))
+
+    assert_same(both(candidates_of(terms), list(range(len(terms))), [6] * len(terms)))
+
+
+@given(
+    terms=st.lists(st.text("abc ", max_size=12), min_size=1, max_size=40, unique=True),
+    wanted=st.integers(0, 12),
+    n_components=st.integers(1, 40),
+)
+def test_any_few_terms(terms: list[str], wanted: int, n_components: int) -> None:
+    ordered = sorted(terms)
+    candidates = candidates_of(ordered, n_components)
+
+    assert_same(both(candidates, list(range(len(ordered))), [wanted] * len(ordered)))

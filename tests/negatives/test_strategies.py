@@ -1,0 +1,340 @@
+"""Levenshtein and random negatives of invented sets, against the greedy rule by brute force."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.datasets import (
+    SET_ORDER,
+    Pair,
+    SetKey,
+    check_negatives,
+    components,
+    greedy_levenshtein,
+)
+from oracles.hashing import mixed, term_hash, tie_hash
+
+from medsim.negatives import STRATEGIES, PositiveSet, Strategy, TermSpace, UsedPairs
+from medsim.progress import Stage
+from medsim.terms import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Positives = dict[SetKey, list[Pair]]
+Texts = dict[SetKey, list[tuple[str, str]]]
+
+ONE_SET: SetKey = ("fsn_syn", "easy")
+
+
+class CountingStage(Stage):
+    """A stage that remembers how often a total was told, which is once a search."""
+
+    def __init__(self) -> None:
+        super().__init__(None, "test")
+        self.totals: list[int] = []
+
+    def total(self, n_units: int) -> None:
+        """Remember what was told."""
+        self.totals.append(n_units)
+
+
+def negatives_of(
+    strategy: str,
+    positives: Positives,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    bystanders: Iterable[str] = (),
+    stage: Stage | None = None,
+) -> Texts:
+    """Return the negatives of every set, made in the stated order as a build does.
+
+    Args:
+        strategy: its name.
+        positives: of each set.
+        seed: of ties and draws.
+        threads: how many to use.
+        bystanders: terms that are in no pair.
+        stage: told of progress.
+    """
+    make = STRATEGIES.get(strategy)
+    terms = sorted({text for pairs in positives.values() for pair in pairs for text in pair[:2]})
+    terms = sorted({*terms, *bystanders})
+    ids = {term: row for row, term in enumerate(terms)}
+    space = term_space(terms, positives)
+    made: Texts = {}
+    for key in SET_ORDER:
+        if key in positives:
+            rows = sorted(pair[:2] for pair in positives[key])
+            made[key] = _negatives_of_set(
+                make, space, key, rows, ids, made, seed=seed, threads=threads, stage=stage
+            )
+    return made
+
+
+def _negatives_of_set(  # noqa: PLR0913  # what a build knows
+    make: Strategy,
+    space: TermSpace,
+    key: SetKey,
+    rows: list[tuple[str, str]],
+    ids: dict[str, int],
+    made: Texts,
+    *,
+    seed: int,
+    threads: int,
+    stage: Stage | None,
+) -> list[tuple[str, str]]:
+    used = [
+        (ids[first], ids[second])
+        for earlier, texts in made.items()
+        if not (key[0] == "syn_syn" and earlier[0] == "fsn_syn")
+        for first, second in texts
+    ]
+    found = make(
+        space,
+        PositiveSet(
+            name="/".join(key),
+            term1_ids=np.array([ids[first] for first, _ in rows], np.int32),
+            term2_ids=np.array([ids[second] for _, second in rows], np.int32),
+        ),
+        UsedPairs(
+            term1_ids=np.array([first for first, _ in used], np.int32),
+            term2_ids=np.array([second for _, second in used], np.int32),
+        ),
+        seed=seed,
+        threads=threads,
+        stage=stage or Stage(None, "test"),
+    )
+    against = found.positive_rows.tolist()
+    assert len(set(against)) == len(against)  # at most one for each positive
+    terms = list(ids)
+    return [
+        (rows[row][0], terms[second])
+        for row, second in zip(against, found.term2_ids.tolist(), strict=True)
+    ]
+
+
+def term_space(terms: Sequence[str], positives: Positives) -> TermSpace:
+    """Return terms as arrays, joined by the positives; those of no pair stand alone."""
+    joined = components({"/".join(key): pairs for key, pairs in positives.items()})
+    group_of: dict[str, int] = defaultdict(lambda: len(joined) + len(group_of), joined)
+    lower = [term.lower() for term in terms]
+    first_row: dict[int, int] = {}
+    rows = [
+        first_row.setdefault(group_of[term], row)  # the numbers of components are rows
+        for row, term in enumerate(lower)
+    ]
+    return TermSpace(
+        lower=pack(lower),
+        hashes=np.array([term_hash(term) for term in terms], np.uint64),
+        components=np.array(rows, np.int32),
+    )
+
+
+def greedy(positives: Positives, seed: int) -> Texts:
+    return greedy_levenshtein(positives, lambda first, candidate: tie_hash(seed, first, candidate))
+
+
+@st.composite
+def positive_sets(draw: st.DrawFn) -> Positives:
+    """Return sets of pairs among the names of concepts, over few letters so that much ties."""
+    keys = draw(st.lists(st.sampled_from(SET_ORDER), min_size=1, max_size=4, unique=True))
+    text = st.text(draw(st.sampled_from(["ab", "abAB", "ab \u00e9\u0130", "abcdefgh"])), max_size=6)
+    found: dict[SetKey, set[Pair]] = {key: set() for key in keys}
+    for concept in range(draw(st.integers(1, 9))):
+        names = draw(st.lists(text.filter(bool), min_size=2, max_size=5, unique=True))
+        for at, first in enumerate(names):
+            for second in names[at + 1 :]:
+                mirrored = any(
+                    pair[:2] == (second, first) for pairs in found.values() for pair in pairs
+                )
+                if first.lower() != second.lower() and not mirrored and draw(st.booleans()):
+                    key = draw(st.sampled_from(keys))
+                    found[key].add(Pair(first, second, str(concept), str(concept)))
+    return {key: _one_concept(pairs) for key, pairs in found.items()}
+
+
+def _one_concept(pairs: set[Pair]) -> list[Pair]:
+    """Return pairs sorted, each pair of texts once."""
+    smallest: dict[tuple[str, str], Pair] = {}
+    for pair in sorted(pairs):
+        smallest.setdefault(pair[:2], pair)
+    return list(smallest.values())
+
+
+def crowd(n_concepts: int, n_names: int, letters: str = "ab") -> Positives:
+    """Return one set in which few short names are wanted by many first terms."""
+    rng = np.random.default_rng(n_concepts * 100 + n_names)
+    pairs = set()
+    for concept in range(n_concepts):
+        names = {
+            f"{chr(0x41 + concept)}{''.join(letters[at] for at in rng.integers(0, 2, 3))}{n}"
+            for n in range(n_names)
+        }
+        first, *others = sorted(names)
+        pairs |= {Pair(first, other, str(concept), str(concept)) for other in others}
+    return {ONE_SET: sorted(pairs)}
+
+
+# Levenshtein
+
+
+@given(positive_sets(), st.integers(0, (1 << 63) - 1))
+def test_levenshtein_negatives_are_those_of_the_greedy_rule(
+    positives: Positives, seed: int
+) -> None:
+    assert negatives_of("levenshtein", positives, seed=seed) == greedy(positives, seed)
+
+
+@pytest.mark.parametrize(("n_concepts", "n_names"), [(2, 9), (5, 8), (26, 3), (12, 12)])
+def test_many_first_terms_may_want_the_same_few_candidates(n_concepts: int, n_names: int) -> None:
+    positives = crowd(n_concepts, n_names)
+    found = negatives_of("levenshtein", positives, seed=3)
+    assert found == greedy(positives, 3)
+    assert check_negatives(positives, found, "levenshtein") == []
+
+
+def test_a_list_that_runs_dry_is_searched_again_until_it_is_long_enough() -> None:
+    # Each of 14 spokes differs from the hub by a letter, and from one another by two, so each
+    # takes the hub. Served last, the hub finds its 14 nearest taken, first 3 of 3, then 12 of 12.
+    hub = "z" * 14
+    spokes = [hub[:at] + "a" + hub[at + 1 :] for at in range(14)]
+    pairs = [Pair(name, f"{name} by a much longer name", "", "") for name in [*spokes, hub]]
+    positives = {ONE_SET: sorted(pairs)}
+    stage = CountingStage()
+
+    found = negatives_of("levenshtein", positives, stage=stage)
+
+    assert found == greedy(positives, 0)
+    assert found[ONE_SET][:14] == [(spoke, hub) for spoke in sorted(spokes)]
+    assert stage.totals == [15, 1, 1]
+
+
+def test_first_terms_get_fewer_negatives_where_candidates_run_out() -> None:
+    # Seven names of one concept, two of the other: the first wants six and may take two.
+    long = [Pair("aaa", f"aaa{n}", "1", "1") for n in range(6)]
+    short = [Pair("bbb", "bbb1", "2", "2")]
+    positives = {ONE_SET: sorted([*long, *short])}
+    found = negatives_of("levenshtein", positives)
+    assert Counter(first for first, _ in found[ONE_SET]) == {"aaa": 2, "bbb": 1}
+    assert found == greedy(positives, 0)
+
+
+def test_nothing_is_found_where_everything_is_linked() -> None:
+    linked = [Pair("a", "b", "1", "1"), Pair("b", "c", "1", "1"), Pair("d", "C", "2", "2")]
+    for strategy in ("levenshtein", "random"):
+        assert negatives_of(strategy, {ONE_SET: linked}) == {ONE_SET: []}
+
+
+def test_an_empty_set_has_no_negatives() -> None:
+    for strategy in ("levenshtein", "random"):
+        assert negatives_of(strategy, {ONE_SET: []}) == {ONE_SET: []}
+
+
+def test_levenshtein_negatives_follow_the_seed_in_ties_only() -> None:
+    positives = crowd(26, 3)
+    outcomes = [negatives_of("levenshtein", positives, seed=seed) for seed in range(4)]
+    assert len({str(found) for found in outcomes}) > 1
+    for found in outcomes:
+        assert check_negatives(positives, found, "levenshtein") == []
+
+
+# Random
+
+
+@given(positive_sets(), st.integers(0, (1 << 63) - 1))
+def test_random_negatives_are_sound_and_as_many_as_there_can_be(
+    positives: Positives, seed: int
+) -> None:
+    found = negatives_of("random", positives, seed=seed)
+    assert check_negatives(positives, found, "random") == []
+
+
+@pytest.mark.parametrize(("n_concepts", "n_names"), [(2, 9), (5, 8), (26, 3)])
+def test_random_negatives_are_made_as_long_as_candidates_are_left(
+    n_concepts: int, n_names: int
+) -> None:
+    positives = crowd(n_concepts, n_names)
+    found = negatives_of("random", positives)
+    assert check_negatives(positives, found, "random") == []
+
+
+def test_random_negatives_follow_the_seed_and_the_set() -> None:
+    pairs = crowd(26, 3)[ONE_SET]
+    once = negatives_of("random", {ONE_SET: pairs}, seed=1)[ONE_SET]
+    assert negatives_of("random", {ONE_SET: pairs}, seed=1)[ONE_SET] == once
+    assert negatives_of("random", {ONE_SET: pairs}, seed=2)[ONE_SET] != once
+    other: SetKey = ("same_as", "easy")
+    assert negatives_of("random", {other: pairs}, seed=1)[other] != once
+
+
+def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> None:
+    # 3,000 pairs (a, b) whose b are 30 terms that are not linked to any a: each a may draw every
+    # a but its own and every b, as often as it occurs.
+    pairs = [Pair(f"a{n:04}", f"b{n % 30:02}", "", "") for n in range(3000)]
+    ids = {text: row for row, text in enumerate(sorted({t for pair in pairs for t in pair[:2]}))}
+    drawn: Counter[str] = Counter()
+    for seed in range(4):
+        found = STRATEGIES.get("random")(
+            TermSpace(
+                lower=pack(list(ids)),
+                hashes=np.array([term_hash(text) for text in ids], np.uint64),
+                components=np.arange(len(ids), dtype=np.int32),
+            ),
+            PositiveSet(
+                name="fsn_syn/easy",
+                term1_ids=np.array([ids[pair.term1] for pair in pairs], np.int32),
+                term2_ids=np.array([ids[pair.term2] for pair in pairs], np.int32),
+            ),
+            UsedPairs(term1_ids=np.empty(0, np.int32), term2_ids=np.empty(0, np.int32)),
+            seed=seed,
+            threads=1,
+            stage=Stage(None, "test"),
+        )
+        assert len(found.term2_ids) == 3000
+        texts = list(ids)
+        drawn.update(texts[row] for row in found.term2_ids.tolist())
+    # Of 12,000 draws half are b's, a thirtieth of them each; five standard deviations are allowed.
+    n_b = {text: drawn[text] for text in ids if text.startswith("b")}
+    assert abs(sum(n_b.values()) - 6000) < 5 * (12_000 * 0.25) ** 0.5
+    share = sum(n_b.values()) / 30
+    chi_square = sum((count - share) ** 2 / share for count in n_b.values())
+    assert chi_square < 29 + 5 * (2 * 29) ** 0.5
+    assert max(drawn[text] for text in ids if text.startswith("a")) <= 14  # the mean is 2
+
+
+# Both
+
+
+@pytest.mark.parametrize("strategy", ["levenshtein", "random"])
+@pytest.mark.parametrize("seed", range(3))
+def test_neither_threads_nor_other_terms_of_the_terminology_matter(
+    strategy: str, seed: int
+) -> None:
+    positives = {
+        ("same_as", "easy"): crowd(9, 4)[ONE_SET],
+        ("fsn_syn", "easy"): crowd(26, 3)[ONE_SET],
+        ("syn_syn", "easy"): crowd(20, 4)[ONE_SET],
+    }
+    alone = negatives_of(strategy, positives, seed=seed)
+    assert negatives_of(strategy, positives, seed=seed, threads=3) == alone
+    bystanders = [f"{chr(0x41 + mixed(n) % 26)}ab{n}" for n in range(200)]
+    assert negatives_of(strategy, positives, seed=seed, bystanders=bystanders) == alone
+
+
+@pytest.mark.parametrize("strategy", ["levenshtein", "random"])
+def test_syn_syn_may_repeat_the_negatives_of_fsn_syn_and_no_others(strategy: str) -> None:
+    names = [Pair("aa", "aa1", "1", "1"), Pair("bb", "bb1", "2", "2")]
+    contained = negatives_of(strategy, {("fsn_syn", "easy"): names, ("syn_syn", "easy"): names})
+    assert [len(texts) for texts in contained.values()] == [2, 2]
+    # Three pairs join the two concepts by their first terms: aa and bb, aa and bb1, bb and aa1.
+    keys: list[SetKey] = [("replaced_by", "easy"), ("same_as", "easy"), ("syn_syn", "easy")]
+    found = negatives_of(strategy, dict.fromkeys(keys, names))
+    assert [len(found[key]) for key in keys] == [2, 1, 0]
+    assert check_negatives(dict.fromkeys(keys, names), found, strategy) == []
