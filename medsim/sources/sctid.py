@@ -1,4 +1,4 @@
-"""SNOMED CT identifiers: well-formed ones for content that medsim makes."""
+"""SNOMED CT identifiers: those that medsim knows by name, and new ones for what it makes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Component = Literal["concept", "description", "relationship"]
+
+# As in sql/macros/sctid.sql, by the same names.
+MODEL_COMPONENT_MODULE = 900000000000012004
+FULLY_SPECIFIED_NAME = 900000000000003001
+SYNONYM = 900000000000013009
+TEXT_DEFINITION = 900000000000550004
+POSSIBLY_EQUIVALENT_TO = 900000000000523009
+MOVED_TO = 900000000000524003
+REPLACED_BY = 900000000000526001
+SAME_AS = 900000000000527005
+IS_A = 116680003
+PRIMITIVE = 900000000000074008
+DEFINED = 900000000000073002
+CASE_INSENSITIVE = 900000000000448009
+CASE_SENSITIVE = 900000000000017005
+INITIAL_CASE_INSENSITIVE = 900000000000020002
+INFERRED = 900000000000011006
+STATED = 900000000000010007
+EXISTENTIAL = 900000000000451002
 
 INVENTED_NAMESPACE = 1000999
 """The namespace of identifiers that medsim makes; it has been assigned to nobody."""

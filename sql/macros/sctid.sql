@@ -21,8 +21,12 @@ case name
     when 'is_a' then '116680003'
     when 'core_module' then '900000000000207008'
     when 'primitive' then '900000000000074008'
+    when 'defined' then '900000000000073002'
     when 'case_insensitive' then '900000000000448009'
+    when 'case_sensitive' then '900000000000017005'
+    when 'initial_case_insensitive' then '900000000000020002'
     when 'inferred' then '900000000000011006'
+    when 'stated' then '900000000000010007'
     when 'existential' then '900000000000451002'
     when 'simple_map' then '900000000000496009'
 end;

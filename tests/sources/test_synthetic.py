@@ -430,7 +430,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(synthetic._Content, "_associations", interrupt)
+    monkeypatch.setattr(synthetic, "association_components", interrupt)
 
     with pytest.raises(KeyboardInterrupt):
         write_synthetic(tmp_path / "r.zip", concepts=10, seed=0)

@@ -1,0 +1,69 @@
+"""Makes components of invented concepts: which there are, what becomes of them, their ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.sources.sctid import sctids
+from medsim.sources.synthetic.history import Fate
+
+if TYPE_CHECKING:
+    from medsim.sources.sctid import Component
+    from medsim.sources.synthetic.draws import Draws, Ints, Reals, Weights
+    from medsim.sources.synthetic.outline import Outline
+
+USUAL_FATES: Weights = {
+    Fate.KEPT: 80,
+    Fate.CHANGED: 9,
+    Fate.RETIRED: 7,
+    Fate.CHANGED_THEN_RETIRED: 2,
+    Fate.REVIVED: 2,
+}
+"""How often each fate befalls a component that no rule needs."""
+
+
+def components(label: str, concepts: Ints, shares: Reals, draws: Draws) -> pl.DataFrame:
+    """Return components of concepts: in each slot one, in that share of the concepts.
+
+    Args:
+        label: of the random choice.
+        concepts: int64[n], numbers of concepts.
+        shares: float64[n_slots], from 0 to 1.
+        draws: every random choice.
+
+    Returns:
+        A row per component: its number as ``item``, its ``concept``, its ``slot``.
+    """
+    n_slots = len(shares)
+    concept, slot = np.repeat(concepts, n_slots), np.tile(np.arange(n_slots), len(concepts))
+    item = concept * n_slots + slot
+    exists = draws.chance(label, item, shares[slot])
+    return pl.DataFrame({"item": item, "concept": concept, "slot": slot}).filter(exists)
+
+
+def fates(
+    label: str, parts: pl.DataFrame, outline: Outline, *, active: Weights, retired: Weights
+) -> Ints:
+    """Return the fate of each component; those of the model's concepts are kept.
+
+    Args:
+        label: of the random choice.
+        parts: the components, a row each.
+        outline: of the release.
+        active: how often each fate befalls components of active concepts.
+        retired: how often each fate befalls components of retired concepts.
+    """
+    draws, item, concept = outline.draws, parts["item"].to_numpy(), parts["concept"].to_numpy()
+    return np.select(
+        [concept < outline.n_active, concept < outline.n_clinical],
+        [draws.weigh(label, item, active), draws.weigh(label, item, retired)],
+        Fate.KEPT,
+    )
+
+
+def ids(numbers: pl.Series, component: Component) -> pl.Series:
+    """Return the identifiers of components or concepts by their numbers, which begin at 0."""
+    return pl.Series(sctids(numbers.to_numpy() + 1, component))

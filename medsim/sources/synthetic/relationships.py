@@ -1,0 +1,103 @@
+"""Makes the relationships of invented concepts: their parents and their attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.sources import sctid
+from medsim.sources.synthetic.components import USUAL_FATES, components, fates, ids
+from medsim.sources.synthetic.families import places_of
+from medsim.sources.synthetic.history import Fate
+from medsim.sources.synthetic.outline import Model
+
+if TYPE_CHECKING:
+    from medsim.sources.synthetic.draws import Ints, Weights
+    from medsim.sources.synthetic.outline import Outline
+
+# The relationships of a concept, by slot: three parents, two attributes, a parent it once had.
+_FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5
+_SHARES = np.array([1, 0.25, 0.06, 0.5, 0.35, 0.1])
+_FIRST_PARENT_FATES: Weights = {Fate.KEPT: 89, Fate.CHANGED: 10, Fate.REVIVED: 1}
+_END: Weights = {Fate.RETIRED: 1}
+
+
+def relationship_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the relationships of concepts, each with its target and its fate."""
+    parts = components("link", numbers, _SHARES, outline.draws)
+    slot, place = parts["slot"].to_numpy(), parts["concept"].to_numpy() - numbers[0]
+    target = np.stack(_targets(numbers, outline), axis=1)[place, slot]
+    fate = np.select(
+        [slot == 0, slot == _FORMER_PARENT],
+        [fates("parent", parts, outline, active=_FIRST_PARENT_FATES, retired=_END), Fate.RETIRED],
+        fates("link", parts, outline, active=USUAL_FATES, retired=_END),
+    )
+    return parts.with_columns(target=pl.Series(target), fate=pl.Series(fate)).filter(
+        pl.col("target") >= 0
+    )
+
+
+def relationship_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated relationships with RF2's columns."""
+    attribute = pl.col("slot") - _FIRST_ATTRIBUTE
+    is_attribute = attribute.is_in([0, 1])
+    seat, cause = outline.model_id(Model.SEAT), outline.model_id(Model.CAUSE)
+    return rows.with_columns(
+        id=ids(rows["item"], "relationship"),
+        moduleId=pl.lit(outline.model_id(Model.MODULE)),
+        sourceId=ids(rows["concept"], "concept"),
+        destinationId=ids(rows["target"], "concept"),
+        relationshipGroup=pl.when(is_attribute)
+        .then(attribute + 1 + pl.col("changes_later"))
+        .otherwise(0),
+        typeId=pl.when(attribute == 0)
+        .then(seat)
+        .when(attribute == 1)
+        .then(cause)
+        .otherwise(sctid.IS_A),
+        characteristicTypeId=pl.when(~is_attribute & pl.col("changes_later"))
+        .then(sctid.STATED)
+        .otherwise(sctid.INFERRED),
+        modifierId=pl.lit(sctid.EXISTENTIAL),
+    )
+
+
+def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
+    """Return what concepts are linked to, int64[n] for each slot; -1 is nothing.
+
+    A parent has a smaller number than its child or is a model concept, so no is-a path returns
+    to its start, and all paths of active concepts end at concept 0.
+    """
+    draws, ordinal = outline.draws, places_of(numbers, outline.draws).ordinal
+    is_active, is_retired = numbers < outline.n_active, numbers >= outline.n_active
+    before = np.maximum(numbers, 1)
+    first = _first_parents(numbers, outline)
+    second = np.where(ordinal > 1, numbers - 1, draws.choose("second", numbers, before))
+    third = draws.choose("third", numbers, before)
+    former = draws.choose("former", numbers, before)
+    has_others = is_active & (numbers > 0)
+    attributes = [draws.choose(f"attribute {i}", numbers, outline.n_active) for i in range(2)]
+    is_model = numbers >= outline.n_clinical
+    first = np.where(is_retired, outline.bases(numbers), first)
+    model_parent = np.where(numbers > outline.n_clinical, outline.model_number(Model.ROOT), -1)
+    return [
+        np.where(is_model, model_parent, first),
+        np.where(has_others & (second != first), second, -1),
+        np.where(has_others & (third != first) & (third != second), third, -1),
+        *(np.where(is_model, -1, target) for target in attributes),
+        np.where(has_others, former, -1),
+    ]
+
+
+def _first_parents(numbers: Ints, outline: Outline) -> Ints:
+    """Return the head of each concept's family; for a head, one before it, or -1 for none."""
+    places = places_of(numbers, outline.draws)
+    parents = np.zeros_like(numbers)
+    for attempt in range(3):
+        found = outline.draws.choose(f"parent {attempt}", numbers, np.maximum(numbers, 1))
+        other = places_of(found, outline.draws)
+        parents = np.where(other.branch == places.branch, found - other.ordinal, parents)
+    parents = np.where(places.ordinal > 0, numbers - places.ordinal, parents)
+    return np.where(numbers > 0, parents, -1)
