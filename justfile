@@ -33,7 +33,7 @@ test *arguments:
 
 # The kernels' tests without the compiler.
 test-nojit:
-    NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -n 0
+    NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -n 0 -m kernels
 
 # Write the golden rows anew; look at the difference before you commit it.
 golden:

@@ -58,7 +58,11 @@ BuildFolder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder of 
 def main() -> None:
     """Run the command line; SIGTERM ends it as an interrupt does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before the command began
+        typer.echo("interrupted", err=True)
+        sys.exit(_INTERRUPTED)
 
 
 def _print_version(wanted: bool) -> None:

@@ -19,8 +19,19 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-MACROS = ("trimmed", "sctid", "association_kind", "tag_parts", "without_marker")
+MACROS = (
+    "trimmed",
+    "sctid",
+    "association_kind",
+    "tag_parts",
+    "without_marker",
+    "rf2_id",
+    "rf2_day",
+    "rf2_flag",
+)
 """The macros in ``sql/macros`` that queries use, each after those that it uses itself."""
+
+_INTERRUPTED = "Query interrupted"
 
 Parameter = str | int | float | bool | None
 
@@ -101,21 +112,24 @@ class Store:
         self._connection.register("incoming_frame", frame)
         target = _identifier(table)
         try:
-            self._connection.execute(
-                f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
-            )
+            with _interruptible():
+                self._connection.execute(
+                    f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
+                )
         finally:
             self._connection.unregister("incoming_frame")
 
     def table(self, table: str) -> pl.DataFrame:
         """Return the table named ``table``."""
-        frame: pl.DataFrame = self._connection.table(table).pl()
+        with _interruptible():
+            frame: pl.DataFrame = self._connection.table(table).pl()
         return frame
 
     def drop(self, *tables: str) -> None:
         """Drop tables that no later query reads."""
         for table in tables:
-            self._connection.execute(f"drop table if exists {_identifier(table)}")
+            with _interruptible():
+                self._connection.execute(f"drop table if exists {_identifier(table)}")
 
     def view_parquet(self, views: Mapping[str, str]) -> None:
         """Make views over Parquet files.
@@ -126,10 +140,12 @@ class Store:
         """
         for view, glob in views.items():
             target, source = _identifier(view), glob.replace("'", "''")
-            self._connection.execute(
-                f"create view {target} as select * "  # noqa: S608 — both quoted
-                f"from read_parquet('{source}', hive_partitioning=true, hive_types_autocast=false)"
-            )
+            with _interruptible():
+                self._connection.execute(
+                    f"create view {target} as select * "  # noqa: S608 — both quoted
+                    f"from read_parquet('{source}', hive_partitioning=true, "
+                    "hive_types_autocast=false)"
+                )
 
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
@@ -153,7 +169,8 @@ class Store:
             raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
         try:
             self._connection.execute("begin transaction read only")
-            frame: pl.DataFrame = self._connection.sql(statement).pl()
+            with _interruptible():
+                frame: pl.DataFrame = self._connection.sql(statement).pl()
         except duckdb.Error as error:
             raise StatementError(_first_line(error)) from error
         finally:
@@ -169,11 +186,23 @@ class Store:
 def _named_errors(name: str) -> Iterator[None]:
     """Turn what DuckDB raises into an error that names the query's file."""
     try:
-        yield
+        with _interruptible():
+            yield
     except duckdb.OutOfMemoryException as error:
         raise OutputError(f"sql/{name}.sql needs more memory or disk than there is") from error
     except duckdb.Error as error:
         raise QueryError(f"sql/{name}.sql: {_first_line(error)}") from error
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Turn what DuckDB makes of an interrupt back into a KeyboardInterrupt."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) != _INTERRUPTED:
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) -> None:

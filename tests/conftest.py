@@ -1,6 +1,33 @@
 """Puts the tests folder on the import path, so that tests share ``fixtures`` and ``oracles``."""
 
+import os
 import sys
 from pathlib import Path
 
+import pytest
+from hypothesis import HealthCheck, settings
+from numba import config as numba_config
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+# Compilation takes seconds and happens in whichever example comes first.
+settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    print_blob=True,
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the markers, and let plain Python run the kernels where they are not compiled."""
+    config.addinivalue_line(
+        "markers", "kernels: small enough to run again with NUMBA_DISABLE_JIT=1"
+    )
+    if numba_config.DISABLE_JIT:
+        # The kernels count modulo 2**64, as the processor does. NumPy's scalars do so too, but
+        # warn of it. A filter reaches the threads of a search, which numpy.errstate does not.
+        config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")

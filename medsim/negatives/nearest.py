@@ -263,7 +263,8 @@ def _slate(pool: Pool) -> Slate:
     n_kept = KEPT_PASSES + 3
     equals = np.zeros(n_equals, np.uint64)
     states = np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64)
-    counts = np.zeros(n_kept * MAX_PLANES * WORDS, np.uint64)
+    n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed
+    counts = np.zeros(n_kept * n_planes * WORDS, np.uint64)
     return Slate(
         equals=equals,
         equals_at=np.uint64(equals.ctypes.data),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich import box
@@ -16,7 +17,7 @@ from medsim.report.formats import TableFormat
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CONTROL = r"[\x00-\x1f\x7f-\x9f]"
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # with what ends a line in Unicode
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -35,40 +36,53 @@ _UNLIMITED = 1_000_000  # columns; a terminal folds what does not fit
 def rendered(frame: pl.DataFrame, form: TableFormat) -> str:
     """Return a frame as text, without a line feed at its end.
 
-    ``json`` (an array of objects) and ``csv`` carry values as they are; the others are to be read:
-    numbers are rounded and characters that steer a terminal are replaced.
+    ``json`` (an array of objects) and ``csv`` carry values as they are, those of kinds that the
+    format lacks as text; the others are to be read: numbers are rounded and characters that steer
+    a terminal are replaced.
     """
     writers: dict[TableFormat, Callable[[pl.DataFrame], str]] = {
         TableFormat.table: _as_table,
-        TableFormat.json: lambda f: f.write_json(),
-        TableFormat.csv: lambda f: f.write_csv(),
+        TableFormat.json: _as_json,
+        TableFormat.csv: _as_csv,
         TableFormat.md: _as_markdown,
         TableFormat.latex: _as_latex,
     }
-    return writers[form](frame).rstrip("\n")
+    return writers[form](frame)
+
+
+def _as_json(frame: pl.DataFrame) -> str:
+    return frame.with_columns(_texts(c) for c in frame if c.dtype == pl.Binary).write_json()
+
+
+def _as_csv(frame: pl.DataFrame) -> str:
+    lacking = (
+        c for c in frame if c.dtype.is_nested() or isinstance(c.dtype, (pl.Binary, pl.Duration))
+    )
+    return frame.with_columns(map(_texts, lacking)).write_csv().removesuffix("\n")
 
 
 def _as_table(frame: pl.DataFrame) -> str:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="")
-    for name, kind in frame.schema.items():
+    head, *rows = _readable(frame)
+    for name, kind in zip(head, frame.dtypes, strict=True):
         table.add_column(Text(name), justify="right" if kind.is_numeric() else "left", no_wrap=True)
-    for row in _readable(frame).iter_rows():
-        table.add_row(*(Text(value) for value in row))
+    for row in rows:
+        table.add_row(*map(Text, row))
     stream = io.StringIO()
     Console(file=stream, width=_UNLIMITED, color_system=None, markup=False).print(table)
-    return "\n".join(line.rstrip() for line in stream.getvalue().strip("\n").splitlines())
+    lines = stream.getvalue().strip("\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines).rstrip("\n")
 
 
 def _as_markdown(frame: pl.DataFrame) -> str:
-    rules = ("--:" if kind.is_numeric() else "---" for kind in frame.dtypes)
-    rows = [frame.columns, list(rules)]
-    rows += [[value.replace("|", r"\|") for value in row] for row in _readable(frame).iter_rows()]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    rules = ["--:" if kind.is_numeric() else "---" for kind in frame.dtypes]
+    head, *rows = [[value.replace("|", r"\|") for value in row] for row in _readable(frame)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, rules, *rows])
 
 
 def _as_latex(frame: pl.DataFrame) -> str:
     columns = "".join("r" if kind.is_numeric() else "l" for kind in frame.dtypes)
-    head, *rows = [frame.columns, *_readable(frame).iter_rows()]
+    head, *rows = _readable(frame)
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{columns}}}",
@@ -82,23 +96,27 @@ def _as_latex(frame: pl.DataFrame) -> str:
     )
 
 
-def _latex_row(values: list[str] | tuple[str, ...]) -> str:
-    escaped = ("".join(_LATEX.get(c, c) for c in value) for value in values)
-    return " & ".join(escaped) + r" \\"
+def _latex_row(values: list[str]) -> str:
+    row = " & ".join("".join(_LATEX.get(c, c) for c in value) for value in values) + r" \\"
+    return "{}" + row if row.startswith(("[", "*")) else row  # else an option of the line before
 
 
-def _readable(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return all values as text: numbers with their thousands apart, nulls as nothing."""
-    return frame.select(_readable_column(frame[name]) for name in frame.columns)
+def _readable(frame: pl.DataFrame) -> list[list[str]]:
+    """Return names, then values, as text: thousands apart, nulls as nothing, no controls."""
+    columns = [_texts(column, _readable_text).fill_null("") for column in frame]
+    rows = [frame.columns, *zip(*columns, strict=True)]
+    return [[_CONTROL.sub("\N{REPLACEMENT CHARACTER}", value) for value in row] for row in rows]
 
 
-def _readable_column(column: pl.Series) -> pl.Series:
-    if column.dtype.is_integer():
-        texts = [None if v is None else f"{v:,}" for v in column]
-    elif column.dtype.is_float():
-        texts = [None if v is None else f"{v:,.4g}" if abs(v) < 1 else f"{v:,.2f}" for v in column]
-    elif column.dtype == pl.String:
-        return column.str.replace_all(_CONTROL, "\N{REPLACEMENT CHARACTER}").fill_null("")
-    else:
-        texts = [None if v is None else str(v) for v in column]
-    return pl.Series(column.name, texts, dtype=pl.String).fill_null("")
+def _texts(column: pl.Series, text: Callable[[Any], str] = str) -> pl.Series:
+    """Return the values of a column as text; nulls stay."""
+    values = [None if value is None else text(value) for value in column.to_list()]
+    return pl.Series(column.name, values, dtype=pl.String)
+
+
+def _readable_text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)

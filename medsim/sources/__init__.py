@@ -122,7 +122,7 @@ def find_source(location: str) -> tuple[Source, Path]:
     if built_in is not None and built_in.locate is not None:
         return built_in, built_in.locate()
     path = Path(location)
-    if not path.exists():
+    if not location or not _exists(path):
         names = [name for name, source in sources.items() if source.locate]
         hint = unknown_name("built-in", location, names)
         raise InputError(f"no file or folder {location!r} ({hint})")
@@ -131,3 +131,10 @@ def find_source(location: str) -> tuple[Source, Path]:
             return source, path
     formats = "; ".join(source.about for source in sources.values())
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, a folder that may not be entered
+        return False

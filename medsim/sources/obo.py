@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import fastobo
 import polars as pl
 
-from medsim.errors import InputError
+from medsim.errors import InputError, OptionError
 from medsim.schema import CANONICAL_TABLES
 from medsim.sources import SOURCES, Skipped, Source, SourceFile, Terminology
 
@@ -49,20 +49,47 @@ class _Rows:
     n_other_scope: int = 0
 
 
+class _WithoutComments:
+    """A stream with its comment lines left empty: fastobo 0.14 panics on them inside a frame.
+
+    Args:
+        stream: of an OBO file.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._at_line_start = True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return one line, or as much of it as is asked for."""
+        part = self._stream.readline(size)
+        if self._at_line_start and part.lstrip(b" \t").startswith(b"!"):
+            while part and not part.endswith(b"\n"):
+                part = self._stream.readline(size)
+            return part[-1:]
+        self._at_line_start = part.endswith(b"\n")
+        return part
+
+
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.sources.Load``."""
+    if options.as_of is not None:
+        raise OptionError(f"--as-of needs the full history of RF2, and {path} is an OBO file")
     rows = _Rows()
     try:
-        reader = fastobo.iter(str(path), ordered=True)
-        header = reader.header()
-        for frame in reader:
-            if isinstance(frame, fastobo.term.TermFrame):
-                _read_term(frame, rows, frozenset(options.synonym_scopes))
+        _check_encoding(path)
+        with path.open("rb") as stream:
+            reader = fastobo.iter(_WithoutComments(stream), ordered=True)
+            header = reader.header()
+            for frame in reader:
+                if isinstance(frame, fastobo.term.TermFrame):
+                    _read_term(frame, rows, frozenset(options.synonym_scopes))
     except SyntaxError as error:
-        raise InputError(f"{path}: line {error.lineno}: not OBO ({_one_line(error)})") from error
+        raise InputError(f"{path}: line {error.lineno}: not OBO ({error.msg})") from error
     except (OSError, ValueError) as error:
-        fault = _undecodable(path) or f"cannot be read ({_one_line(error)})"
-        raise InputError(f"{path}: {fault}") from error
+        raise InputError(f"{path}: cannot be read ({_one_line(error)})") from error
+    if not rows.active:
+        raise InputError(f"{path}: has no [Term], so it is no ontology in OBO; is it cut short?")
     for table, frame in _tables(rows).items():
         store.put(table, frame)
     return Terminology(
@@ -142,15 +169,17 @@ def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
     return {table: frame.sort(frame.columns) for table, frame in frames.items()}
 
 
-def _undecodable(path: Path) -> str:
-    """Return where the first byte is that is not UTF-8."""
+def _check_encoding(path: Path) -> None:
+    """Raise InputError for the first byte that is not UTF-8."""
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                return f"line {number} is not UTF-8: byte 0x{line[error.start]:02x}"
-    return ""
+                byte = line[error.start]
+                raise InputError(
+                    f"{path}: line {number} is not UTF-8: byte 0x{byte:02x}"
+                ) from error
 
 
 def _source_file(path: Path) -> SourceFile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
+from medsim.errors import InputError, OptionError
 from medsim.sources import SOURCES, Skipped, Source, SourceFile, Terminology
 from medsim.sources.archive import ReleaseFile, release_files
 from medsim.sources.rf2_files import TABLES, Table, find_tables, release_date
@@ -36,6 +36,7 @@ def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
     for table in TABLES:
         read += _load_rows(table, tables[table.name], store)
         n_repeated += _check_repeated(table, tables[table.name], store)
+    _check_as_of(path, store, options)
     _fill_tables(store, options)
     redistributable, terms_of_use = _origin(everything)
     skipped = [Skipped(**row) for row in store.frame("rf2/skipped").to_dicts()]
@@ -90,6 +91,18 @@ def _check_repeated(table: Table, files: list[ReleaseFile], store: Store) -> int
                     f"which {file1} has in line {line1}"
                 )
     return sum(len(rows) - 1 for rows in found.values())
+
+
+def _check_as_of(path: Path, store: Store, options: SourceOptions) -> None:
+    """Raise OptionError if the day that is asked for is before all names."""
+    if options.as_of is None:
+        return
+    oldest = store.frame("rf2/oldest_description")["effective_time"].item()
+    if oldest is None or options.as_of < oldest:
+        raise OptionError(
+            f"--as-of {options.as_of} is before the oldest description of {path}, which is of "
+            f"{oldest or 'no day'}"
+        )
 
 
 def _fill_tables(store: Store, options: SourceOptions) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import re
 from datetime import datetime
 from typing import IO, TYPE_CHECKING
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 _CHUNK_BYTES = 1 << 20
-_MAX_LINE_BYTES = 1 << 20
+_MAX_LINE_BYTES = 1 << 20  # with its line feed; sql/rf2/rf2_*.sql has it too
+_DAY = re.compile(r"[0-9]{8}")
+_QUOTED_CHARACTERS = 60
 
 
 class RowStream:
@@ -42,7 +46,8 @@ class RowStream:
         """Yield chunks of text.
 
         Raises:
-            InputError: a header is not RF2's, or a file cannot be read.
+            InputError: a header is not RF2's, a file cannot be read, or its text is not UTF-8, has
+                a lone carriage return or ends in the midst of a row.
         """
         for file in self._files:
             with file.open() as stream:
@@ -54,18 +59,27 @@ class RowStream:
         digest.update(header)
         size = len(header)
         check_header(self._table, file, header)
-        carry, ended = b"", True
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        carry, last_line = b"", b""
         while chunk := stream.read(_CHUNK_BYTES):
             digest.update(chunk)
             size += len(chunk)
             text = carry + chunk
             carry = b"\r" if text.endswith(b"\r") else b""
             text = text[: len(text) - len(carry)].replace(b"\r\n", b"\n")
-            ended = text.endswith(b"\n")
+            if b"\r" in text or not _decodes(decoder, text):
+                raise self._fault(file)
+            _, line_feed, tail = text.rpartition(b"\n")
+            last_line = tail if line_feed else last_line + tail
             yield text
-        if not ended:
+        if carry or not _decodes(decoder, b"", final=True) or _is_cut(self._table, last_line):
+            raise self._fault(file)
+        if last_line:
             yield b"\n"
         self.read.append(SourceFile(name=file.inner, size=size, sha256=digest.hexdigest()))
+
+    def _fault(self, file: ReleaseFile) -> InputError:
+        return find_fault(self._table, [file]) or InputError(f"{file.inner}: changed while read")
 
 
 def check_header(table: Table, file: ReleaseFile, line: bytes) -> None:
@@ -96,7 +110,7 @@ def find_fault(table: Table, files: list[ReleaseFile]) -> InputError | None:
         with file.open() as stream:
             stream.readline(_MAX_LINE_BYTES)
             number = 1
-            while line := stream.readline(_MAX_LINE_BYTES):
+            while line := stream.readline(_MAX_LINE_BYTES + len(b"\r\n")):
                 number += 1
                 if fault := _line_fault(table, line):
                     return InputError(f"{file.inner}: line {number} {fault}")
@@ -124,31 +138,66 @@ def locate_rows(
 
 def _line_fault(table: Table, line: bytes) -> str:
     """Return what is wrong with a line, nothing if it is a row."""
-    if len(line) >= _MAX_LINE_BYTES:
+    if len(line.rstrip(b"\r\n")) >= _MAX_LINE_BYTES:
         return f"is longer than {_MAX_LINE_BYTES:,} bytes"
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         return f"is not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1}"
-    row = text.removesuffix("\n").removesuffix("\r")
-    if not row:
-        return ""
+    row = text.removesuffix("\r\n").removesuffix("\n")
     if "\r" in row:
-        return "has a carriage return inside"
+        return "has a carriage return that no line feed follows"
+    if row == text and _is_cut(table, line):
+        last_value = row.rpartition("\t")[2]
+        return f"ends in {_quoted(last_value)} without a line end; is the file cut short?"
+    return _row_fault(table, row) if row else ""
+
+
+def _row_fault(table: Table, row: str) -> str:
     values = row.split("\t")
     if len(values) != len(table.header):
         return f"has {len(values)} columns; an RF2 {table.name} file has {len(table.header)}"
     return _value_fault(values)
 
 
+def _decodes(decoder: codecs.IncrementalDecoder, text: bytes, *, final: bool = False) -> bool:
+    """Return whether the text goes on as UTF-8."""
+    try:
+        decoder.decode(text, final)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_cut(table: Table, last_line: bytes) -> bool:
+    """Return whether what is left after the last line end is less than a row.
+
+    A file may lack the last line end, but what was cut off with it shows in the last identifier.
+    """
+    return bool(last_line) and len(last_line.rpartition(b"\t")[2]) < table.last_digits
+
+
 def _value_fault(values: list[str]) -> str:
     component, effective_time, active = values[:3]
     if not component:
         return "has no id"
-    try:
-        datetime.strptime(effective_time, "%Y%m%d")  # noqa: DTZ007 — a day has no zone
-    except ValueError:
-        return f"has effectiveTime {effective_time!r}; a date such as 20260131 is expected"
+    if not _is_day(effective_time):
+        return f"has effectiveTime {_quoted(effective_time)}; a date such as 20260131 is expected"
     if active not in {"0", "1"}:
-        return f"has active {active!r}; 0 or 1 is expected"
+        return f"has active {_quoted(active)}; 0 or 1 is expected"
     return ""
+
+
+def _is_day(text: str) -> bool:
+    try:
+        datetime.strptime(text, "%Y%m%d")  # noqa: DTZ007 — a day has no zone
+    except ValueError:
+        return False
+    return _DAY.fullmatch(text) is not None
+
+
+def _quoted(value: str) -> str:
+    """Return a value for a message, not all of it if it is long."""
+    if len(value) <= _QUOTED_CHARACTERS:
+        return repr(value)
+    return f"{value[:_QUOTED_CHARACTERS]!r}… ({len(value):,} characters)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _JOB = "job.json"
 _SPILL = "spill"
+_BUILD = "build"
 
 
 class OutputFolder:
@@ -38,6 +40,8 @@ class OutputFolder:
         self._replaced = out.with_name(f".{out.name}.replaced")
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
+        self._job: dict[str, object] = {}
+        self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
 
     @property
     def spill(self) -> Path:
@@ -49,15 +53,16 @@ class OutputFolder:
 
         Files of another job are removed.
         """
-        path = self.folder / _JOB
-        text = json.dumps(job, sort_keys=True)
-        with suppress(OSError):
-            if path.read_text(encoding="utf-8") == text:
+        self._job = dict(job)
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found = json.loads((self.folder / _JOB).read_text(encoding="utf-8"))
+            if found["job"] == self._job:
+                self._digests = dict(found["digests"])
                 return True
         for entry in self.folder.iterdir():
             if entry != self.spill:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        path.write_text(text, encoding="utf-8")
+        self._note_job()
         return False
 
     def write(self, name: str, frame: pl.DataFrame, metadata: Mapping[str, str]) -> None:
@@ -76,14 +81,19 @@ class OutputFolder:
             with partial.open("rb") as stream:
                 os.fsync(stream.fileno())
             partial.replace(path)
+            self._digests[name] = _digest(path)
+            self._note_job()
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise OutputError(f"cannot write {path}: {error}") from error
+            raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
         self.took_over(name, frame)
 
     def read(self, name: str) -> pl.DataFrame | None:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
+        path = self.folder / name
         try:
-            return pl.read_parquet(self.folder / name, hive_partitioning=False)
+            if self._digests.get(name) != _digest(path):
+                return None  # Polars may read a damaged file without a complaint, or panic
+            return pl.read_parquet(path, hive_partitioning=False)
         except (OSError, pl.exceptions.PolarsError):
             return None
 
@@ -95,16 +105,25 @@ class OutputFolder:
         """Move the folder to its place; an earlier build there is removed."""
         (self.folder / _JOB).unlink()
         shutil.rmtree(self.spill, ignore_errors=True)
-        if self._out.exists():
-            self._out.rename(self._replaced)
-        self.folder.rename(self._out)
-        shutil.rmtree(self._replaced, ignore_errors=True)
+        try:
+            if self._out.exists():
+                self._out.rename(self._replaced)
+            self.folder.rename(self._out)
+        finally:
+            self.recover()
 
     def recover(self) -> None:
         """Undo a publishing that was interrupted between its two renames."""
         if self._replaced.exists() and not self._out.exists():
             self._replaced.rename(self._out)
         shutil.rmtree(self._replaced, ignore_errors=True)
+
+    def _note_job(self) -> None:
+        """Write down the job and what is finished of it; the file changes whole or not at all."""
+        partial = self.folder / f"{_JOB}.partial"
+        text = json.dumps({"job": self._job, "digests": self._digests})
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(self.folder / _JOB)
 
 
 @contextmanager
@@ -118,7 +137,7 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
     Raises:
         OutputError: ``out`` is taken, is being written by another process, or cannot be written.
     """
-    out = out.resolve()
+    out = _resolved(out)
     output = OutputFolder(out)
     lock = FileLock(out.with_name(f".{out.name}.lock"), timeout=0)
     try:
@@ -127,10 +146,12 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
     except Timeout as error:
         raise OutputError(f"another build is writing {out}; wait or choose another") from error
     except OSError as error:
-        raise OutputError(f"cannot write beside {out}: {error.strerror}") from error
+        place = error.filename or out.parent
+        raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
     try:
         output.recover()
         _check_free(out, overwrite=overwrite)
+        shutil.rmtree(output.spill, ignore_errors=True)
         output.spill.mkdir(parents=True, exist_ok=True)
         yield output
     except OSError as error:
@@ -143,6 +164,16 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
         lock.release()
 
 
+def _resolved(out: Path) -> Path:
+    try:
+        resolved = out.resolve()
+    except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
+        raise OutputError(f"cannot write {out}: {error}") from error
+    if not resolved.name:
+        raise OutputError(f"{resolved} cannot be replaced by a build; name a folder in it")
+    return resolved
+
+
 def _check_free(out: Path, *, overwrite: bool) -> None:
     """Raise OutputError if ``out`` holds something that must not be replaced."""
     if not out.exists():
@@ -152,7 +183,29 @@ def _check_free(out: Path, *, overwrite: bool) -> None:
     if not any(out.iterdir()):
         out.rmdir()
         return
-    if not (out / MANIFEST).is_file():
+    own = _files_of_build(out)
+    if not own:
         raise OutputError(f"{out} holds files that are no build of medsim; choose another folder")
     if not overwrite:
         raise OutputError(f"{out} holds a build already; add --overwrite to replace it")
+    for path in out.rglob("*"):
+        name = path.relative_to(out).as_posix()
+        if name not in own and (path.is_symlink() or not path.is_dir()):
+            raise OutputError(
+                f"{out} holds {name}, which is no part of the build; move it away, or choose "
+                "another folder"
+            )
+
+
+def _files_of_build(folder: Path) -> set[str]:
+    """Return the paths that the manifest of a build names and its own, none if there is none."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if found["kind"] == _BUILD:
+            return {MANIFEST, *found["outputs"]}
+    return set()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

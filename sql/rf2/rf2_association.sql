@@ -7,9 +7,9 @@
 create or replace table rf2_association as
 
 select
-    id,
-    "effectiveTime" as effective_time,
-    active,
+    rf2_id(id) as id,
+    rf2_day("effectiveTime") as effective_time,
+    rf2_flag(active) as active,
     "moduleId" as module_id,
     "refsetId" as refset_id,
     "referencedComponentId" as source_id,
@@ -21,13 +21,13 @@ from read_csv(
     delim = '\t',
     quote = '',
     escape = '',
-    nullstr = e'\x01',
+    nullstr = e'\r',
     new_line = '\n',
-    dateformat = '%Y%m%d',
+    max_line_size = 1048576,
     columns = {
         'id': 'varchar',
-        'effectiveTime': 'date',
-        'active': 'boolean',
+        'effectiveTime': 'varchar',
+        'active': 'varchar',
         'moduleId': 'varchar',
         'refsetId': 'varchar',
         'referencedComponentId': 'varchar',

@@ -1,6 +1,6 @@
 -- The rows of all relationship files, one file after the other, typed.
 --
--- Only is-a relationships are kept.
+-- Only is-a relationships are kept, but all are checked.
 --
 -- reads   $stream: the text of the files without their header lines, lines ended by line feeds
 -- writes  rf2_relationship: full history or snapshot, key (id, effective_time)
@@ -9,9 +9,9 @@
 create or replace table rf2_relationship as
 
 select
-    id,
-    "effectiveTime" as effective_time,
-    active,
+    rf2_id(id) as id,
+    rf2_day("effectiveTime") as effective_time,
+    rf2_flag(active) as active,
     "sourceId" as child_id,
     "destinationId" as parent_id
 from
@@ -22,13 +22,13 @@ from
         delim = '\t',
         quote = '',
         escape = '',
-        nullstr = e'\x01',
+        nullstr = e'\r',
         new_line = '\n',
-        dateformat = '%Y%m%d',
+        max_line_size = 1048576,
         columns = {
             'id': 'varchar',
-            'effectiveTime': 'date',
-            'active': 'boolean',
+            'effectiveTime': 'varchar',
+            'active': 'varchar',
             'moduleId': 'varchar',
             'sourceId': 'varchar',
             'destinationId': 'varchar',
@@ -38,4 +38,10 @@ from
             'modifierId': 'varchar'
         }
     )
-where "typeId" = sctid('is_a');
+where
+    case
+        when rf2_id(id) is null then false
+        when rf2_day("effectiveTime") is null then false
+        when rf2_flag(active) is null then false
+        else "typeId" = sctid('is_a')
+    end;

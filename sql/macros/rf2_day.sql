@@ -1,0 +1,9 @@
+-- The day that RF2 writes as eight digits.
+--
+-- writes  macro rf2_day(text): date; an error where the text is no such day
+
+create or replace macro rf2_day(text) as
+case
+    when regexp_full_match(text, '[0-9]{8}') then strptime(text, '%Y%m%d')::date
+    else error('no day')::date
+end;

@@ -1,0 +1,358 @@
+"""SQL checks: nothing on a build that is as promised, and each violation by its row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from fixtures.tables import COLUMNS, put, put_terms
+
+from medsim import queries
+
+if TYPE_CHECKING:
+    from medsim.store import Store
+
+Row = tuple[object, ...]
+
+FAR, NEAR = 9, 1
+EASY = {"fsn_syn", "syn_syn"}
+
+
+def set_of(
+    dataset: str, *pairs: tuple[str, str, str, int, str, str], strategy: str = "random"
+) -> dict[str, Row]:
+    """Return the rows of one set by pair_id: (pair_id, term1, term2, label, concepts)."""
+    difficulty = "easy" if dataset in EASY else "hard"
+    distance = NEAR if dataset in EASY else FAR
+    return {
+        name: (
+            *(dataset, difficulty, strategy, name, term1, term2, label),
+            *(distance if label else FAR, concept1, concept2),
+        )
+        for name, term1, term2, label, concept1, concept2 in pairs
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """The tables that checks read: two families of terms, and three retired concepts of each.
+
+    Attributes:
+        pairs: by pair_id.
+        concepts: of the table concept.
+        descriptions: of the table description, by term.
+        associations: of the table association.
+    """
+
+    pairs: dict[str, Row] = field(
+        default_factory=lambda: {
+            **set_of(
+                "fsn_syn",
+                ("f1", "Birch ache", "Birch aches", 1, "10", "10"),
+                ("f2", "Cedar cough", "Cedar coughs", 1, "20", "20"),
+                ("f3", "Birch ache", "Cedar coughs", 0, "10", "20"),
+                ("f4", "Cedar cough", "Birch aches", 0, "20", "10"),
+            ),
+            # syn_syn may repeat the negatives of fsn_syn.
+            **set_of(
+                "syn_syn",
+                ("s1", "Birch ache", "Birch aches", 1, "10", "10"),
+                ("s2", "Cedar cough", "Cedar coughs", 1, "20", "20"),
+                ("s3", "Birch ache", "Cedar coughs", 0, "10", "20"),
+                ("s4", "Cedar cough", "Birch aches", 0, "20", "10"),
+            ),
+            **_substitutions("same_as", "a", "Old", ("31", "32")),
+            **_substitutions("replaced_by", "r", "Past", ("41", "42")),
+            # The strategies do not look at each other.
+            **_substitutions("replaced_by", "l", "Past", ("41", "42"), strategy="levenshtein"),
+            **_substitutions("possibly_equivalent_to", "p", "Worn", ("51", "52")),
+        }
+    )
+    concepts: tuple[Row, ...] = (
+        ("10", True, "core", "finding"),
+        ("20", True, "core", "finding"),
+        *((concept, False, "core", "finding") for concept in ("31", "32", "41", "42", "51", "52")),
+    )
+    descriptions: dict[str, Row] = field(
+        default_factory=lambda: {
+            term: (f"d {term}", concept, term, kind, True, "en")
+            for term, concept, kind in [
+                ("Birch ache", "10", "fsn"),
+                ("Birch aches", "10", "synonym"),
+                ("Cedar cough", "20", "fsn"),
+                ("Cedar coughs", "20", "synonym"),
+                *(("Old pain", "31", "fsn"), ("Old chill", "32", "fsn")),
+                *(("Past pain", "41", "fsn"), ("Past chill", "42", "fsn")),
+                *(("Worn pain", "51", "fsn"), ("Worn chill", "52", "fsn")),
+            ]
+        }
+    )
+    associations: tuple[Row, ...] = (
+        ("31", "10", "same_as", True),
+        ("32", "20", "same_as", True),
+        ("41", "10", "replaced_by", True),
+        ("42", "20", "replaced_by", True),
+        ("51", "10", "possibly_equivalent_to", True),
+        ("52", "20", "possibly_equivalent_to", True),
+    )
+
+    def with_pair(self, name: str, **changes: object) -> Build:
+        """Return the build with one row of pairs changed, or added under a new name."""
+        columns = [column.partition(":")[0] for column in COLUMNS["pair"].split()]
+        row = dict(zip(columns, self.pairs.get(name, [None] * len(columns)), strict=True))
+        changed = tuple((row | {"pair_id": name} | changes).values())
+        return replace(self, pairs={**self.pairs, name: changed})
+
+    def with_description(self, term: str, row: Row) -> Build:
+        """Return the build with a description changed, or added under a new term."""
+        return replace(self, descriptions={**self.descriptions, term: row})
+
+    def with_association(self, at: int, row: Row) -> Build:
+        """Return the build with one association changed."""
+        rows = [*self.associations]
+        rows[at] = row
+        return replace(self, associations=tuple(rows))
+
+    def write(self, store: Store) -> None:
+        """Write the tables, and those derived from the terms."""
+        put(store, "pair", *self.pairs.values())
+        put(store, "concept", *self.concepts)
+        put(store, "description", *self.descriptions.values())
+        put(store, "association", *self.associations)
+        spellings = sorted({*self.descriptions, "birch ache"})
+        put_terms(store, *spellings)
+        families = {"Birch": "10", "birch": "10", "Cedar": "20"}
+        concepts = {term: str(row[1]) for term, row in self.descriptions.items()}
+        bearers = [concepts.get(term, "10") for term in spellings]
+        put(store, "bearer", *enumerate(bearers))
+        joined = [
+            families.get(term.split()[0], "10" if term.endswith("pain") else "20")
+            for term in spellings
+        ]
+        put(store, "term_component", *((at, int(family)) for at, family in enumerate(joined)))
+
+
+def _substitutions(
+    dataset: str, letter: str, word: str, concepts: tuple[str, str], *, strategy: str = "random"
+) -> dict[str, Row]:
+    """Return a set in which two retired concepts are paired with their substitutes."""
+    pain, chill = concepts
+    return set_of(
+        dataset,
+        (f"{letter}1", f"{word} pain", "Birch ache", 1, pain, "10"),
+        (f"{letter}2", f"{word} chill", "Cedar cough", 1, chill, "20"),
+        (f"{letter}3", f"{word} pain", "Cedar cough", 0, pain, "20"),
+        (f"{letter}4", f"{word} chill", "Birch ache", 0, chill, "10"),
+        strategy=strategy,
+    )
+
+
+SOUND = Build()
+ADDED_NEGATIVE = {
+    "dataset": "fsn_syn",
+    "difficulty": "easy",
+    "negatives": "random",
+    "label": 0,
+    "distance": FAR,
+    "concept1": "10",
+    "concept2": "20",
+}
+F_TO_S = {"dataset": "syn_syn", "difficulty": "easy", "negatives": "random", "label": 1}
+
+VIOLATIONS: dict[str, tuple[str, Build, list[str]]] = {
+    "a negative has a first concept of no positive": (
+        "concepts",
+        SOUND.with_pair("f3", concept1="20"),
+        ["f3"],
+    ),
+    "a negative lacks its first concept": (
+        "concepts",
+        SOUND.with_pair("f3", concept1=None),
+        ["f3"],
+    ),
+    "a negative has a second concept that does not bear the term": (
+        "concepts",
+        SOUND.with_pair("f3", concept2="10"),
+        ["f3"],
+    ),
+    "a negative lacks its second concept": (
+        "concepts",
+        SOUND.with_pair("a4", concept2=None),
+        ["a4"],
+    ),
+    "an easy positive is far": ("difficulty", SOUND.with_pair("f1", distance=6), ["f1"]),
+    "a hard positive is near": ("difficulty", SOUND.with_pair("a1", distance=5), ["a1"]),
+    "a negative is at no distance": ("difficulty", SOUND.with_pair("f3", distance=0), ["f3"]),
+    "terms are equal ignoring case": (
+        "equal_terms",
+        SOUND.with_pair("f3", term2="birch ache"),
+        ["f3"],
+    ),
+    "a first term is unknown": ("equal_terms", SOUND.with_pair("f1", term1="Unheard of"), ["f1"]),
+    "a second term is unknown": ("equal_terms", SOUND.with_pair("f3", term2="Unheard of"), ["f3"]),
+    "a second term is of another set": (
+        "foreign_term",
+        SOUND.with_pair("f3", term2="Old chill"),
+        ["f3"],
+    ),
+    "a second term is of a negative only": (
+        "foreign_term",
+        SOUND.with_pair("f3", term2="Worn chill").with_pair("f4", term2="Worn chill"),
+        ["f3", "f4"],
+    ),
+    "a synonym comes first": (
+        "fsn_syn",
+        SOUND.with_pair("f1", term1="Birch aches", term2="Birch ache"),
+        ["f1"],
+    ),
+    "a name is of another concept": (
+        "fsn_syn",
+        SOUND.with_pair("f1", term2="Cedar coughs"),
+        ["f1"],
+    ),
+    "concepts are not those of the names": (
+        "fsn_syn",
+        SOUND.with_pair("f1", concept2="20"),
+        ["f1"],
+    ),
+    "a concept is inactive": (
+        "fsn_syn",
+        replace(SOUND, concepts=(("10", False, "core", ""), *SOUND.concepts[1:])),
+        ["f1"],
+    ),
+    "a synonym is inactive": (
+        "fsn_syn",
+        SOUND.with_description("Birch aches", ("d", "10", "Birch aches", "synonym", False, "en")),
+        ["f1"],
+    ),
+    "a synonym is of another language": (
+        "fsn_syn",
+        SOUND.with_description("Birch aches", ("d", "10", "Birch aches", "synonym", True, "sv")),
+        ["f1"],
+    ),
+    "a name of syn_syn is of another concept": (
+        "syn_syn",
+        SOUND.with_pair("s1", term1="Old pain"),
+        ["s1"],
+    ),
+    "a name of syn_syn is inactive": (
+        "syn_syn",
+        SOUND.with_description("Cedar cough", ("d", "20", "Cedar cough", "fsn", False, "en")),
+        ["s2"],
+    ),
+    "the concept of syn_syn is inactive": (
+        "syn_syn",
+        replace(SOUND, concepts=(("10", False, "core", ""), *SOUND.concepts[1:])),
+        ["s1"],
+    ),
+    "a negative is linked": ("linked_negative", SOUND.with_pair("f3", term2="Birch aches"), ["f3"]),
+    "an association of same_as is inactive": (
+        "same_as",
+        SOUND.with_association(0, ("31", "10", "same_as", False)),
+        ["a1"],
+    ),
+    "an association of same_as is of another kind": (
+        "same_as",
+        SOUND.with_association(1, ("32", "20", "was_a", True)),
+        ["a2"],
+    ),
+    "an association of same_as goes the other way": (
+        "same_as",
+        SOUND.with_pair("a1", concept1="10", concept2="31"),
+        ["a1"],
+    ),
+    "a pair of same_as is one of syn_syn": (
+        "same_as",
+        SOUND.with_pair("s9", **F_TO_S, term1="Birch ache", term2="Old pain"),
+        ["a1"],
+    ),
+    "an association of replaced_by is inactive": (
+        "replaced_by",
+        SOUND.with_association(2, ("41", "10", "replaced_by", False)),
+        ["l1", "r1"],
+    ),
+    "a pair of replaced_by is one of syn_syn": (
+        "replaced_by",
+        SOUND.with_pair("s9", **F_TO_S, term1="Past pain", term2="Birch ache"),
+        ["r1"],
+    ),
+    "an association of possibly_equivalent_to is inactive": (
+        "possibly_equivalent_to",
+        SOUND.with_association(5, ("52", "20", "possibly_equivalent_to", False)),
+        ["p2"],
+    ),
+    "a pair of possibly_equivalent_to is one of syn_syn": (
+        "possibly_equivalent_to",
+        SOUND.with_pair("s9", **F_TO_S, term1="Cedar cough", term2="Worn chill"),
+        ["p2"],
+    ),
+    "a negative is in two sets": (
+        "repeated_negative",
+        SOUND.with_pair("a3", term1="Birch ache", term2="Cedar coughs"),
+        ["a3", "s3"],  # the later ones by the names of their sets: syn_syn repeats same_as
+    ),
+    "a negative is mirrored in another set": (
+        "repeated_negative",
+        SOUND.with_pair("r3", term1="Birch aches", term2="Cedar cough"),
+        ["r3", "s4"],
+    ),
+    "a negative is in both difficulties": (
+        "repeated_negative",
+        SOUND.with_pair(
+            "a9", **{**ADDED_NEGATIVE, "dataset": "same_as"}, term1="Old pain", term2="Cedar cough"
+        ),
+        ["a3"],
+    ),
+    "a pair is there twice": (
+        "repeated_pair",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE, term1="Birch ache", term2="Cedar coughs"),
+        ["f3", "f9"],
+    ),
+    "a pair is there in both directions": (
+        "repeated_pair",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE, term1="Cedar coughs", term2="Birch ache"),
+        ["f3", "f9"],
+    ),
+    "a positive is a negative too": (
+        "repeated_pair",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE, term1="Birch aches", term2="Birch ache"),
+        ["f1", "f9"],
+    ),
+    "a first term has more negatives than positives": (
+        "unbalanced",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE, term1="Birch ache", term2="Cedar cough"),
+        ["f3", "f9"],
+    ),
+    "a first term is of no positive": (
+        "unbalanced",
+        SOUND.with_pair("f3", term1="Birch aches"),
+        ["f3"],
+    ),
+}
+
+
+@pytest.mark.parametrize("check", queries.names("checks"))
+def test_a_sound_build_has_no_violations(store: Store, check: str) -> None:
+    SOUND.write(store)
+    found = store.frame(check)
+    assert found.columns == ["dataset", "difficulty", "negatives", "pair_id"]
+    assert found.rows() == []
+
+
+@pytest.mark.parametrize("violation", VIOLATIONS)
+def test_a_violation_is_found_by_its_row(store: Store, violation: str) -> None:
+    check, build, pair_ids = VIOLATIONS[violation]
+    build.write(store)
+    expected = [build.pairs[name][:4] for name in pair_ids]
+    assert store.frame(f"checks/{check}").rows() == sorted(expected)
+
+
+def test_every_check_has_a_violation_here() -> None:
+    planted = {f"checks/{check}" for check, _, _ in VIOLATIONS.values()}
+    assert planted == set(queries.names("checks"))
+
+
+def test_every_dataset_has_a_check() -> None:
+    datasets = {dataset.name for dataset in queries.datasets()}
+    assert datasets <= {name.removeprefix("checks/") for name in queries.names("checks")}

@@ -1,0 +1,97 @@
+"""Every SQL file says what it does, in a header that its body agrees with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from medsim import queries
+from medsim.store import MACROS
+
+FOLDER = Path(__file__).parents[2] / "sql"
+NAMES = sorted(
+    path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.sql")
+)
+every_query = pytest.mark.parametrize("name", NAMES)
+
+
+def parts_of(name: str) -> tuple[list[str], str]:
+    """Return the comment lines that a file opens with, without their dashes, and the rest."""
+    lines = (FOLDER / f"{name}.sql").read_text(encoding="utf-8").splitlines()
+    n_header = next(at for at, line in enumerate(lines) if not line.startswith("--"))
+    return [line[2:].strip() for line in lines[:n_header]], "\n".join(lines[n_header:])
+
+
+def statements_of(name: str) -> list[duckdb.Statement]:
+    with duckdb.connect(":memory:") as connection:
+        return connection.extract_statements((FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
+
+
+@every_query
+def test_the_header_opens_with_a_sentence(name: str) -> None:
+    header, body = parts_of(name)
+    sentence = " ".join(header[: header.index("")])
+    assert re.fullmatch(r"[A-Z][^.]*(\.|\.[^.\s][^.]*\.)", sentence), sentence
+    assert body.startswith("\n"), "a blank line ends the header"
+    assert queries.query(name).sentence == sentence
+
+
+@every_query
+def test_the_header_says_what_is_written(name: str) -> None:
+    header, _ = parts_of(name)
+    assert sum(line.startswith("writes  ") for line in header) == 1
+    (writes, *_) = queries.query(name).header["writes"]
+    assert writes
+
+
+@every_query
+def test_the_declared_params_are_those_of_the_body(name: str) -> None:
+    header, body = parts_of(name)
+    declared = set()
+    in_params = False
+    for line in header:
+        in_params = line.startswith("params  ") or (in_params and line.startswith("$"))
+        if in_params:
+            declared.add(line.removeprefix("params").split()[0])
+    strings_aside = re.sub(r"'[^']*'", "''", body)
+    used = set(re.findall(r"\$[a-z_]\w*", strings_aside))
+    assert declared == used
+    assert {f"${param}" for param in queries.query(name).params} == used
+
+
+@every_query
+def test_a_file_is_one_statement(name: str) -> None:
+    assert len(statements_of(name)) == 1
+
+
+@every_query
+def test_rows_that_are_returned_are_in_order(name: str) -> None:
+    (statement,) = statements_of(name)
+    header, body = parts_of(name)
+    if statement.type == duckdb.StatementType.SELECT:
+        one_row = any(line.startswith("writes  one row") for line in header)
+        assert one_row or "\norder by" in body  # of the outermost select
+
+
+@every_query
+def test_a_table_has_the_name_of_its_file(name: str) -> None:
+    (statement,) = statements_of(name)
+    _, body = parts_of(name)
+    own = name.rsplit("/", maxsplit=1)[-1]
+    if statement.type != duckdb.StatementType.SELECT:
+        assert re.match(rf"\s*create or replace (table|macro) {own}\b", body)
+
+
+def test_every_macro_is_made() -> None:
+    assert sorted(MACROS) == [
+        name.removeprefix("macros/") for name in NAMES if name.startswith("macros/")
+    ]
+
+
+def test_no_file_lies_beside_the_queries() -> None:
+    others = [path for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".sql"]
+    assert others == []
+    assert len(NAMES) > 40

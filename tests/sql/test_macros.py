@@ -1,0 +1,133 @@
+"""SQL macros: white space, semantic tags, markers, identifiers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from medsim.store import Store
+
+SURROGATES = range(0xD800, 0xE000)
+
+
+def results(store: Store, expression: str, *texts: str) -> list[object]:
+    """Return what an expression over ``text`` gives for each text."""
+    store.put("probe", pl.DataFrame({"text": texts}))
+    return store.select(f"select {expression} as found from probe")["found"].to_list()  # noqa: S608
+
+
+def test_every_code_point_is_trimmed_exactly_if_python_strips_it(store: Store) -> None:
+    characters = [chr(at) for at in range(sys.maxunicode + 1) if at not in SURROGATES]
+    texts = [f"{character}x{character}" for character in characters]
+    assert results(store, "trimmed(text)", *texts) == [text.strip() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "trimmed"),
+    [
+        ("", ""),
+        (" ", ""),
+        (" \t\u00a0\u3000\u2028a b\u0085\x1f ", "a b"),
+        ("a \u2003 b", "a \u2003 b"),  # inner white space stays
+        ("\u200bx\ufeff", "\u200bx\ufeff"),  # zero-width characters are no white space
+        (" e\u0301 ", "e\u0301"),
+        (" \u0301", "\u0301"),
+    ],
+)
+def test_a_text_loses_its_outer_white_space(store: Store, text: str, trimmed: str) -> None:
+    assert results(store, "trimmed(text)", text) == [trimmed]
+
+
+@pytest.mark.parametrize(
+    ("fsn", "term", "tag"),
+    [
+        ("Grelb swelling (disorder)", "Grelb swelling", "disorder"),
+        ("Plim (left (upper)) (disorder)", "Plim (left (upper))", "disorder"),
+        ("Fenn (outer (inner))", "Fenn (outer", "inner)"),  # the last " (" counts, nested or not
+        ("Marn or (velp)", "Marn or (velp)", ""),
+        ("Marn or (velp) (disorder)", "Marn or (velp)", "disorder"),
+        ("Minor (disorder)", "Minor", "disorder"),
+        ("Marn & (drusk)", "Marn & (drusk)", ""),
+        ("Marn& (drusk)", "Marn& (drusk)", ""),
+        ("Sorrel (& tammet)", "Sorrel (& tammet)", ""),
+        ("Sorrel (tammet & x)", "Sorrel", "tammet & x"),
+        ("Dask", "Dask", ""),
+        ("Hulm(disorder)", "Hulm(disorder)", ""),
+        ("(disorder)", "(disorder)", ""),
+        (")", ")", ""),
+        (" (", " (", ""),
+        ("", "", ""),
+        ("Kesp (disorder) fever", "Kesp (disorder) fever", ""),
+        ("Kesp (disorder", "Kesp (disorder", ""),
+        ("Kesp ()", "Kesp", ""),
+        ("Kesp  (disorder)", "Kesp", "disorder"),  # what is left is trimmed
+        ("Kesp\u00a0 (disorder)", "Kesp", "disorder"),
+        ("Two\nlines (disorder)", "Two\nlines", "disorder"),
+        ("[D]Murn (finding)", "[D]Murn", "finding"),
+        ("Tolm \U0001d4b3 (d\u00e9)", "Tolm \U0001d4b3", "d\u00e9"),
+    ],
+)
+def test_a_semantic_tag_is_what_the_last_bracket_holds(
+    store: Store, fsn: str, term: str, tag: str
+) -> None:
+    assert results(store, "tag_parts(text)", fsn) == [{"term": term, "tag": tag}]
+
+
+@pytest.mark.parametrize(
+    ("term", "plain"),
+    [
+        ("[D]Murn", "Murn"),
+        ("[D] Murn", "Murn"),
+        ("Murn [D]", "Murn"),
+        ("Murn[D]", "Murn"),
+        ("[D]Murn[D]", "Murn"),
+        ("[D][D]Murn", "[D]Murn"),  # one at each end
+        ("Murn [D] state", "Murn [D] state"),
+        ("[d]Murn", "[d]Murn"),
+        ("D", "D"),
+        ("[D]", ""),
+        (" [D]Murn", "[D]Murn"),  # terms are trimmed before they come here
+        ("Murn", "Murn"),
+    ],
+)
+def test_the_marker_of_retired_concepts_is_dropped_at_the_start_and_the_end(
+    store: Store, term: str, plain: str
+) -> None:
+    assert results(store, "without_marker(text)", term) == [plain]
+
+
+def test_associations_are_named_by_their_reference_sets(store: Store) -> None:
+    kinds = {
+        "900000000000523009": "possibly_equivalent_to",
+        "900000000000524003": "moved_to",
+        "900000000000525002": "moved_from",
+        "900000000000526001": "replaced_by",
+        "900000000000527005": "same_as",
+        "900000000000528000": "was_a",
+        "900000000000529008": "similar_to",
+        "900000000000530003": "alternative",
+        "900000000000531004": "refers_to",
+        "1186921001": "1186921001",  # a reference set without a name here
+        "": "",
+    }
+    assert results(store, "association_kind(text)", *kinds) == list(kinds.values())
+
+
+def test_identifiers_are_these(store: Store) -> None:
+    identifiers = {
+        "model_component_module": "900000000000012004",
+        "fully_specified_name": "900000000000003001",
+        "synonym": "900000000000013009",
+        "text_definition": "900000000000550004",
+        "possibly_equivalent_to": "900000000000523009",
+        "replaced_by": "900000000000526001",
+        "same_as": "900000000000527005",
+        "is_a": "116680003",
+        "core_module": "900000000000207008",
+        "nonsense": None,
+    }
+    assert results(store, "sctid(text)", *identifiers) == list(identifiers.values())

@@ -1,0 +1,355 @@
+"""From RF2 rows to the canonical tables."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+from fixtures.tables import put
+
+from medsim.store import QueryError
+
+if TYPE_CHECKING:
+    from medsim.store import Store
+
+CORE, MODEL = "900000000000207008", "900000000000012004"
+FSN, SYNONYM, DEFINITION = "900000000000003001", "900000000000013009", "900000000000550004"
+SAME_AS, REPLACED_BY = "900000000000527005", "900000000000526001"
+IS_A = "116680003"
+
+Y18, Y19, Y20 = date(2018, 7, 31), date(2019, 7, 31), date(2020, 7, 31)
+
+
+# The text of files
+
+
+def test_concept_rows_are_typed(store: Store) -> None:
+    text = b"10\t20200131\t1\t207\t074\n10\t20190731\t0\t207\t074\n"
+    store.run_on_stream("rf2/rf2_concept", [text])
+    assert store.table("rf2_concept").rows() == [
+        ("10", date(2020, 1, 31), True, "207"),
+        ("10", date(2019, 7, 31), False, "207"),
+    ]
+
+
+def test_description_rows_keep_their_terms_as_they_stand(store: Store) -> None:
+    terms = ['"Quoted" ulcer', "'", " outer  space ", "", "caf\u00e9 \u4e00", "back\\slash", "NULL"]
+    lines = [
+        f"{at}\t20200131\t1\t207\t10\ten\t{SYNONYM}\t{term}\t448\n" for at, term in enumerate(terms)
+    ]
+    text = "".join(lines).encode()
+    store.run_on_stream("rf2/rf2_description", [text[:25], text[25:]])
+    day = date(2020, 1, 31)
+    assert sorted(store.table("rf2_description").rows()) == [
+        (str(at), day, True, "10", "en", SYNONYM, term) for at, term in enumerate(terms)
+    ]
+
+
+def test_association_rows_are_typed(store: Store) -> None:
+    store.run_on_stream("rf2/rf2_association", [b"a-1\t20200131\t0\t207\t527\t10\t20\n"])
+    assert store.table("rf2_association").rows() == [
+        ("a-1", date(2020, 1, 31), False, "207", "527", "10", "20")
+    ]
+
+
+def test_only_is_a_relationships_are_kept(store: Store) -> None:
+    lines = [
+        f"7\t20200131\t1\t207\t10\t20\t0\t{IS_A}\t011\t451\n",
+        "8\t20200131\t1\t207\t10\t30\t0\t363698007\t011\t451\n",
+    ]
+    store.run_on_stream("rf2/rf2_relationship", ["".join(lines).encode()])
+    assert store.table("rf2_relationship").rows() == [("7", date(2020, 1, 31), True, "10", "20")]
+
+
+@pytest.mark.parametrize("kind", ["concept", "description", "association", "relationship"])
+def test_no_rows_give_an_empty_table(store: Store, kind: str) -> None:
+    store.run_on_stream(f"rf2/rf2_{kind}", [])
+    assert store.table(f"rf2_{kind}").is_empty()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"10\t2020013\t1\t207\t074\n",
+        b"10\t2020-01-31\t1\t207\t074\n",
+        b"10\t20200231\t1\t207\t074\n",
+        b"10\t20200131\t2\t207\t074\n",
+        b"10\t20200131\ttrue\t207\t074\n",
+        b"\t20200131\t1\t207\t074\n",
+        b"10\t20200131\t1\t207\n",
+        b"10\t20200131\t1\t207\t074\t9\n",
+    ],
+)
+def test_a_row_that_is_not_rf2_fails(store: Store, line: bytes) -> None:
+    with pytest.raises(QueryError, match=r"sql/rf2/rf2_concept\.sql"):
+        store.run_on_stream("rf2/rf2_concept", [line])
+
+
+# The state as of a day
+
+
+def put_concept_history(store: Store) -> None:
+    put(
+        store,
+        "rf2_concept",
+        ("10", Y20, False, CORE),
+        ("10", Y18, True, MODEL),
+        ("10", Y19, True, CORE),
+        ("20", Y20, True, CORE),
+    )
+
+
+@pytest.mark.parametrize(
+    ("as_of", "rows"),
+    [
+        (None, [("10", False, CORE), ("20", True, CORE)]),
+        ("2020-07-31", [("10", False, CORE), ("20", True, CORE)]),
+        ("2020-07-30", [("10", True, CORE)]),
+        ("2019-07-31", [("10", True, CORE)]),
+        ("2019-01-01", [("10", True, MODEL)]),
+        ("2018-07-30", []),
+    ],
+)
+def test_a_concept_stands_as_its_newest_row_says_that_is_not_after_the_day(
+    store: Store, as_of: str | None, rows: list[tuple[object, ...]]
+) -> None:
+    put_concept_history(store)
+    store.run("rf2/concept_as_of", as_of=as_of)
+    assert sorted(store.table("concept_as_of").rows()) == rows
+
+
+def test_a_description_stands_as_its_newest_row_says(store: Store) -> None:
+    put(
+        store,
+        "rf2_description",
+        ("1", Y18, True, "10", "en", SYNONYM, "early name"),
+        ("1", Y20, False, "10", "en", SYNONYM, "late name"),
+        ("1", Y19, True, "10", "en", SYNONYM, "middle name"),
+    )
+    store.run("rf2/description_as_of", as_of=None)
+    columns = ("effective_time", "active", "term")
+    assert store.table("description_as_of").select(columns).rows() == [(Y20, False, "late name")]
+    store.run("rf2/description_as_of", as_of="2020-01-01")
+    assert store.table("description_as_of").select(columns).rows() == [(Y19, True, "middle name")]
+
+
+def test_descriptions_are_trimmed_and_fully_specified_names_lose_their_tag(store: Store) -> None:
+    put(
+        store,
+        "rf2_description",
+        ("1", Y20, True, "10", "en", FSN, "\u00a0Murn (finding) "),
+        ("2", Y20, True, "10", "en", SYNONYM, " Murn (so called)\t"),
+        ("3", Y20, True, "10", "en", DEFINITION, "A murn (long)"),
+        ("4", Y20, True, "10", "en", SYNONYM, " \u2003"),
+    )
+    store.run("rf2/description_as_of", as_of=None)
+    columns = ("description_id", "kind", "term", "tag")
+    assert sorted(store.table("description_as_of").select(columns).rows()) == [
+        ("1", "fsn", "Murn", "finding"),
+        ("2", "synonym", "Murn (so called)", ""),
+        ("3", None, "A murn (long)", ""),
+        ("4", "synonym", "", ""),
+    ]
+
+
+def test_all_but_the_newest_active_fully_specified_name_of_a_language_are_outranked(
+    store: Store,
+) -> None:
+    put(
+        store,
+        "rf2_description",
+        ("1", Y19, True, "10", "en", FSN, "older (x)"),
+        ("2", Y20, True, "10", "en", FSN, "newest (x)"),
+        ("3", Y20, True, "10", "en", FSN, "newest too, larger id (x)"),
+        ("4", Y18, True, "10", "sv", FSN, "only one in its language (x)"),
+        ("5", Y20, False, "10", "en", FSN, "inactive (x)"),
+        ("6", Y20, True, "10", "en", SYNONYM, "a synonym"),
+        ("7", Y20, True, "10", "en", SYNONYM, "another synonym"),
+        ("8", Y18, True, "20", "en", FSN, "of another concept (x)"),
+        ("0", Y20, True, "30", "en", FSN, " "),
+        ("9", Y18, True, "30", "en", FSN, "the empty one does not outrank it (x)"),
+    )
+    store.run("rf2/description_as_of", as_of=None)
+    state = store.table("description_as_of")
+    assert sorted(state.filter("outranked")["description_id"]) == ["1", "3"]
+
+
+def test_an_association_stands_as_its_newest_row_says(store: Store) -> None:
+    put(
+        store,
+        "rf2_association",
+        ("a", Y19, True, CORE, SAME_AS, "10", "20"),
+        ("a", Y20, False, CORE, SAME_AS, "10", "20"),
+        ("b", Y19, True, MODEL, REPLACED_BY, "10", "30"),
+        ("c", Y20, True, CORE, "734138000", "10", "40"),
+    )
+    store.run("rf2/association_as_of", as_of=None)
+    assert sorted(store.table("association_as_of").rows()) == [
+        ("a", False, CORE, "10", "20", "same_as"),
+        ("b", True, MODEL, "10", "30", "replaced_by"),
+        ("c", True, CORE, "10", "40", "734138000"),
+    ]
+    store.run("rf2/association_as_of", as_of="2019-07-31")
+    assert sorted(store.table("association_as_of").rows()) == [
+        ("a", True, CORE, "10", "20", "same_as"),
+        ("b", True, MODEL, "10", "30", "replaced_by"),
+    ]
+
+
+def test_is_a_holds_each_child_and_parent_once_if_a_newest_row_is_active(store: Store) -> None:
+    put(
+        store,
+        "rf2_relationship",
+        ("1", Y19, True, "10", "20"),
+        ("2", Y20, True, "10", "20"),  # the same two again
+        ("3", Y19, True, "10", "30"),
+        ("3", Y20, False, "10", "30"),
+        ("4", Y19, False, "05", "20"),
+        ("4", Y20, True, "05", "20"),
+    )
+    store.run("rf2/is_a", as_of=None)
+    assert store.table("is_a").rows() == [("05", "20"), ("10", "20")]
+    store.run("rf2/is_a", as_of="2019-07-31")
+    assert store.table("is_a").rows() == [("10", "20"), ("10", "30")]
+
+
+# The canonical tables
+
+
+def described(
+    name: str, concept: str, *, language: str = "en", kind: str | None = "fsn", **other: object
+) -> tuple[object, ...]:
+    """Return a row of description_as_of; what matters to no test is filled in."""
+    row = {"active": True, "term": f"term {name}", "tag": "", "outranked": False} | other
+    state = (row["active"], kind, row["term"], row["tag"], row["outranked"])
+    return (name, Y20, concept, language, *state)
+
+
+def test_a_concept_bears_the_tag_of_its_fully_specified_name(store: Store) -> None:
+    put(
+        store,
+        "concept_as_of",
+        ("30", True, CORE),
+        ("10", True, CORE),
+        ("20", False, MODEL),
+        ("40", True, CORE),
+    )
+    put(
+        store,
+        "description_as_of",
+        described("1", "10", tag="finding"),
+        described("2", "10", tag="outranked", outranked=True),
+        described("3", "10", tag="synonym's", kind="synonym"),
+        described("4", "10", tag="Swedish", language="sv"),
+        described("5", "20", tag="metadata"),
+        described("6", "30", tag="inactive", active=False),
+        described("7", "40", tag="of an empty term", term=""),
+    )
+    store.run("rf2/concept", language="en")
+    assert store.table("concept").rows() == [
+        ("10", True, CORE, "finding"),
+        ("20", False, MODEL, "metadata"),
+        ("30", True, CORE, ""),
+        ("40", True, CORE, ""),
+    ]
+
+
+def test_names_of_concepts_are_kept_and_what_is_no_name_is_not(store: Store) -> None:
+    put(
+        store,
+        "description_as_of",
+        described("4", "20", kind="synonym", language="sv"),
+        described("1", "10"),
+        described("2", "10", outranked=True),
+        described("3", "10", kind=None),
+        described("5", "10", kind="synonym", term=""),
+        described("6", "10", active=False),
+    )
+    store.run("rf2/description")
+    assert store.table("description").rows() == [
+        ("1", "10", "term 1", "fsn", True, "en"),
+        ("4", "20", "term 4", "synonym", True, "sv"),
+        ("6", "10", "term 6", "fsn", False, "en"),
+    ]
+
+
+def test_an_association_is_active_if_any_member_outside_the_model_module_is(store: Store) -> None:
+    put(
+        store,
+        "association_as_of",
+        ("a", False, CORE, "10", "20", "same_as"),
+        ("b", True, CORE, "10", "20", "same_as"),
+        ("c", False, CORE, "10", "20", "replaced_by"),
+        ("d", True, MODEL, "10", "20", "replaced_by"),
+        ("e", True, MODEL, "10", "30", "same_as"),
+        ("f", True, CORE, "05", "30", "was_a"),
+    )
+    store.run("rf2/association")
+    assert store.table("association").rows() == [
+        ("05", "30", "was_a", True),
+        ("10", "20", "replaced_by", False),
+        ("10", "20", "same_as", True),
+    ]
+
+
+def test_what_is_left_out_is_counted_by_reason(store: Store) -> None:
+    put(
+        store,
+        "description_as_of",
+        described("1", "10"),
+        described("2", "10", outranked=True),
+        described("3", "10", kind=None),
+        described("4", "10", kind=None, term=""),
+        described("5", "10", kind="synonym", term=""),
+    )
+    put(
+        store,
+        "association_as_of",
+        ("a", True, MODEL, "10", "20", "same_as"),
+        ("b", False, MODEL, "10", "20", "same_as"),
+        ("c", True, CORE, "10", "20", "same_as"),
+    )
+    assert store.frame("rf2/skipped").rows() == [
+        ("another fully specified name is newer", 1),
+        ("association is in the model component module", 2),
+        ("description is empty", 1),
+        ("description is not a name", 2),
+    ]
+
+
+def test_reasons_that_never_apply_have_no_rows(store: Store) -> None:
+    put(store, "description_as_of")
+    put(store, "association_as_of")
+    assert {n_rows for _, n_rows in store.frame("rf2/skipped").rows()} == {0}
+
+
+def test_rows_of_the_same_id_and_day_are_found(store: Store) -> None:
+    put_concept_history(store)
+    assert store.frame("rf2/repeated_row", rows="rf2_concept").rows() == []
+    put(
+        store,
+        "rf2_concept",
+        ("20", Y20, True, CORE),
+        ("20", Y20, False, CORE),
+        ("10", Y20, True, CORE),
+        ("10", Y19, True, CORE),
+        ("10", Y19, True, CORE),
+        ("10", Y19, True, CORE),
+    )
+    assert store.frame("rf2/repeated_row", rows="rf2_concept").rows() == [
+        ("10", "20190731"),
+        ("20", "20200731"),
+    ]
+
+
+def test_the_oldest_description_tells_from_when_on_there_is_a_state(store: Store) -> None:
+    put(
+        store,
+        "rf2_description",
+        ("1", Y20, True, "10", "en", SYNONYM, "late"),
+        ("2", Y18, False, "10", "en", SYNONYM, "early"),
+    )
+    assert store.frame("rf2/oldest_description").rows() == [(Y18,)]
+    put(store, "rf2_description")
+    assert store.frame("rf2/oldest_description").rows() == [(None,)]

@@ -1,0 +1,116 @@
+"""Finding SQL files and reading their headers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from medsim import queries
+from medsim.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+QUERY = """\
+-- Pairs of names, and
+-- of more names.
+--
+-- A paragraph that explains; it has no fields.
+--
+-- reads   name; term
+-- writes  paired: a row per pair,
+--         key (a, b)
+-- params  $as_of date: the day
+--         $seed text
+-- cites   A, section 1
+-- cites   B, section 2
+-- order   7
+-- contains first, second third
+
+-- writes  this is no header any more
+select '$' as money from name where day < $as_of and x = $seed and y = $seed;
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a folder of SQL files that takes the place of medsim's."""
+    for name, order in [("datasets/paired", 7), ("datasets/early", 2), ("checks/odd", 1)]:
+        path = tmp_path / f"{name}.sql"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(QUERY.replace("-- order   7", f"-- order   {order}"), encoding="utf-8")
+    (tmp_path / "datasets" / "notes.txt").write_text("no query")
+    monkeypatch.setattr(queries, "sql_folder", lambda: tmp_path)
+    queries.query.cache_clear()
+    queries.datasets.cache_clear()
+    yield tmp_path
+    queries.query.cache_clear()
+    queries.datasets.cache_clear()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_header_gives_a_sentence_and_fields() -> None:
+    query = queries.query("datasets/paired")
+    assert query.name == "datasets/paired"
+    assert query.text == QUERY
+    assert query.sentence == "Pairs of names, and of more names."
+    assert query.header == {
+        "reads": ("name; term",),
+        "writes": ("paired: a row per pair,", "key (a, b)"),
+        "params": ("$as_of date: the day", "$seed text"),
+        "cites": ("A, section 1", "B, section 2"),
+        "order": ("7",),
+        "contains": ("first, second third",),
+    }
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_params_are_those_that_the_body_uses() -> None:
+    assert queries.query("datasets/paired").params == {"as_of", "seed"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_names_its_queries_in_order() -> None:
+    assert queries.names("datasets") == ["datasets/early", "datasets/paired"]
+    assert queries.names("checks") == ["checks/odd"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_dataset_is_registered_by_its_header() -> None:
+    early, paired = queries.datasets()
+    assert (early.name, early.order) == ("early", 2)
+    assert (paired.name, paired.order, paired.query) == ("paired", 7, "datasets/paired")
+    assert paired.contains == {"first", "second", "third"}
+    assert queries.dataset("paired") == paired
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_unknown_dataset_is_answered_with_near_ones() -> None:
+    with pytest.raises(OptionError, match=r"^unknown dataset 'pared'; did you mean paired\?$"):
+        queries.dataset("pared")
+
+
+def test_the_datasets_are_these_in_this_order() -> None:
+    assert [dataset.name for dataset in queries.datasets()] == [
+        "possibly_equivalent_to",
+        "replaced_by",
+        "same_as",
+        "fsn_syn",
+        "syn_syn",
+    ]
+    assert {dataset.name: set(dataset.contains) for dataset in queries.datasets()} == {
+        "possibly_equivalent_to": set(),
+        "replaced_by": set(),
+        "same_as": set(),
+        "fsn_syn": set(),
+        "syn_syn": {"fsn_syn"},
+    }
+
+
+def test_the_folder_of_queries_is_found_whatever_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (queries.sql_folder() / "macros" / "trimmed.sql").is_file()

@@ -1,0 +1,77 @@
+"""Registries: names of plug-ins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from medsim.errors import OptionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.registry import Registry
+
+PLUG_IN = """
+from {package} import REGISTRY
+
+REGISTRY.register({name!r}, {name!r}.upper())
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a fresh package with a registry and the plug-ins random and exact."""
+    name = f"package_of_{tmp_path.name}"
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        f"from medsim.registry import Registry\n\nREGISTRY = Registry('strategy', {name!r})\n"
+    )
+    (folder / "first.py").write_text(PLUG_IN.format(package=name, name="random"))
+    (folder / "second.py").write_text(PLUG_IN.format(package=name, name="exact"))
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+def registry_of(package: str) -> Registry[str]:
+    found: Registry[str] = __import__(package).REGISTRY
+    return found
+
+
+def test_plug_ins_are_found_in_the_modules_of_the_package(package: str) -> None:
+    registry = registry_of(package)
+    assert registry.all() == {"exact": "EXACT", "random": "RANDOM"}
+    assert list(registry.all()) == ["exact", "random"]  # in order of name
+    assert registry.get("random") == "RANDOM"
+
+
+def test_an_unknown_name_is_answered_with_near_ones(package: str) -> None:
+    with pytest.raises(OptionError, match=r"^unknown strategy 'randon'; did you mean random\?$"):
+        registry_of(package).get("randon")
+
+
+def test_a_name_that_is_near_none_is_answered_with_all(package: str) -> None:
+    with pytest.raises(OptionError, match=r"^unknown strategy 'zzz'; known: exact, random$"):
+        registry_of(package).get("zzz")
+
+
+def test_two_plug_ins_of_one_name_are_refused(package: str) -> None:
+    registry = registry_of(package)
+    assert registry.register("third", "given back") == "given back"
+    with pytest.raises(ValueError, match="two plug-ins of kind strategy are named 'third'"):
+        registry.register("third", "again")
+    assert registry.get("third") == "given back"
+
+
+def test_what_all_returns_is_a_copy(package: str) -> None:
+    registry = registry_of(package)
+    registry.all().clear()
+    assert sorted(registry.all()) == ["exact", "random"]
+
+
+def test_a_module_that_cannot_be_imported_is_no_unknown_name(package: str, tmp_path: Path) -> None:
+    (tmp_path / package / "third.py").write_text("import a_module_that_is_not_there\n")
+    with pytest.raises(ModuleNotFoundError, match="a_module_that_is_not_there"):
+        registry_of(package).all()

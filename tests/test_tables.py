@@ -1,0 +1,242 @@
+"""Tables as text, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import unicodedata
+from datetime import date, timedelta
+from decimal import Decimal
+
+import polars as pl
+import pytest
+
+from medsim.report.formats import TableFormat
+from medsim.report.tables import rendered
+
+TABLE, JSON, CSV = TableFormat.table, TableFormat.json, TableFormat.csv
+MD, LATEX = TableFormat.md, TableFormat.latex
+READ_BY_PEOPLE = [TABLE, MD, LATEX]
+
+FRAME = pl.DataFrame(
+    {
+        "term": ["Alder pox", None, "Birch"],
+        "n": [1234567, 0, None],
+        "mean": [0.12345678, 1234.5678, None],
+        "active": [True, None, False],
+    }
+)
+
+
+def lines_of(frame: pl.DataFrame, form: TableFormat) -> list[str]:
+    """Return the lines of a table, without empty ones before and after."""
+    return rendered(frame, form).strip("\n").split("\n")
+
+
+def column_width(text: str) -> int:
+    """Return how many columns a terminal takes for a text."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+# Each format
+
+
+def test_a_table_is_aligned_and_easy_to_read() -> None:
+    head, rule, *rows = lines_of(FRAME, TABLE)
+    assert head.split() == ["term", "n", "mean", "active"]
+    assert set(rule) <= {"─", " "}
+    assert [row.split() for row in rows] == [
+        ["Alder", "pox", "1,234,567", "0.1235", "True"],
+        ["0", "1,234.57"],
+        ["Birch", "False"],
+    ]
+    end_of_n = head.index("n") + 1
+    assert rows[0].index("1,234,567") + len("1,234,567") == end_of_n  # numbers end in one column
+    assert rows[1].index("0 ") + 1 == end_of_n
+
+
+def test_json_is_an_array_of_objects_with_values_as_they_are() -> None:
+    assert json.loads(rendered(FRAME, JSON)) == FRAME.to_dicts()
+
+
+def test_csv_carries_values_as_they_are() -> None:
+    assert rendered(FRAME, CSV).split("\n") == [
+        "term,n,mean,active",
+        "Alder pox,1234567,0.12345678,true",
+        ",0,1234.5678,",
+        "Birch,,,false",
+    ]
+
+
+def test_markdown_is_a_table_with_numbers_to_the_right() -> None:
+    assert lines_of(FRAME, MD) == [
+        "| term | n | mean | active |",
+        "| --- | --: | --: | --- |",
+        "| Alder pox | 1,234,567 | 0.1235 | True |",
+        "|  | 0 | 1,234.57 |  |",
+        "| Birch |  |  | False |",
+    ]
+
+
+def test_latex_is_a_tabular() -> None:
+    assert lines_of(FRAME, LATEX) == [
+        r"\begin{tabular}{lrrl}",
+        r"\toprule",
+        r"term & n & mean & active \\",
+        r"\midrule",
+        r"Alder pox & 1,234,567 & 0.1235 & True \\",
+        r" & 0 & 1,234.57 &  \\",
+        r"Birch &  &  & False \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_no_format_ends_in_a_line_feed() -> None:
+    for form in TableFormat:
+        assert not rendered(FRAME, form).endswith("\n")
+
+
+# What terms may hold
+
+
+@pytest.mark.parametrize("term", ["[D]Murn", "Murn [D]", "[red]Murn[/red]", "[/]", "*", "`x`"])
+def test_markup_is_printed_as_it_is(term: str) -> None:
+    frame = pl.DataFrame({"term": [term], "[bold]": ["x"]})
+    for form in (TABLE, MD):
+        assert term in lines_of(frame, form)[-1]
+        assert "[bold]" in lines_of(frame, form)[0]
+    assert json.loads(rendered(frame, JSON)) == frame.to_dicts()
+
+
+STEERING = ["\x00", "\x07", "\b", "\t", "\n", "\x0b", "\r", "\x1b[31m", "\x7f", "\x85", "\x9b"]
+
+
+@pytest.mark.parametrize("form", READ_BY_PEOPLE)
+@pytest.mark.parametrize("character", [*STEERING, "\u2028", "\u2029"])
+def test_characters_that_steer_a_terminal_are_replaced(form: TableFormat, character: str) -> None:
+    frame = pl.DataFrame(
+        {
+            "text": [f"a{character}b", "next"],
+            "category": pl.Series([f"a{character}b", None], dtype=pl.Categorical),
+            "list": [[f"a{character}b", "c"], []],
+            f"name {character}": ["x", "y"],
+        }
+    )
+    found = rendered(frame, form)
+    assert character[0] not in found.replace("\n", "")
+    assert "a\N{REPLACEMENT CHARACTER}" in found
+    assert len(lines_of(frame, form)) == len(lines_of(pl.DataFrame({"x": ["1", "2"]}), form))
+
+
+@pytest.mark.parametrize("character", [*STEERING, "\u2028", '"', ",", "'"])
+def test_programs_get_every_character(character: str) -> None:
+    frame = pl.DataFrame({"a": [f"x{character}y", "z"], "b": ["1", "2"]})
+    assert json.loads(rendered(frame, JSON)) == frame.to_dicts()
+    if character != "\x00":  # Python's reader takes no NUL
+        rows = list(csv.reader(io.StringIO(rendered(frame, CSV), newline="")))
+        assert rows == [["a", "b"], [f"x{character}y", "1"], ["z", "2"]]
+
+
+def test_latex_gets_escapes_for_what_means_something_to_it() -> None:
+    frame = pl.DataFrame({"n_pairs": [r"50% & $5 #1 a_b {c} ~d ^e \f"]})
+    assert lines_of(frame, LATEX)[2] == r"n\_pairs \\"
+    assert lines_of(frame, LATEX)[4] == (
+        r"50\% \& \$5 \#1 a\_b \{c\} \textasciitilde{}d \textasciicircum{}e "
+        r"\textbackslash{}f \\"
+    )
+
+
+@pytest.mark.parametrize("start", ["[D]Murn", "*Murn"])
+def test_a_latex_row_does_not_begin_with_what_the_line_before_would_take(start: str) -> None:
+    # "\\" and "\midrule" look beyond the line end for a star or an option in brackets.
+    frame = pl.DataFrame({start: [start, start], "n": [1, 2]})
+    rows = [line for line in lines_of(frame, LATEX) if "Murn" in line]
+    assert len(rows) == 3
+    assert all(row.startswith("{}" + start) for row in rows)
+
+
+def test_markdown_keeps_bars_inside_their_cell() -> None:
+    frame = pl.DataFrame({"a|b": ["c|d"], "e": ["f"]})
+    head, _, row = lines_of(frame, MD)
+    assert head == r"| a\|b | e |"
+    assert row == r"| c\|d | f |"
+
+
+# Nulls, empty frames, widths, kinds
+
+
+def test_a_last_row_of_nulls_is_not_lost() -> None:
+    frame = pl.DataFrame({"a": ["x", None]})
+    assert rendered(frame, CSV) == "a\nx\n"
+    assert json.loads(rendered(frame, JSON)) == [{"a": "x"}, {"a": None}]
+    assert lines_of(frame, MD)[-1] == "|  |"
+
+
+@pytest.mark.parametrize("form", TableFormat)
+def test_a_frame_without_rows_has_its_columns(form: TableFormat) -> None:
+    frame = pl.DataFrame(schema={"term": pl.String, "n": pl.Int64})
+    expected = {
+        TABLE: "term  n",
+        JSON: "[]",
+        CSV: "term,n",
+        MD: "| term | n |",
+        LATEX: r"\begin{tabular}{lr}",
+    }
+    assert " ".join(lines_of(frame, form)[0].split()) == " ".join(expected[form].split())
+
+
+def test_wide_tables_are_not_folded() -> None:
+    frame = pl.DataFrame({f"column {n}": [f"{n}" * 300] for n in range(20)})
+    head, _, row = lines_of(frame, TABLE)
+    assert "column 19" in head
+    assert all(f"{n}" * 300 in row for n in range(20))
+
+
+def test_columns_of_wide_and_combining_characters_line_up() -> None:
+    terms = ["胃炎", "e\u0301tat", "gastritis", "\U00020000"]
+    frame = pl.DataFrame({"term": terms, "kind": ["x"] * 4})
+    _, _, *rows = lines_of(frame, TABLE)
+    ends = {column_width(row[: row.index("x")]) for row in rows}
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize("form", READ_BY_PEOPLE)
+def test_values_of_every_kind_are_readable(form: TableFormat) -> None:
+    values: dict[str, tuple[pl.Series, str]] = {
+        "large": (pl.Series([-1234567]), "-1,234,567"),
+        "small": (pl.Series([0.000123456]), "0.0001235"),
+        "negative": (pl.Series([-0.5]), "-0.5"),
+        "nan": (pl.Series([float("nan")]), "nan"),
+        "infinite": (pl.Series([float("-inf")]), "-inf"),
+        "decimal": (pl.Series([Decimal("1.50")]), "1.50"),
+        "day": (pl.Series([date(2026, 1, 31)]), "2026-01-31"),
+        "list": (pl.Series([["a", "b"]]), "['a', 'b']"),
+        "nothing": (pl.Series([None]), ""),
+    }
+    frame = pl.DataFrame([series.alias(name) for name, (series, _) in values.items()])
+    (row,) = [line for line in lines_of(frame, form) if "1,234,567" in line]
+    for _, expected in values.values():
+        assert expected in row
+
+
+def test_json_and_csv_take_what_duckdb_can_return() -> None:
+    frame = pl.DataFrame(
+        {
+            "list": [["a,b", "c"], None],
+            "struct": [{"x": 1}, {"x": None}],
+            "span": [timedelta(days=1), None],
+            "bytes": [b"a\xff", None],
+            "day": [date(2026, 1, 31), None],
+        }
+    )
+    found = json.loads(rendered(frame, JSON))
+    assert [row["list"] for row in found] == [["a,b", "c"], None]
+    assert [row["struct"] for row in found] == [{"x": 1}, {"x": None}]
+    assert [row["day"] for row in found] == ["2026-01-31", None]
+    rows = list(csv.DictReader(io.StringIO(rendered(frame, CSV))))
+    assert [row["list"] for row in rows] == ["['a,b', 'c']", ""]
+    assert [row["day"] for row in rows] == ["2026-01-31", ""]
+    assert all(row["bytes"] in {r"b'a\xff'", ""} for row in rows)

@@ -1,0 +1,91 @@
+"""Terms: lower case, numbers, packing."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.terms import TERM_SCHEMA, lowered, numbered, pack, unpack
+
+text = st.text(max_size=8)
+any_code_points = st.text(st.characters(exclude_categories=()), max_size=8)  # surrogates too
+
+
+@pytest.mark.parametrize(
+    ("term", "lower"),
+    [
+        ("", ""),
+        ("GERD", "gerd"),
+        ("\u0130", "i\u0307"),  # a dotted capital I becomes two code points
+        ("\u039f\u0394\u039f\u03a3", "\u03bf\u03b4\u03bf\u03c2"),  # a final sigma
+        ("\u1e9e", "\u00df"),
+        ("\u212b", "\u00e5"),  # the angstrom sign
+        ("\u01c5", "\u01c6"),  # title case
+        ("\u13a0", "\uab70"),
+    ],
+)
+def test_terms_are_lower_cased_by_the_full_rules_of_unicode(term: str, lower: str) -> None:
+    assert lowered([term]) == [lower]
+
+
+def test_terms_are_numbered_in_order_of_code_points() -> None:
+    frame = numbered(pl.Series(["b", "\U0001d4b3", "B", "\ufb01", "a", "", "A"]))
+    assert frame.schema == pl.Schema(TERM_SCHEMA)
+    assert frame.rows() == [
+        (0, "", "", 0),
+        (1, "A", "a", 1),
+        (2, "B", "b", 2),
+        (3, "a", "a", 1),
+        (4, "b", "b", 2),
+        (5, "\ufb01", "\ufb01", 3),
+        (6, "\U0001d4b3", "\U0001d4b3", 4),
+    ]
+
+
+def test_no_terms_are_a_table_without_rows() -> None:
+    frame = numbered(pl.Series([], dtype=pl.String))
+    assert frame.is_empty()
+    assert frame.schema == pl.Schema(TERM_SCHEMA)
+
+
+@given(st.lists(st.text("aAbB\u0130i\u0307\u03a3\u03c3\u03c2", max_size=4), unique=True))
+def test_numbers_compare_as_texts_do_and_nodes_as_lower_cased_texts(terms: list[str]) -> None:
+    rows = numbered(pl.Series(terms, dtype=pl.String)).rows(named=True)
+    assert [row["term"] for row in rows] == sorted(terms)
+    assert [row["term_id"] for row in rows] == list(range(len(terms)))
+    nodes = sorted({term.lower() for term in terms})
+    assert [nodes[row["node_id"]] for row in rows] == [row["term"].lower() for row in rows]
+
+
+@given(st.lists(any_code_points, max_size=8))
+def test_packed_terms_unpack_to_themselves(terms: list[str]) -> None:
+    packed = pack(terms)
+    assert len(packed) == len(terms)
+    assert unpack(packed) == terms
+
+
+@given(st.lists(any_code_points, max_size=8))
+def test_packed_terms_are_their_code_points_one_term_after_the_other(terms: list[str]) -> None:
+    packed = pack(terms)
+    assert packed.codes.dtype == np.uint32
+    assert packed.codes.tolist() == [ord(character) for term in terms for character in term]
+    assert packed.starts.dtype == np.int64
+    assert packed.starts.tolist() == [len("".join(terms[:at])) for at in range(len(terms) + 1)]
+
+
+@given(st.lists(text, min_size=1, max_size=8), st.data())
+def test_terms_are_taken_in_any_order_and_as_often_as_asked(
+    terms: list[str], data: st.DataObject
+) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(terms) - 1), max_size=12))
+    taken = pack(terms).take(np.array(rows, np.int32))
+    assert unpack(taken) == [terms[row] for row in rows]
+    assert taken.starts.dtype == np.int64
+
+
+def test_a_surrogate_pair_of_two_terms_does_not_become_one_character() -> None:
+    halves = ["\ud835", "\udcb3"]
+    assert unpack(pack(halves)) == halves
