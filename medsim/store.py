@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 import duckdb
+import polars as pl
 
 from medsim import queries
 from medsim.errors import MedsimError, OutputError, StatementError
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
-
-    import polars as pl
 
 MACROS = (
     "trimmed",
@@ -171,7 +170,7 @@ class Store:
             self._connection.execute("begin transaction read only")
             with _interruptible():
                 frame: pl.DataFrame = self._connection.sql(statement).pl()
-        except duckdb.Error as error:
+        except (duckdb.Error, pl.exceptions.PolarsError) as error:  # Polars lacks some types
             raise StatementError(_first_line(error)) from error
         finally:
             self._connection.execute("rollback")
@@ -227,5 +226,5 @@ def _identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _first_line(error: duckdb.Error) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]

@@ -1,0 +1,282 @@
+"""The DuckDB store: queries from files, frames in and out, and what a user's statement may do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from medsim import queries
+from medsim.errors import StatementError
+from medsim.store import QueryError, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FRAME = pl.DataFrame({"x": [3, 1, 2], "text": ["c", None, "\u00e9\x00"]})
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with Store(threads=2) as opened:
+        yield opened
+
+
+@pytest.fixture
+def own_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield an empty folder that takes the place of medsim's SQL files."""
+    with monkeypatch.context() as patch:
+        patch.setattr(queries, "sql_folder", lambda: tmp_path)
+        patch.setattr("medsim.store.MACROS", ())
+        queries.query.cache_clear()
+        yield tmp_path
+    queries.query.cache_clear()
+
+
+# Queries and frames
+
+
+def test_frames_go_in_and_out_as_they_are(store: Store) -> None:
+    store.put("some table", FRAME)
+    assert store.table("some table").equals(FRAME)
+    store.put("some table", FRAME.head(1))  # replaces the earlier one
+    assert store.table("some table").equals(FRAME.head(1))
+    store.put("empty", FRAME.clear())
+    assert store.table("empty").equals(FRAME.clear())
+
+
+def test_names_of_tables_are_taken_whole(store: Store) -> None:
+    store.put('odd"; drop table x; --', FRAME)
+    assert store.table('odd"; drop table x; --').equals(FRAME)
+    store.drop('odd"; drop table x; --', "never there")
+    assert store.select("show tables").is_empty()
+
+
+def test_a_query_writes_a_table_or_gives_rows(own_queries: Path) -> None:
+    (own_queries / "double.sql").write_text(
+        "create or replace table double as select $by::int * x as y from base order by x"
+    )
+    (own_queries / "rows.sql").write_text("select y from double where y > $least order by y")
+    with Store(threads=1) as store:
+        store.put("base", FRAME)
+        store.run("double", by=10)
+        assert store.table("double")["y"].to_list() == [10, 20, 30]
+        assert store.frame("rows", least=10)["y"].to_list() == [20, 30]
+
+
+@pytest.mark.parametrize(
+    "sql", ["selec 1", "select x from nowhere", "select 'a'::int", "select $x"]
+)
+def test_a_query_that_fails_is_named(own_queries: Path, sql: str) -> None:
+    (own_queries / "broken.sql").write_text(sql)
+    with Store(threads=1) as store:
+        for run in (store.run, store.frame):
+            with pytest.raises(QueryError, match=r"^sql/broken\.sql: .+$") as caught:
+                run("broken")
+            assert "\n" not in str(caught.value)
+
+
+def test_what_a_stream_raises_comes_before_what_it_made_duckdb_say(store: Store) -> None:
+    def chunks() -> Iterator[bytes]:
+        yield b"10\t20200131\t1\t207\t074\n"
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        store.run_on_stream("rf2/rf2_concept", chunks())
+
+
+def test_a_stream_that_is_not_read_to_its_end_does_not_hang(store: Store) -> None:
+    rows = [b"no row at all\n"] * 200_000  # far more than a pipe holds
+    with pytest.raises(QueryError, match=r"sql/rf2/rf2_concept\.sql"):
+        store.run_on_stream("rf2/rf2_concept", rows)
+
+
+def test_a_stream_is_read_whole_however_it_is_cut(store: Store) -> None:
+    text = b"".join(b"%d\t20200131\t1\t207\t074\n" % row for row in range(30_000))
+    store.run_on_stream("rf2/rf2_concept", (text[at : at + 777] for at in range(0, len(text), 777)))
+    ids = store.table("rf2_concept")["id"].cast(pl.Int64)
+    assert ids.sort().to_list() == list(range(30_000))
+
+
+# What a user's statement may do
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[Store]:
+    """Yield a locked store with the table t, over a folder with a neighbour whose name is longer."""
+    for name in ("out", "out2"):
+        folder = tmp_path / name / "pairs" / "dataset=d1"
+        folder.mkdir(parents=True)
+        FRAME.write_parquet(folder / "data.parquet")
+    (tmp_path / "secret.csv").write_text("secret\n1\n")
+    (tmp_path / "out" / "link.csv").symlink_to(tmp_path / "secret.csv")
+    with Store(threads=2) as store:
+        store.put("t", FRAME)
+        store.view_parquet({"pair": str(tmp_path / "out" / "pairs/dataset=*/data.parquet")})
+        store.lock_down(tmp_path / "out")
+        yield store
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select * from pair",
+        "from pair select *",
+        "with a as (select * from pair) select * from a",
+        "select * from pair; ",
+        "-- a comment\nselect * from pair -- another",
+        "select * from pair union all select * from pair where false",
+    ],
+)
+def test_one_select_is_run(locked: Store, statement: str) -> None:
+    rows = locked.select(statement).sort("x").rows()
+    assert rows == [(1, None, "d1"), (2, "\u00e9\x00", "d1"), (3, "c", "d1")]
+
+
+@pytest.mark.parametrize("statement", ["show tables", "describe pair", "summarize pair", "table t"])
+def test_statements_that_only_look_are_run(locked: Store, statement: str) -> None:
+    assert locked.select(statement).height > 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select * from '{folder}/secret.csv'",
+        "select * from read_csv('{folder}/secret.csv')",
+        "select * from read_text('{folder}/out/../secret.csv')",
+        "select * from read_text('{folder}/out/link.csv')",
+        "select * from read_parquet('{folder}/out2/pairs/dataset=d1/data.parquet')",
+        "select * from read_parquet('{folder}/*/pairs/*/*.parquet')",
+        "select * from read_blob('/proc/self/environ')",
+        "select * from read_csv('/dev/stdin')",
+        "select * from glob('{folder}/*')",
+        "select * from parquet_metadata('{folder}/out2/pairs/dataset=d1/data.parquet')",
+        "select * from sniff_csv('{folder}/secret.csv')",
+        "select * from read_csv('https://example.org/x.csv')",
+        "select * from query('select * from read_text(''{folder}/secret.csv'')')",
+    ],
+)
+def test_no_file_outside_the_folder_is_read(locked: Store, tmp_path: Path, statement: str) -> None:
+    with pytest.raises(StatementError, match=r"^(Permission|IO|Invalid Input|Binder) Error: .+$"):
+        locked.select(statement.format(folder=tmp_path))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "copy t to '{folder}/out/stolen.csv'",
+        "copy (select 1) to '{folder}/stolen.csv'",
+        "export database '{folder}/out/all'",
+        "create table u (x int)",
+        "create temp table u as select 1",
+        "create view u as select 1",
+        "create macro u() as 1",
+        "insert into t values (9, 'x')",
+        "update t set x = 0",
+        "delete from t",
+        "truncate t",
+        "merge into t using t as u on true when matched then delete",
+        "alter table t rename to u",
+        "comment on table t is 'x'",
+        "drop view pair",
+        "attach ':memory:' as other",
+        "detach memory",
+        "use memory",
+        "install httpfs",
+        "force install httpfs",
+        "load httpfs",
+        "set threads = 1",
+        "set enable_external_access = true",
+        "reset threads",
+        "pragma database_list",
+        "call pragma_version()",
+        "begin",
+        "commit",
+        "rollback",
+        "checkpoint",
+        "vacuum",
+        "prepare p as select 1",
+        "explain analyze delete from t",
+        "create secret s (type s3)",
+        "select 1; select 2",
+        "select 1; drop table t",
+        "",
+        " ; ",
+        "-- nothing",
+    ],
+)
+def test_nothing_but_one_select_is_accepted(locked: Store, tmp_path: Path, statement: str) -> None:
+    with pytest.raises(StatementError) as caught:
+        locked.select(statement.format(folder=tmp_path))
+    assert "\n" not in str(caught.value)
+    assert locked.select("from t select count(*), sum(x)").row(0) == (3, 6)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out2", "secret.csv"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["link.csv", "pairs"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "with a as (insert into t values (9, 'x') returning x) select * from a",
+        "with a as (delete from t returning x) select * from a",
+        "with a as (update t set x = 0 returning x) select * from a",
+        "select * from query('delete from t')",
+        "select * from query('select 1; drop table t')",
+    ],
+)
+def test_a_select_cannot_change_data_on_the_side(locked: Store, statement: str) -> None:
+    with pytest.raises(StatementError):
+        locked.select(statement)
+    assert locked.select("from t select count(*), sum(x)").row(0) == (3, 6)
+
+
+def test_settings_are_those_of_a_locked_store(locked: Store) -> None:
+    found = locked.select(
+        "select name, value from duckdb_settings() where name in ("
+        "'enable_external_access', 'lock_configuration', 'temp_directory', "
+        "'autoinstall_known_extensions', 'autoload_known_extensions') order by name"
+    )
+    assert dict(found.rows()) == {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "enable_external_access": "false",
+        "lock_configuration": "true",
+        "temp_directory": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "selec 1",
+        "select nothing from t",
+        "select * from nowhere",
+        "select 'abc'::int from t",
+        "select error(E'first\nsecond')",
+        "select $name",
+        "select ?",
+        "select (select x from t)",
+        # Polars has no type for these.
+        "select interval 1 month",
+        "select union_value(k := 1)",
+        "select * from test_all_types()",
+    ],
+)
+def test_what_is_wrong_with_a_statement_is_said_in_one_line(locked: Store, statement: str) -> None:
+    with pytest.raises(StatementError, match=r"^.+$") as caught:
+        locked.select(statement)
+    assert "\n" not in str(caught.value)
+    assert locked.select("select 1 as one").row(0) == (1,)  # the next one runs
+
+
+def test_names_of_python_objects_are_no_tables(locked: Store) -> None:
+    frame = FRAME
+    with pytest.raises(StatementError, match="Table with name frame does not exist"):
+        locked.select("select * from frame")
+    assert frame.height == 3
+
+
+def test_columns_of_one_name_are_told_apart(locked: Store) -> None:
+    assert len(set(locked.select("select 1 as a, 2 as a, 3 as a").columns)) == 3
