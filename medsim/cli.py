@@ -236,3 +236,7 @@ def _print(frame: pl.DataFrame, form: TableFormat) -> None:
     from medsim.report.tables import rendered
 
     typer.echo(rendered(frame, form))
+
+
+if __name__ == "__main__":
+    main()

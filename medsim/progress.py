@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -127,10 +127,10 @@ def _reset_peak() -> None:
 
 def _peak_mib() -> int:
     """Return the peak resident memory in mebibytes since the last reset."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak // _MEBIBYTE if sys.platform == "darwin" else peak // 1024
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return int(line.split()[1]) // 1024
+    with suppress(OSError):
+        status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+        for line in status.splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) // 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // _MEBIBYTE if sys.platform == "darwin" else peak // 1024

@@ -105,7 +105,7 @@ def test_a_stream_is_read_whole_however_it_is_cut(store: Store) -> None:
 
 @pytest.fixture
 def locked(tmp_path: Path) -> Iterator[Store]:
-    """Yield a locked store with the table t, over a folder with a neighbour whose name is longer."""
+    """Yield a locked store with the table t; a neighbour of its folder has a longer name."""
     for name in ("out", "out2"):
         folder = tmp_path / name / "pairs" / "dataset=d1"
         folder.mkdir(parents=True)

@@ -266,6 +266,15 @@ def test_terms_around_a_length_are_searched_exactly(length: int) -> None:
         assert found(pool, wanted, seed=5) == expected
 
 
+@pytest.mark.kernels
+@pytest.mark.parametrize("length", [63, 64, 65, 130])
+def test_terms_of_several_words_of_bits_are_searched_exactly(length: int) -> None:
+    base = ("abacbcab" * 20)[:length]
+    edits = [base[1:], "c" + base, base[:-1] + "c", base[:60] + base[62:], base[64:] + base[:64]]
+    pool = pool_of([base, base[::-1], base.replace("b", "c"), *edits])
+    assert found(pool, 3) == brute_force(pool, 3)
+
+
 @pytest.mark.parametrize(
     ("first", "n_characters"),
     [

@@ -1,0 +1,270 @@
+"""Damaged input ends in one line that names the place, with exit code 1, and leaves nothing."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fixtures.release import MODEL, Release, random_release
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+
+CONCEPTS = "Full/Terminology/sct2_Concept_Full_INT_{day}.txt"
+DESCRIPTIONS = "Full/Terminology/sct2_Description_Full-en_INT_{day}.txt"
+ASSOCIATIONS = "Full/Refset/Content/der2_cRefset_AssociationFull_INT_{day}.txt"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    random_release(6, 15).write_folder(tmp_path / "release", "Full")
+    return tmp_path / "release"
+
+
+def file_of(folder: Path, name: str) -> Path:
+    return folder / name.format(day=random_release(6, 15).day())
+
+
+def edit(path: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    """Change a file by its lines, which keep their line ends."""
+    path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+
+
+def replace_line(number: int, change: Callable[[bytes], bytes]) -> Callable[[list[bytes]], list]:
+    def changed(lines: list[bytes]) -> list[bytes]:
+        return [*lines[: number - 1], change(lines[number - 1]), *lines[number:]]
+
+    return changed
+
+
+def set_value(column: int, value: bytes) -> Callable[[bytes], bytes]:
+    def changed(line: bytes) -> bytes:
+        values = line.rstrip(b"\r\n").split(b"\t")
+        values[column] = value
+        return b"\t".join(values) + b"\r\n"
+
+    return changed
+
+
+def build(source: Path, tmp_path: Path, *options: str) -> str:
+    """Run a build that must fail, and return its one line."""
+    out = tmp_path / "out"
+    result = CliRunner().invoke(app, ["build", str(source), "-o", str(out), *options])
+    assert result.exit_code == 1, result.output
+    assert result.stdout == ""
+    errors = [line for line in result.stderr.splitlines() if not line.startswith("warning")]
+    assert len(errors) == 1, result.stderr
+    assert errors[0].startswith("error: ")
+    assert not out.exists()
+    assert not list(tmp_path.glob(".out.*"))
+    return errors[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        (DESCRIPTIONS, replace_line(5, lambda line: line.replace(b"\t", b" ", 1)), "line 5 has 8"),
+        (DESCRIPTIONS, replace_line(7, lambda line: b"9\t" + line), "line 7 has 10 columns"),
+        (DESCRIPTIONS, lambda lines: [*lines[:-1], lines[-1][:30]], "is the file cut short?"),
+        (
+            DESCRIPTIONS,
+            replace_line(4, lambda _: b"1\t2\xff\r\n"),
+            "line 4 is not UTF-8: byte 0xff",
+        ),
+        (DESCRIPTIONS, replace_line(3, set_value(7, b"a\rb")), "line 3 has a carriage return"),
+        (DESCRIPTIONS, replace_line(3, set_value(7, b"x" * (1 << 20))), "line 3 is longer than"),
+        (
+            CONCEPTS,
+            replace_line(2, set_value(1, b"20201332")),
+            "line 2 has effectiveTime '20201332'",
+        ),
+        (CONCEPTS, replace_line(2, set_value(2, b"yes")), "line 2 has active 'yes'"),
+        (CONCEPTS, replace_line(2, set_value(0, b"")), "line 2 has no id"),
+        (CONCEPTS, replace_line(1, lambda _: b"a\tb\r\n"), "line 1 is not the header"),
+        (CONCEPTS, lambda lines: [lines[0][:12]], "line 1 is not the header"),
+        (CONCEPTS, lambda _: [], "line 1 is not the header"),
+        (ASSOCIATIONS, lambda _: [b"\xff\xfe\x00"], "line 1 is not UTF-8"),
+        (CONCEPTS, lambda lines: [*lines, lines[1]], "repeats id"),
+        (ASSOCIATIONS, lambda lines: [*lines, set_value(6, b"1")(lines[1])], "repeats id"),
+    ],
+)
+def test_the_line_at_fault_is_named(
+    folder: Path, tmp_path: Path, name: str, change: Callable[[list[bytes]], list[bytes]], said: str
+) -> None:
+    path = file_of(folder, name)
+    edit(path, change)
+
+    error = build(folder, tmp_path)
+
+    assert path.name in error
+    assert said in error
+
+
+@pytest.mark.parametrize("name", [CONCEPTS, DESCRIPTIONS, ASSOCIATIONS])
+def test_a_missing_file_is_named_by_the_name_that_is_expected(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    file_of(folder, name).unlink()
+
+    assert "an RF2 release has one whose name matches" in build(folder, tmp_path)
+
+
+def test_an_empty_release_has_no_descriptions(folder: Path, tmp_path: Path) -> None:
+    for path in folder.rglob("*.txt"):
+        edit(path, lambda lines: lines[:1])
+
+    assert "no active descriptions in language 'en'; languages found: none" in build(
+        folder, tmp_path
+    )
+
+
+def test_an_unknown_language_is_met_with_those_that_are_there(folder: Path, tmp_path: Path) -> None:
+    error = build(folder, tmp_path, "--language", "xx")
+
+    assert "no active descriptions in language 'xx'; languages found: en" in error
+
+
+def test_a_day_needs_history_and_one_that_has_come(folder: Path, tmp_path: Path) -> None:
+    random_release(6, 15).write_folder(tmp_path / "snapshot", "Snapshot")
+
+    assert "--as-of needs full history" in build(
+        tmp_path / "snapshot", tmp_path, "--as-of", "2020-01-01"
+    )
+    assert "--as-of 1900-01-01 is before" in build(folder, tmp_path, "--as-of", "1900-01-01")
+
+
+def damaged_zip(path: Path, damage: str) -> None:
+    """Write a release as a zip, with one kind of damage."""
+    random_release(6, 15).write_zip(path, "Full")
+    data = path.read_bytes()
+    if damage == "truncated":
+        path.write_bytes(data[: len(data) // 2])
+    elif damage == "no zip":
+        path.write_bytes(b"PK\x03\x04 and nothing more")
+    elif damage == "corrupted":
+        at = data.index(b"sct2_Description") + 200
+        path.write_bytes(data[:at] + bytes(64) + data[at + 64 :])
+    else:
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+            if damage == "bomb":
+                archive.writestr("zeros.txt", bytes(8 << 20))
+            elif damage == "link":
+                entry = zipfile.ZipInfo("link.txt")
+                entry.external_attr = 0o120777 << 16
+                archive.writestr(entry, "/etc/passwd")
+            else:
+                archive.writestr(damage, "x")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("truncated", "not a readable zip"),
+        ("no zip", "not a readable zip"),
+        ("corrupted", "damaged"),
+        ("bomb", "as a zip bomb does"),
+        ("link", "is a link"),
+        ("../outside.txt", "points outside the zip"),
+        ("/etc/outside.txt", "points outside the zip"),
+        ("a\\..\\..\\outside.txt", "points outside the zip"),
+        ("C:/outside.txt", "points outside the zip"),
+    ],
+)
+def test_a_zip_that_cannot_be_trusted_is_not_read(tmp_path: Path, damage: str, said: str) -> None:
+    damaged_zip(tmp_path / "release.zip", damage)
+
+    error = build(tmp_path / "release.zip", tmp_path)
+
+    assert said in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release.zip"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"format-version: 1.2\n\n[Term]\nid: IN:1\nnam e\n", "line 5: not OBO"),
+        (b"format-version: 1.2\n\n[Term]\nid: IN:1\nname: \xff\n", "line 5 is not UTF-8"),
+        (b"", "has no [Term]"),
+        (b"\x00\x01\x02" * 100, "OBO"),
+    ],
+)
+def test_a_damaged_ontology_is_named_by_its_line(tmp_path: Path, text: bytes, said: str) -> None:
+    (tmp_path / "invented.obo").write_bytes(text)
+
+    assert said in build(tmp_path / "invented.obo", tmp_path)
+
+
+def test_an_unknown_kind_of_file_is_met_with_those_that_are_known(tmp_path: Path) -> None:
+    (tmp_path / "terms.csv").write_text("a,b\n")
+
+    assert "it reads the built-in hpo; OBO ontologies" in build(tmp_path / "terms.csv", tmp_path)
+
+
+def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "release" / "Extension"
+    copy.mkdir()
+    for name in (CONCEPTS, DESCRIPTIONS):
+        path = file_of(folder, name)
+        (copy / path.name.replace("_INT_", "_XX_")).write_bytes(path.read_bytes())
+    n_rows = sum(len(path.read_bytes().splitlines()) - 1 for path in copy.iterdir())
+
+    together = medsim.build(folder, tmp_path / "together")
+    for path in copy.iterdir():
+        path.unlink()
+    alone = medsim.build(folder, tmp_path / "alone")
+
+    skipped = {one["reason"]: one["n_rows"] for one in together.manifest.skipped}
+    assert skipped["row occurs in several files"] == n_rows
+    assert together.manifest.outputs == alone.manifest.outputs
+
+
+def test_files_side_by_side_and_off_the_norm_are_told_apart(tmp_path: Path) -> None:
+    release = random_release(6, 15)
+    release.write_folder(tmp_path / "plain", "Full")
+    for release_type in ("Full", "Snapshot"):
+        release.write_folder(tmp_path / "all", release_type, name_style="mono")
+    (tmp_path / "all" / "sct2_Concept_Delta_INT_20200131.txt").write_text("not read")
+    (tmp_path / "all" / "__MACOSX").mkdir()
+    (tmp_path / "all" / "__MACOSX" / "sct2_Concept_Full_INT_20200131.txt").write_text("not read")
+    (tmp_path / "all" / "._sct2_Concept_Full_INT_20200131.txt").write_text("not read")
+
+    plain = medsim.build(tmp_path / "plain", tmp_path / "out1")
+    every = medsim.build(tmp_path / "all", tmp_path / "out2")
+
+    assert plain.manifest.outputs == every.manifest.outputs
+    assert all("Snapshot" in file["name"] for file in every.manifest.source["files"])
+
+
+@pytest.mark.parametrize(("synonyms", "n_positives"), [((), 0), (("Bear pyrexia",), 1)])
+def test_one_concept_makes_a_build(
+    tmp_path: Path, synonyms: tuple[str, ...], n_positives: int
+) -> None:
+    release = Release()
+    release.named("101", "Bear fever (disorder)", *synonyms)
+    release.association("101", "101", "same_as", module=MODEL)
+    release.is_a("101", "101")
+    release.write_folder(tmp_path / "release", "Snapshot")
+
+    build = medsim.build(tmp_path / "release", tmp_path / "out")
+
+    assert build.stats()["n_positives"].sum() == 4 * n_positives
+    assert build.stats()["n_negatives"].sum() == 0
+    assert build.manifest.shortfall == 4 * n_positives
+    assert medsim.verify(tmp_path / "out").holds
+
+
+def test_quotes_and_long_terms_are_taken_as_they_stand(tmp_path: Path) -> None:
+    release = Release()
+    terms = ['"Quoted fever', "'; drop table term; --", "x" * 20_000, "a\x00b", "\\N", "#7"]
+    release.named("101", "Bear fever (disorder)", *terms)
+    release.association("101", "101", "same_as", module=MODEL)
+    release.is_a("101", "101")
+    release.write_folder(tmp_path / "release", "Snapshot")
+
+    build = medsim.build(tmp_path / "release", tmp_path / "out")
+
+    pairs = build.pairs("fsn_syn", negatives="random").collect()
+    assert sorted(pairs["term2"]) == sorted(terms)

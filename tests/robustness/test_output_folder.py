@@ -1,0 +1,216 @@
+"""A build appears whole or not at all, whatever happens to the process, the disk or the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import medsim
+
+PATIENCE = 120  # seconds until a condition that must come has not come
+LAST = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
+FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=random/data.parquet"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source") / "release.zip"
+    medsim.synth(path, concepts=3000, seed=1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    return medsim.build(source, tmp_path_factory.mktemp("undisturbed") / "out").manifest.outputs
+
+
+def start(source: Path, out: Path, *options: str, **process) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "medsim.cli", "build", str(source), "-o", str(out), *options]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **process
+    )
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait until a condition holds or the process has ended."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition() and process.poll() is None:
+        assert time.monotonic() < deadline, "the condition never came"
+        time.sleep(0.005)
+
+
+def unfinished(out: Path, name: str) -> Path:
+    return out.with_name(f".{out.name}.unfinished") / name
+
+
+def leftovers(out: Path) -> list[str]:
+    return sorted(path.name for path in out.parent.iterdir() if path != out)
+
+
+@pytest.mark.parametrize("name", ["job.json", "terminology/concept.parquet", FIRST, LAST])
+def test_a_killed_build_is_completed_by_the_next_run(
+    source: Path, undisturbed: dict, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "out"
+    process = start(source, out)
+    wait_for(lambda: unfinished(out, name).exists(), process)
+    process.kill()
+    process.communicate()
+    assert not out.exists()
+
+    build = medsim.build(source, out)
+
+    assert build.manifest.outputs == undisturbed
+    assert leftovers(out) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
+    source: Path, undisturbed: dict, tmp_path: Path, number: int
+) -> None:
+    out = tmp_path / "out"
+    process = start(source, out)
+    wait_for(lambda: unfinished(out, FIRST).exists(), process)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 130
+    assert stdout == ""
+    assert stderr.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in stderr
+    assert not out.exists()
+    again = start(source, out)
+    _, stderr = again.communicate(timeout=PATIENCE)
+    assert again.returncode == 0
+    assert "take over possibly_equivalent_to/easy/random" in stderr
+    assert medsim.open(out).manifest.outputs == undisturbed
+    assert leftovers(out) == []
+
+
+def test_files_of_another_job_are_not_taken_over(
+    source: Path, undisturbed: dict, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    process = start(source, out, "--seed", "7")
+    wait_for(lambda: unfinished(out, LAST).exists(), process)
+    process.kill()
+    process.communicate()
+
+    assert medsim.build(source, out).manifest.outputs == undisturbed
+
+
+def test_a_damaged_file_of_an_interrupted_run_is_made_again(
+    source: Path, undisturbed: dict, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    process = start(source, out)
+    wait_for(lambda: unfinished(out, LAST).exists(), process)
+    process.kill()
+    process.communicate()
+    damaged = unfinished(out, FIRST)
+    damaged.write_bytes(damaged.read_bytes()[:-50])
+
+    assert medsim.build(source, out).manifest.outputs == undisturbed
+
+
+def test_a_second_build_into_the_same_folder_is_refused(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = start(source, out)
+    wait_for(lambda: unfinished(out, "job.json").exists(), first)
+    second = start(source, out)
+    stdout, stderr = second.communicate(timeout=PATIENCE)
+    first_stdout, _ = first.communicate(timeout=PATIENCE)
+
+    assert second.returncode == 1
+    assert stdout == ""
+    assert stderr.splitlines()[-1].startswith("error: another build is writing")
+    assert first.returncode == 0
+    assert "fsn_syn" in first_stdout
+    assert leftovers(out) == []
+
+
+def test_a_full_disk_ends_in_one_line(source: Path, tmp_path: Path) -> None:
+    def limit_file_size() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails instead
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    (tmp_path / "cache").mkdir()
+    out = tmp_path / "place" / "out"
+    process = start(source, out, preexec_fn=limit_file_size, env=environment)
+    stdout, stderr = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 1, stderr
+    assert stdout == ""
+    assert stderr.splitlines()[-1].startswith("error: cannot write")
+    assert "Traceback" not in stderr
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(medsim.MedsimError, match="cannot write"):
+        medsim.build(source, tmp_path / "file" / "out")
+    with pytest.raises(medsim.MedsimError, match="is a file; name a folder"):
+        medsim.build(source, tmp_path / "file")
+
+
+def test_files_that_are_not_medsim_s_are_never_replaced(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "diary.txt").write_text("precious")
+
+    for overwrite in (False, True):
+        with pytest.raises(medsim.MedsimError, match="no build of medsim"):
+            medsim.build(source, tmp_path, overwrite=overwrite)
+
+    assert (tmp_path / "diary.txt").read_text() == "precious"
+
+
+def test_an_earlier_build_is_replaced_only_when_that_is_asked_for(
+    source: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    first = medsim.build(source, out)
+
+    with pytest.raises(medsim.MedsimError, match="add --overwrite"):
+        medsim.build(source, out, seed=1)
+    second = medsim.build(source, out, seed=1, overwrite=True)
+
+    assert first.manifest.outputs != second.manifest.outputs
+    assert json.loads((out / "manifest.json").read_text())["options"]["seed"] == 1
+    assert leftovers(out) == []
+
+
+def test_an_interrupted_replacement_leaves_the_earlier_build(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    before = medsim.build(source, out).manifest.outputs
+    process = start(source, out, "--overwrite", "--seed", "1")
+    wait_for(lambda: unfinished(out, LAST).exists(), process)
+    process.kill()
+    process.communicate()
+
+    assert medsim.open(out).manifest.outputs == before
+
+
+def test_a_replacement_that_was_cut_between_its_two_renames_is_undone(
+    source: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    before = medsim.build(source, out).manifest.outputs
+    out.rename(tmp_path / ".out.replaced")
+
+    with pytest.raises(medsim.MedsimError, match="add --overwrite"):
+        medsim.build(source, out)
+
+    assert medsim.open(out).manifest.outputs == before
+    assert leftovers(out) == []

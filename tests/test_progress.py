@@ -1,0 +1,140 @@
+"""Stages: lines, bars, records."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from medsim.progress import Progress, StageRecord
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Return that it is one."""
+        return True
+
+
+def test_a_stage_is_a_line_when_it_has_ended() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream)
+    with progress.stage("read the release") as stage:
+        stage.total(10)
+        stage.advance(4)
+        stage.advance()
+        assert stream.getvalue() == ""
+        stage.found("350 concepts [D]")
+    with progress.stage("search"):
+        pass
+    first, second = stream.getvalue().splitlines()
+    assert re.fullmatch(r"read the release: 350 concepts \[D\] \(\d+\.\d s\)", first)
+    assert re.fullmatch(r"search \(\d+\.\d s\)", second)
+
+
+def test_no_line_holds_what_steers_a_terminal_where_there_is_none() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream)
+    with progress.stage("search") as stage:
+        stage.total(3)
+        for _ in range(3):
+            stage.advance()
+    progress.say("done")
+    progress.warn("something is odd")
+    assert "\x1b" not in stream.getvalue()
+    assert "\r" not in stream.getvalue()
+    assert stream.getvalue().endswith("done\nwarning: something is odd\n")
+
+
+def test_each_stage_leaves_a_record() -> None:
+    progress = Progress()
+    for name in ("read", "search"):
+        with progress.stage(name):
+            pass
+    assert [record.name for record in progress.records] == ["read", "search"]
+    for record in progress.records:
+        assert isinstance(record, StageRecord)
+        assert 0 <= record.seconds < 60
+        assert record.peak_mib > 10
+
+
+def test_the_peak_of_memory_is_that_of_the_stage() -> None:
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("only Linux tells the peak of a stage")
+    progress = Progress()
+    with progress.stage("large"):
+        large = bytearray(300 << 20)
+        large[::4096] = b"x" * len(large[::4096])
+    del large
+    with progress.stage("small"):
+        pass
+    large_peak, small_peak = (record.peak_mib for record in progress.records)
+    assert large_peak > small_peak + 200
+
+
+def test_memory_is_known_where_the_system_tells_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No /proc, as on macOS, and one without the line, as in some sandboxes.
+    for status in (None, "Name:\tpython\nVmRSS:\t80 kB\n"):
+
+        def read_text(_path: Path, status: str | None = status, **_options: str) -> str:
+            if status is None:
+                raise FileNotFoundError
+            return status
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "read_text", read_text)
+            progress = Progress()
+            with progress.stage("read"):
+                pass
+        assert progress.records[0].peak_mib > 10
+
+
+def test_a_stage_that_fails_leaves_neither_line_nor_record() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream)
+
+    def fail() -> None:
+        with progress.stage("read"):
+            raise ValueError("damaged")
+
+    with pytest.raises(ValueError, match="damaged"):
+        fail()
+    assert stream.getvalue() == ""
+    assert progress.records == []
+
+
+def test_warnings_are_kept_even_in_silence() -> None:
+    progress = Progress()
+    progress.warn("one component holds over 1% of all terms")
+    progress.say("heard by nobody")
+    assert progress.warnings == ["one component holds over 1% of all terms"]
+
+
+def test_a_terminal_gets_a_bar_and_then_the_same_line() -> None:
+    stream = Terminal()
+    progress = Progress(stream)
+    with progress.stage("search") as stage:
+        stage.total(100)
+        threads = [threading.Thread(target=stage.advance, args=(25,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        stage.found("done")
+    assert "\x1b" in stream.getvalue()
+    assert re.search(r"search: done \(\d+\.\d s\)\n$", stream.getvalue())
+    assert len(progress.records) == 1
+
+
+def test_progress_goes_to_the_standard_error_stream(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress.to_stderr()
+    progress.say("a line")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "a line\n"
+    assert sys.stderr is not None
