@@ -92,9 +92,9 @@ class Store:
         """
         reading, writing = os.pipe()
         failures: list[BaseException] = []
-        pump = threading.Thread(target=_pump, args=(chunks, writing, failures))
-        pump.start()
+        pump = threading.Thread(target=_pump, args=(chunks, writing, failures), daemon=True)
         try:
+            pump.start()
             self._execute(name, {"stream": f"/dev/fd/{reading}"})
         except QueryError:
             if failures:
@@ -102,7 +102,8 @@ class Store:
             raise
         finally:
             os.close(reading)  # a pump that still writes now ends with a broken pipe
-            pump.join()
+            if pump.is_alive():  # not if an interrupt came while it was starting
+                pump.join()
         if failures:
             raise failures[0]
 

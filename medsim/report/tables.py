@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len
 
 from medsim.report.formats import TableFormat
 
@@ -30,7 +26,7 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 }
-_UNLIMITED = 1_000_000  # columns; a terminal folds what does not fit
+_GAP = "   "  # between the columns of a table
 
 
 def rendered(frame: pl.DataFrame, form: TableFormat) -> str:
@@ -62,16 +58,23 @@ def _as_csv(frame: pl.DataFrame) -> str:
 
 
 def _as_table(frame: pl.DataFrame) -> str:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="")
-    head, *rows = _readable(frame)
-    for name, kind in zip(head, frame.dtypes, strict=True):
-        table.add_column(Text(name), justify="right" if kind.is_numeric() else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    stream = io.StringIO()
-    Console(file=stream, width=_UNLIMITED, color_system=None, markup=False).print(table)
-    lines = stream.getvalue().strip("\n").split("\n")
-    return "\n".join(line.rstrip() for line in lines).rstrip("\n")
+    rows = _readable(frame)
+    if not frame.width:
+        return ""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    numeric = [kind.is_numeric() for kind in frame.dtypes]
+    head, *body = [_padded(row, widths, numeric) for row in rows]
+    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+    return "\n".join([head, f" {rule}", *body])
+
+
+def _padded(row: list[str], widths: list[int], numeric: list[bool]) -> str:
+    """Return a line of a table: numbers to the right, all else to the left."""
+    cells = []
+    for text, width, right in zip(row, widths, numeric, strict=True):
+        space = " " * (width - cell_len(text))
+        cells.append(space + text if right else text + space)
+    return f" {_GAP.join(cells)}".rstrip()
 
 
 def _as_markdown(frame: pl.DataFrame) -> str:
