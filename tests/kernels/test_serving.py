@@ -211,6 +211,18 @@ def test_draws_are_those_of_plain_python(
 
 
 @pytest.mark.kernels
+def test_draws_among_mostly_linked_terms_are_those_of_plain_python() -> None:
+    # Three of 400 occurrences are allowed, so 128 draws often find none and the three are counted.
+    drawn_from = [*[3] * 150, 0, *[3] * 100, 1, 2, *[3] * 147]
+    firsts = list(range(4, 44))
+    groups = [0, 1, 2, *[3] * 41]
+    seeds = [mixed(first) for first in firsts]
+    expected = draw_plainly(firsts, seeds, drawn_from, groups, set())
+    assert draw(firsts, seeds, drawn_from, groups, []) == expected
+    assert set(expected) == {0, 1, 2}
+
+
+@pytest.mark.kernels
 def test_draws_go_on_until_no_term_is_left_and_never_repeat_one() -> None:
     # Term 0 may take 1 to 5, and 6 is linked to it.
     groups = [0, 1, 2, 3, 4, 5, 0]

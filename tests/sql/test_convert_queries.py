@@ -46,10 +46,20 @@ def test_concepts_become_rows_with_new_identifiers(store: Store) -> None:
 
 def test_descriptions_become_rows_and_full_names_get_a_tag(store: Store) -> None:
     put_identifiers(store)
-    put(store, "concept", ("X:1", True, "", ""), ("2003", True, "731000124108", "finding"))
+    put(
+        store,
+        "concept",
+        ("X:1", True, "", ""),
+        ("2003", True, "731000124108", "finding"),
+        ("X:9", True, "", ""),
+    )
     put(
         store,
         "description",
+        # These lack an identifier, of their own or of their concept, or the concept itself.
+        ("d9", "X:1", "left out", "synonym", True, "en"),
+        ("d3", "X:9", "left out", "synonym", True, "en"),
+        ("d3", "X:2", "left out", "synonym", True, "en"),
         ("d3", "2003", "Murn", "fsn", True, "en"),
         ("d1", "X:1", "Orl\t\r\n ache", "fsn", True, "en"),
         ("d2", "X:1", "Orl (so called)\n", "synonym", False, "sv"),
@@ -75,6 +85,8 @@ def test_associations_become_members_of_reference_sets(store: Store) -> None:
         ("X:1", "2003", "same_as", True),
         ("X:1", "X:2", "replaced_by", False),
         ("X:2", "X:1", "possibly_equivalent_to", True),
+        ("X:2", "X:9", "same_as", True),  # has no identifier
+        ("X:9", "X:2", "same_as", True),
         ("X:2", "2003", "734138000", True),  # a kind without a name here is its reference set
     )
     frame = store.frame("convert/association", effective_time=DAY)
@@ -95,7 +107,7 @@ def test_associations_become_members_of_reference_sets(store: Store) -> None:
 
 def test_is_a_becomes_relationships(store: Store) -> None:
     put_identifiers(store)
-    put(store, "is_a", ("X:2", "X:1"), ("X:1", "2003"), ("X:1", "X:9"))
+    put(store, "is_a", ("X:2", "X:1"), ("X:1", "2003"), ("X:1", "X:9"), ("X:9", "X:1"))
     frame = store.frame("convert/relationship", effective_time=DAY)
     assert frame.columns == [
         *("effectiveTime", "active", "moduleId", "sourceId", "destinationId"),
