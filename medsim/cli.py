@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from medsim.errors import BrokenPromiseError, MedsimError
+from medsim.errors import BrokenPromiseError, MedsimError, OutputError
 from medsim.report.formats import TableFormat
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def build(
         out,
         language=language,
         as_of=as_of.date() if as_of else None,
-        synonym_scopes=[scope.strip() for scope in synonyms.split(",")],
+        synonym_scopes=[scope.strip().lower() for scope in synonyms.split(",")],
         seed=seed,
         threads=threads,
         overwrite=overwrite,
@@ -158,14 +158,13 @@ def sql(
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
-    from medsim.config import available_threads
     from medsim.workflow.opened import open_build
 
     opened = open_build(out)
-    if statement is None and not sys.stdin.isatty():
+    if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:
-        _print(opened.sql(statement, threads=threads or available_threads()), form)
+        _print(opened.sql(statement, threads=threads), form)
     else:
         _print(opened.views(), form)
 
@@ -235,7 +234,14 @@ def convert(
 def _print(frame: pl.DataFrame, form: TableFormat) -> None:
     from medsim.report.tables import rendered
 
-    typer.echo(rendered(frame, form))
+    text = rendered(frame, form)
+    try:
+        typer.echo(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write the table: {error.strerror}") from error
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ EASY_DISTANCE = 5
 """The largest Levenshtein distance of an easy positive (Schulz and Juric 2020, section 3.1)."""
 
 _SEEDS = 1 << 63
+_MOST_THREADS = 1024
 
 SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 """The scopes that OBO gives to synonyms."""
@@ -66,8 +67,6 @@ class BuildConfig:
         """Raise OptionError for an option that is out of range."""
         if not 0 <= self.seed < _SEEDS:
             raise OptionError(f"--seed {self.seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-        if self.threads < 1:
-            raise OptionError(f"--threads {self.threads} is out of range; at least 1 is needed")
         scopes = self.reading.synonym_scopes
         for scope in scopes:
             if scope not in SYNONYM_SCOPES:
@@ -85,6 +84,19 @@ class BuildConfig:
             "easy_distance": EASY_DISTANCE,
             "strategies": list(STRATEGIES),
         }
+
+
+def checked_threads(threads: int | None) -> int:
+    """Return how many threads to use: as many as asked for, or all that are available.
+
+    Raises:
+        OptionError: the number is out of range.
+    """
+    if threads is None:
+        return available_threads()
+    if not 1 <= threads <= _MOST_THREADS:
+        raise OptionError(f"--threads {threads} is out of range; 1 to {_MOST_THREADS} are accepted")
+    return threads
 
 
 def available_threads() -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim import manifest
-from medsim.config import STRATEGIES, BuildConfig, SourceOptions, available_threads
+from medsim.config import STRATEGIES, BuildConfig, SourceOptions, checked_threads
 from medsim.errors import BrokenPromiseError, InputError
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
@@ -69,7 +69,7 @@ def build(  # noqa: PLR0913 — an argument an option
         out=Path(out),
         reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
         seed=seed,
-        threads=available_threads() if threads is None else threads,
+        threads=checked_threads(threads),
         overwrite=overwrite,
     )
     config.check()
@@ -216,7 +216,9 @@ def _finish(
     day = terminology.release_date
     shortfall = int(stats["shortfall"].sum())
     if shortfall:
-        run.progress.warn(f"{shortfall:,} negatives could not be made; see the column shortfall")
+        run.progress.warn(
+            f"{shortfall:,} negatives could not be made; see them by medsim sql OUT 'from stats'"
+        )
     manifest.Manifest(
         medsim=manifest.medsim_version(),
         libraries=manifest.library_versions(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim import queries
-from medsim.config import DIFFICULTIES, STRATEGIES
+from medsim.config import DIFFICULTIES, STRATEGIES, checked_threads
 from medsim.errors import InputError, OptionError, unknown_name
 from medsim.manifest import Manifest, read_manifest
 from medsim.schema import CANONICAL_TABLES
@@ -107,7 +107,7 @@ class Build:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{self.folder / path} cannot be read ({error})") from error
 
-    def sql(self, statement: str, *, threads: int = 1) -> pl.DataFrame:
+    def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
 
         It sees the views concept, description, association, is_a, pair and stats, and nothing
@@ -116,7 +116,7 @@ class Build:
         Raises:
             StatementError: it is no single select, or cannot be run.
         """
-        with self._store(threads) as store:
+        with self._store(checked_threads(threads)) as store:
             return store.select(statement)
 
     def views(self) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import STRATEGIES, available_threads
+from medsim.config import STRATEGIES, checked_threads
 from medsim.errors import InputError, OptionError
 from medsim.manifest import fingerprint
 from medsim.progress import Progress
@@ -86,7 +86,7 @@ def verify(
         findings = list(_check_files(build))
         damaged = any(found["violations"][0] for found in findings[:2])
     if not damaged:
-        findings += _check_content(build, sample, threads or available_threads(), progress)
+        findings += _check_content(build, sample, checked_threads(threads), progress)
     return Verification(findings=pl.concat(findings))
 
 

@@ -207,6 +207,27 @@ def test_verify_refuses_a_negative_sample(out: Path) -> None:
     assert "--sample -1 is negative" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["sql", "verify"])
+@pytest.mark.parametrize("threads", ["0", "1025", "99999999999999999999"])
+def test_a_number_of_threads_that_no_machine_has_is_refused(
+    out: Path, command: str, threads: str
+) -> None:
+    result = run(command, out, "--threads", threads, *(["select 1"] if command == "sql" else []))
+
+    assert result.exit_code == 1
+    assert f"--threads {threads} is out of range; 1 to 1024 are accepted" in result.stderr
+
+
+def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
+    program, folder = shlex.quote(sys.executable), shlex.quote(str(out))
+    command = f"{program} -m medsim.cli stats {folder} >/dev/full"
+
+    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+
+    assert result.returncode == 1
+    assert result.stderr == "error: cannot write the table: No space left on device\n"
+
+
 def test_the_version_is_printed() -> None:
     assert re.fullmatch(r"medsim \d+\.\d+\.\d+\n", run("--version").stdout)
 

@@ -84,6 +84,7 @@ def test_a_semantic_tag_is_what_the_last_bracket_holds(
         ("[D] Murn", "Murn"),
         ("Murn [D]", "Murn"),
         ("Murn[D]", "Murn"),
+        ("Murn [D] ", "Murn"),
         ("[D]Murn[D]", "Murn"),
         ("[D][D]Murn", "[D]Murn"),  # one at each end
         ("Murn [D] state", "Murn [D] state"),

@@ -74,6 +74,7 @@ def test_a_concept_has_its_fully_specified_name_and_the_synonyms_that_differ(sto
         named("10", "orl"),  # the same as the name, but for case
         named("10", "orl ache", active=False),
         named("10", "orl ache", language="sv"),
+        named("10", "not in the term table"),
     )
     store.run("terms/name", language="en")
     assert terms_of(store, "name", "concept_id", "term_id", "is_fsn") == [
@@ -131,6 +132,7 @@ def test_a_term_is_borne_by_the_smallest_concept(store: Store) -> None:
         named("10", "b", active=False),
         named("10", "c", language="sv"),
         named("30", "c"),
+        named("30", "not in the term table"),
     )
     put(store, "substitution_name", ("15", "b", False), ("40", "Gone", False))
     store.run("terms/bearer", language="en")
@@ -255,6 +257,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         store,
         "concept",
         ("10", True, CORE, ""),
+        ("15", True, CORE, ""),
         ("20", True, CORE, ""),
         ("30", False, CORE, ""),
         ("40", True, MODEL, ""),
@@ -264,6 +267,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         store,
         "description",
         named("10", "name", "fsn"),
+        named("15", "name", "fsn"),
         named("20", "synonym only"),
         named("20", "inactive", "fsn", active=False),
         named("20", "namn", "fsn", language="sv"),
