@@ -158,6 +158,7 @@ ADDED_NEGATIVE = {
     "concept1": "10",
     "concept2": "20",
 }
+BIRCH_AND_CEDAR = {"term1": "Birch ache", "term2": "Cedar coughs"}
 F_TO_S = {"dataset": "syn_syn", "difficulty": "easy", "negatives": "random", "label": 1}
 
 VIOLATIONS: dict[str, tuple[str, Build, list[str]]] = {
@@ -181,6 +182,26 @@ VIOLATIONS: dict[str, tuple[str, Build, list[str]]] = {
         SOUND.with_pair("a4", concept2=None),
         ["a4"],
     ),
+    "a negative has an unknown second term": (
+        "concepts",
+        SOUND.with_pair("f3", term2="Unheard of"),
+        ["f3"],
+    ),
+    "a negative has its first concept in another difficulty only": (
+        "concepts",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE | {"difficulty": "hard"} | BIRCH_AND_CEDAR),
+        ["f9"],
+    ),
+    "a negative has its first concept in another strategy only": (
+        "concepts",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE | {"negatives": "levenshtein"} | BIRCH_AND_CEDAR),
+        ["f9"],
+    ),
+    "a negative has its first concept in another dataset only": (
+        "concepts",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE | {"dataset": "new"} | BIRCH_AND_CEDAR),
+        ["f9"],
+    ),
     "an easy positive is far": ("difficulty", SOUND.with_pair("f1", distance=6), ["f1"]),
     "a hard positive is near": ("difficulty", SOUND.with_pair("a1", distance=5), ["a1"]),
     "a negative is at no distance": ("difficulty", SOUND.with_pair("f3", distance=0), ["f3"]),
@@ -200,6 +221,26 @@ VIOLATIONS: dict[str, tuple[str, Build, list[str]]] = {
         "foreign_term",
         SOUND.with_pair("f3", term2="Worn chill").with_pair("f4", term2="Worn chill"),
         ["f3", "f4"],
+    ),
+    "a second term is the first of a negative only": (
+        "foreign_term",
+        SOUND.with_pair("f3", term1="Old pain").with_pair("f4", term2="Old pain"),
+        ["f4"],
+    ),
+    "a second term is of another difficulty": (
+        "foreign_term",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE | {"difficulty": "hard"} | BIRCH_AND_CEDAR),
+        ["f9"],
+    ),
+    "a second term is of another strategy": (
+        "foreign_term",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE | {"negatives": "levenshtein"} | BIRCH_AND_CEDAR),
+        ["f9"],
+    ),
+    "a second term is of another dataset": (
+        "foreign_term",
+        SOUND.with_pair("f9", **ADDED_NEGATIVE | {"dataset": "new"} | BIRCH_AND_CEDAR),
+        ["f9"],
     ),
     "a synonym comes first": (
         "fsn_syn",
