@@ -9,16 +9,21 @@
 
 create or replace macro tag_parts(fsn) as
 case
-    when not regexp_full_match(fsn, '(?s).* \(.*\)')
-        then { 'term': fsn, 'tag': '' }
-    when suffix(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1), ' or')
-        then { 'term': fsn, 'tag': '' }
-    when suffix(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1), '&')
-        then { 'term': fsn, 'tag': '' }
-    when prefix(regexp_extract(fsn, '(?s)^.* \((.*)\)$', 1), '&')
-        then { 'term': fsn, 'tag': '' }
-    else {
-        'term': trimmed(regexp_extract(fsn, '(?s)^(.*) \(.*\)$', 1)),
-        'tag': regexp_extract(fsn, '(?s)^.* \((.*)\)$', 1)
-    }
+    when suffix(fsn, ')') and contains(fsn, ' (')
+        then list_transform(
+            [string_split(fsn, ' (')[-1]],
+            lambda inside: case
+                when prefix(inside, '&')
+                    then { 'term': fsn, 'tag': '' }
+                when suffix(fsn, '& (' || inside)
+                    then { 'term': fsn, 'tag': '' }
+                when suffix(fsn, ' or (' || inside)
+                    then { 'term': fsn, 'tag': '' }
+                else {
+                    'term': trimmed(left(fsn, length(fsn) - length(inside) - 2)),
+                    'tag': left(inside, length(inside) - 1)
+                }
+            end
+        )[1]
+    else { 'term': fsn, 'tag': '' }
 end;

@@ -4,4 +4,8 @@
 -- cites   Schulz and Juric 2020, the code published with it
 
 create or replace macro without_marker(term) as
-trimmed(regexp_replace(trimmed(regexp_replace(term, '^\[D\]', '')), '\[D\]$', ''));
+case
+    when contains(term, '[D]')
+        then trimmed(regexp_replace(trimmed(regexp_replace(term, '^\[D\]', '')), '\[D\]$', ''))
+    else trimmed(term)
+end;

@@ -22,19 +22,43 @@ with newest as (
     from rf2_description
     where effective_time <= coalesce($as_of::date, 'infinity'::date)
     qualify row_number() over (partition by id order by effective_time desc) = 1
+),
+
+parted as (
+    select
+        id,
+        effective_time,
+        concept_id,
+        language,
+        active,
+        term,
+        kind,
+        case when kind = 'fsn' then tag_parts(term) end as parts
+    from newest
+),
+
+older as (
+    select id
+    from newest
+    where
+        kind = 'fsn'
+        and active
+        and term <> ''
+    qualify row_number() over (
+        partition by concept_id, language
+        order by effective_time desc, id asc
+    ) > 1
 )
 
 select
-    id as description_id,
-    effective_time,
-    concept_id,
-    language,
-    active,
-    kind,
-    case when kind = 'fsn' then tag_parts(term).term else term end as term,
-    case when kind = 'fsn' then tag_parts(term).tag else '' end as tag,
-    kind = 'fsn' and active and term <> '' and row_number() over (
-        partition by concept_id, language, kind, active, term <> ''
-        order by effective_time desc, id asc
-    ) > 1 as outranked
-from newest;
+    p.id as description_id,
+    p.effective_time,
+    p.concept_id,
+    p.language,
+    p.active,
+    p.kind,
+    coalesce(p.parts.term, p.term) as term,
+    coalesce(p.parts.tag, '') as tag,
+    o.id is not null as outranked
+from parted as p
+left join older as o on p.id = o.id;
