@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
@@ -31,6 +33,7 @@ MACROS = (
 """The macros in ``sql/macros`` that queries use, each after those that it uses itself."""
 
 _INTERRUPTED = "Query interrupted"
+_CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
 
 Parameter = str | int | float | bool | None
 
@@ -84,7 +87,8 @@ class Store:
     def run_on_stream(self, name: str, chunks: Iterable[bytes]) -> None:
         """Run a query that reads text from ``$stream`` while a thread writes the text there.
 
-        The text goes through a pipe, so it is never held whole, in memory or on disk.
+        The text goes through a pipe, so it is never held whole, in memory or on disk. A few chunks
+        are made ahead, while DuckDB parses what it has read.
 
         Raises:
             QueryError: the query failed.
@@ -207,14 +211,26 @@ def _interruptible() -> Iterator[None]:
 
 def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) -> None:
     """Write chunks to a pipe until they end or nobody reads."""
+    maker = ThreadPoolExecutor(max_workers=1)
     try:
         with os.fdopen(writing, "wb", buffering=0) as pipe:
-            for chunk in chunks:
+            for chunk in _made_ahead(chunks, maker):
                 _write_all(pipe.fileno(), chunk)
     except BrokenPipeError:
         return
     except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
         failures.append(error)
+    finally:
+        maker.shutdown(cancel_futures=True)
+
+
+def _made_ahead(chunks: Iterable[bytes], maker: ThreadPoolExecutor) -> Iterator[bytes]:
+    """Yield chunks that the one thread of ``maker`` makes before they are asked for."""
+    rest = iter(chunks)
+    ahead = deque(maker.submit(next, rest, None) for _ in range(_CHUNKS_AHEAD))
+    while (chunk := ahead.popleft().result()) is not None:
+        ahead.append(maker.submit(next, rest, None))
+        yield chunk
 
 
 def _write_all(descriptor: int, chunk: bytes) -> None:

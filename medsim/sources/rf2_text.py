@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.sources.rf2_files import Table
 
 _BOM = b"\xef\xbb\xbf"
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 18
 _MAX_LINE_BYTES = 1 << 20  # with its line feed; sql/rf2/rf2_*.sql has it too
 _DAY = re.compile(r"[0-9]{8}")
 _QUOTED_CHARACTERS = 60
