@@ -97,6 +97,10 @@ def build(
     synonyms: Annotated[
         str, typer.Option(help="OBO synonym scopes that count, such as exact,narrow.")
     ] = "exact",
+    pool: Annotated[
+        str,
+        typer.Option(help="What negatives are drawn from: their own set, or the terminology."),
+    ] = "set",
     seed: Annotated[int, typer.Option(help="Of random draws, ties and the order of rows.")] = 0,
     threads: Threads = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an earlier build at OUT.")] = False,
@@ -119,6 +123,7 @@ def build(
         language=language,
         as_of=as_of.date() if as_of else None,
         synonym_scopes=[scope.strip().lower() for scope in synonyms.split(",")],
+        pool=pool.strip().lower(),
         seed=seed,
         threads=threads,
         overwrite=overwrite,

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 STRATEGIES = ("random", "levenshtein")
 """The strategies of negatives that a build makes, in the order in which it makes them."""
 
+POOLS = ("set", "terminology")
+"""What negatives are drawn from: the terms of their own set, or all terms of the terminology."""
+
 DIFFICULTIES = ("easy", "hard")
 """The difficulties of a dataset, in the order in which their negatives are made."""
 
@@ -51,6 +54,7 @@ class BuildConfig:
         source: path or built-in name of the terminology.
         out: the folder to write.
         reading: how the terminology is read.
+        pool: what second terms of negatives are drawn from, one of ``POOLS``.
         seed: of the random draws, of ties and of the order of rows.
         threads: how many threads compute; it never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
@@ -59,6 +63,7 @@ class BuildConfig:
     source: str
     out: Path
     reading: SourceOptions
+    pool: str = "set"
     seed: int = 0
     threads: int
     overwrite: bool = False
@@ -67,6 +72,8 @@ class BuildConfig:
         """Raise OptionError for an option that is out of range."""
         if not 0 <= self.seed < _SEEDS:
             raise OptionError(f"--seed {self.seed} is out of range; 0 to {_SEEDS - 1} are accepted")
+        if self.pool not in POOLS:
+            raise OptionError(unknown_name("pool", self.pool, list(POOLS)))
         scopes = self.reading.synonym_scopes
         for scope in scopes:
             if scope not in SYNONYM_SCOPES:
@@ -80,6 +87,7 @@ class BuildConfig:
             **reading,
             "as_of": None if as_of is None else as_of.isoformat(),
             "synonym_scopes": list(self.reading.synonym_scopes),
+            "pool": self.pool,
             "seed": self.seed,
             "easy_distance": EASY_DISTANCE,
             "strategies": list(STRATEGIES),

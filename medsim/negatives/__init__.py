@@ -1,4 +1,4 @@
-"""Strategies of negatives: each takes a set of positives and returns second terms."""
+"""Strategies of negatives: each takes sets of positives and returns second terms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 from medsim.registry import Registry
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Hashes, Ids
+    from collections.abc import Sequence
+
+    from medsim.kernels.types import Hashes, Ids, Starts
     from medsim.progress import Stage
     from medsim.terms import PackedTerms
 
@@ -21,11 +23,14 @@ class TermSpace:
         lower: the lower-cased terms, packed.
         hashes: uint64[n_terms], of the terms' exact content.
         components: int32[n_terms], equal for linked terms.
+        pool: int32[n_pool], the terms that second terms are drawn from, in order of text, among
+            them all of the positives; None where each set draws from its own.
     """
 
     lower: PackedTerms
     hashes: Hashes
     components: Ids
+    pool: Ids | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,24 +74,50 @@ class Negatives:
     term2_ids: Ids
 
 
-class Strategy(Protocol):
-    """Makes negatives."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The nearest candidates of first terms in one pool, nearest first.
 
-    def __call__(
-        self,
-        space: TermSpace,
-        positives: PositiveSet,
-        used: UsedPairs,
-        *,
-        seed: int,
-        threads: int,
-        stage: Stage,
-    ) -> Negatives:
+    Attributes:
+        pool: its name, see ``medsim.negatives.wanted.Wanted``.
+        term1_ids: int32[n_firsts], the first terms.
+        sizes: int32[n_firsts], how many each asked for; one with fewer has no others.
+        starts: int64[n_firsts + 1], the candidates of each.
+        term2_ids: int32[n_candidates], the candidates.
+    """
+
+    pool: str
+    term1_ids: Ids
+    sizes: Ids
+    starts: Starts
+    term2_ids: Ids
+
+
+class SetNegatives(Protocol):
+    """Makes the negatives of one set after the other."""
+
+    def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
         """Return at most one negative for each positive.
 
-        The second term is one of the set's own terms, never linked to the first, and no pair is
-        one of ``used`` or comes twice, in either direction. The result depends on nothing but the
-        texts, the positives and the seed.
+        The second term is one of the pool, never linked to the first, and no pair is one of
+        ``used`` or comes twice, in either direction. The result depends on nothing but the texts,
+        the positives, the pool and the seed.
+        """
+
+
+class Strategy(Protocol):
+    """Makes what makes negatives."""
+
+    def __call__(
+        self, space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
+    ) -> SetNegatives:
+        """Return what makes the negatives of the sets of one terminology.
+
+        Args:
+            space: its terms.
+            seed: of draws and ties.
+            threads: how many to use.
+            known: what has been searched for already; it spares time and changes no result.
         """
 
 

@@ -1,4 +1,4 @@
-"""Random negatives: the second term is a uniformly drawn term of another pair."""
+"""Random negatives: the second term is drawn uniformly."""
 
 from __future__ import annotations
 
@@ -8,41 +8,49 @@ import numpy as np
 
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
-from medsim.negatives import STRATEGIES, Negatives, PositiveSet, TermSpace, UsedPairs
+from medsim.negatives import STRATEGIES, Found, Negatives, PositiveSet, TermSpace, UsedPairs
 from medsim.terms import pack
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from medsim.kernels.types import Hashes
     from medsim.progress import Stage
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
 
 
-def random_negatives(
-    space: TermSpace,
-    positives: PositiveSet,
-    used: UsedPairs,
-    *,
-    seed: int,
-    threads: int,
-    stage: Stage,
-) -> Negatives:
-    """Return a negative for each positive that any term is allowed for.
+class RandomNegatives:
+    """For each positive a term of the pool, drawn uniformly among those that are allowed.
 
-    Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.negatives.Strategy``.
+    Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.negatives.Strategy``. Where
+    a set draws from its own terms it draws an occurrence, a term of another pair, as the paper
+    does; of a terminology each term is as likely as any other.
     """
-    del threads
-    stage.total(len(positives.term1_ids))
-    seconds = draw_random(
-        positives.term1_ids,
-        _pair_seeds(space, positives, seed),
-        np.concatenate([positives.term1_ids, positives.term2_ids]),
-        space.components,
-        used_pairs(used.term1_ids, used.term2_ids, len(positives.term1_ids)),
-    )
-    rows = np.flatnonzero(seconds >= 0).astype(np.int32)
-    stage.advance(len(positives.term1_ids))
-    return Negatives(positive_rows=rows, term2_ids=seconds[rows])
+
+    def __init__(
+        self, space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
+    ) -> None:
+        del threads, known
+        self._space = space
+        self._seed = seed
+
+    def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
+        """Return the negatives of one set; see ``medsim.negatives.SetNegatives``."""
+        stage.total(len(positives.term1_ids))
+        drawn_from = self._space.pool
+        if drawn_from is None:
+            drawn_from = np.concatenate([positives.term1_ids, positives.term2_ids])
+        seconds = draw_random(
+            positives.term1_ids,
+            _pair_seeds(self._space, positives, self._seed),
+            drawn_from,
+            self._space.components,
+            used_pairs(used.term1_ids, used.term2_ids, len(positives.term1_ids)),
+        )
+        rows = np.flatnonzero(seconds >= 0).astype(np.int32)
+        stage.advance(len(positives.term1_ids))
+        return Negatives(positive_rows=rows, term2_ids=seconds[rows])
 
 
 def _pair_seeds(space: TermSpace, positives: PositiveSet, seed: int) -> Hashes:
@@ -53,4 +61,4 @@ def _pair_seeds(space: TermSpace, positives: PositiveSet, seed: int) -> Hashes:
     return np.asarray(salt ^ (first * _SPREAD) ^ second, np.uint64)
 
 
-STRATEGIES.register("random", random_negatives)
+STRATEGIES.register("random", RandomNegatives)

@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
-from medsim import manifest
+from medsim import manifest, negatives
 from medsim.config import STRATEGIES, BuildConfig, SourceOptions, checked_threads
 from medsim.errors import BrokenPromiseError, InputError
+from medsim.negatives.wanted import wanted_candidates
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
 from medsim.sources import Skipped, Terminology, find_source
 from medsim.store import Store
 from medsim.workflow.checks import run_checks
-from medsim.workflow.datasets import SetKey, SetMaker, set_keys
+from medsim.workflow.datasets import (
+    SetKey,
+    SetMaker,
+    positive_rows,
+    positive_set,
+    set_keys,
+)
 from medsim.workflow.opened import PAIR_FILES, Build
 from medsim.workflow.output import OutputFolder, claimed
 from medsim.workflow.positives import Positives, derive_positives
@@ -26,10 +33,11 @@ from medsim.workflow.space import join_terms
 from medsim.workflow.stats import stats_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
-    from medsim.negatives import TermSpace
+    from medsim.negatives import Found, SetNegatives, TermSpace
+    from medsim.negatives.wanted import Wanted
 
 _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
 
@@ -41,6 +49,7 @@ def build(  # noqa: PLR0913 — an argument an option
     language: str = "en",
     as_of: date | None = None,
     synonym_scopes: Sequence[str] = ("exact",),
+    pool: str = "set",
     seed: int = 0,
     threads: int | None = None,
     overwrite: bool = False,
@@ -54,6 +63,8 @@ def build(  # noqa: PLR0913 — an argument an option
         language: the language code whose names make terms.
         as_of: for full RF2 history, the day whose state is taken; None takes the newest.
         synonym_scopes: the scopes of OBO synonyms that count: exact, narrow, broad, related.
+        pool: what negatives are drawn from: "set", the terms of their own set, or "terminology",
+            all names of eligible concepts and all terms of positives.
         seed: of random draws, ties and the order of rows, from 0 to 2**63 - 1.
         threads: how many to use, all available ones by default; never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
@@ -68,39 +79,71 @@ def build(  # noqa: PLR0913 — an argument an option
         source=str(source),
         out=Path(out),
         reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
+        pool=pool,
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,
     )
     config.check()
+    return complete(config, progress or Progress())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What every stage of one run needs."""
+
+    config: BuildConfig
+    store: Store
+    progress: Progress
+
+
+class FirstSearch(Protocol):
+    """Searches for the nearest candidates of first terms elsewhere, before they are served."""
+
+    def __call__(
+        self, run: Run, job: Mapping[str, str], space: TermSpace, wanted: Sequence[Wanted]
+    ) -> Sequence[Found]:
+        """Return what was found; what is missing is searched for when it is needed.
+
+        Args:
+            run: what is asked for.
+            job: everything that decides the rows, see ``job_of``.
+            space: all terms.
+            wanted: what the sets that are still to be made will ask for.
+        """
+
+
+def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None = None) -> Build:
+    """Return the build that it writes, every option being checked.
+
+    Args:
+        config: what is asked for.
+        progress: told of every stage.
+        search: where nearest candidates are searched for; here, set by set, by default.
+    """
     with (
         claimed(config.out, overwrite=config.overwrite) as output,
         Store(threads=config.threads, spill=output.spill) as store,
     ):
-        run = _Run(config=config, store=store, output=output, progress=progress or Progress())
-        terminology = _read(run)
-        metadata = _begin(run, terminology)
-        positives = _derive(run, terminology)
-        space = join_terms(positives, store)
+        run = Run(config=config, store=store, progress=progress)
+        terminology = read(run)
+        job = job_of(config, terminology)
+        _begin(run, output, job)
+        positives = derive(run, terminology)
+        space = join_terms(positives, store, pool=config.pool)
         _warn_of_large_component(run, space)
-        stats = _write_sets(run, positives, space, metadata)
-        _check(run)
-        _finish(run, terminology, positives.skipped, space, stats)
+        known: Sequence[Found] = ()
+        if search is not None:
+            left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
+            known = search(run, job, space, wanted_of_sets(positives, space, left))
+        stats = _write_sets(run, output, positives, _strategies(run, space, known), job)
+        _check(run, output)
+        _finish(run, output, terminology, positives.skipped, space, stats)
         output.publish()
     return Build(config.out)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """What every stage of one build needs."""
-
-    config: BuildConfig
-    store: Store
-    output: OutputFolder
-    progress: Progress
-
-
-def _read(run: _Run) -> Terminology:
+def read(run: Run) -> Terminology:
     """Fill the canonical tables."""
     source, path = find_source(run.config.source)
     with run.progress.stage(f"read {path.name}") as stage:
@@ -119,16 +162,15 @@ def _read(run: _Run) -> Terminology:
     return terminology
 
 
-def _begin(run: _Run, terminology: Terminology) -> dict[str, str]:
-    """Write the canonical tables, and return the metadata that every file bears."""
-    metadata = _metadata(run.config, terminology)
-    run.output.resume(metadata)
+def _begin(run: Run, output: OutputFolder, job: dict[str, str]) -> None:
+    """Write the canonical tables, beside what an interrupted run of the same job has written."""
+    output.resume(job)
     for table in CANONICAL_TABLES:
-        run.output.write(f"terminology/{table}.parquet", run.store.table(table), metadata)
-    return metadata
+        output.write(f"terminology/{table}.parquet", run.store.table(table), job)
 
 
-def _derive(run: _Run, terminology: Terminology) -> Positives:
+def derive(run: Run, terminology: Terminology) -> Positives:
+    """Return the positives of the canonical tables."""
     with run.progress.stage("derive positives") as stage:
         positives = derive_positives(
             run.store,
@@ -140,7 +182,13 @@ def _derive(run: _Run, terminology: Terminology) -> Positives:
     return positives
 
 
-def _warn_of_large_component(run: _Run, space: TermSpace) -> None:
+def wanted_of_sets(positives: Positives, space: TermSpace, keys: Sequence[SetKey]) -> list[Wanted]:
+    """Return what sets of Levenshtein negatives will search for first."""
+    sets = [positive_set(positive_rows(positives, key), key) for key in keys]
+    return wanted_candidates(space, sets)
+
+
+def _warn_of_large_component(run: Run, space: TermSpace) -> None:
     largest, n_terms = _largest_component(space), len(space.components)
     if largest > _LARGE_COMPONENT * n_terms:
         run.progress.warn(
@@ -153,47 +201,62 @@ def _largest_component(space: TermSpace) -> int:
     return int(np.bincount(space.components).max()) if len(space.components) else 0
 
 
+def _strategies(
+    run: Run, space: TermSpace, known: Sequence[Found]
+) -> Iterator[tuple[str, SetNegatives]]:
+    """Yield the strategies by name, in the order in which their sets are made."""
+    seed, threads = run.config.seed, run.config.threads
+    for name in STRATEGIES:
+        make = negatives.STRATEGIES.get(name)
+        yield name, make(space, seed=seed, threads=threads, known=known)
+
+
 def _write_sets(
-    run: _Run, positives: Positives, space: TermSpace, metadata: dict[str, str]
+    run: Run,
+    output: OutputFolder,
+    positives: Positives,
+    strategies: Iterable[tuple[str, SetNegatives]],
+    job: dict[str, str],
 ) -> pl.DataFrame:
     """Write the twenty datasets and their statistics, which are returned."""
+    seed, threads = run.config.seed, run.config.threads
     rows = []
-    for strategy in STRATEGIES:
-        maker = SetMaker(
-            strategy, positives, space, run.store, seed=run.config.seed, threads=run.config.threads
-        )
-        for key in set_keys(strategy):
-            pairs = _taken_over(run, maker, key)
+    for name, strategy in strategies:
+        maker = SetMaker(strategy, positives, run.store, seed=seed, threads=threads)
+        for key in set_keys(name):
+            pairs = _taken_over(run, output, maker, key)
             if pairs is None:
                 with run.progress.stage(f"make {key}") as stage:
                     pairs = maker.make(key, stage)
-                    run.output.write(key.path, pairs, {**metadata, **key.columns()})
+                    output.write(key.path, pairs, {**job, **key.columns()})
                     stage.found(f"{pairs.height:,} pairs")
             rows.append(stats_row(key.columns(), pairs))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
-    run.output.write("stats.parquet", stats, metadata)
+    output.write("stats.parquet", stats, job)
     return stats
 
 
-def _taken_over(run: _Run, maker: SetMaker, key: SetKey) -> pl.DataFrame | None:
+def _taken_over(
+    run: Run, output: OutputFolder, maker: SetMaker, key: SetKey
+) -> pl.DataFrame | None:
     """Return the rows that an interrupted run of the same job wrote, if it did."""
-    pairs = run.output.read(key.path)
+    pairs = output.read(key.path)
     if pairs is None or pairs.schema != pl.Schema(PAIR_COLUMNS):
         return None
     maker.take_over(key, pairs)
-    run.output.took_over(key.path, pairs)
+    output.took_over(key.path, pairs)
     run.progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
     return pairs
 
 
-def _check(run: _Run) -> None:
+def _check(run: Run, output: OutputFolder) -> None:
     """Check the rules of the datasets on what lies on disk.
 
     Raises:
         BrokenPromiseError: a rule does not hold, which is a bug.
     """
     with run.progress.stage("check the rules") as stage:
-        run.store.view_parquet({"pair": str(run.output.folder / PAIR_FILES)})
+        run.store.view_parquet({"pair": str(output.folder / PAIR_FILES)})
         findings = run_checks(run.store)
         broken = findings.filter(pl.col("violations") > 0)
         if broken.height:
@@ -204,7 +267,8 @@ def _check(run: _Run) -> None:
 
 
 def _finish(
-    run: _Run,
+    run: Run,
+    output: OutputFolder,
     terminology: Terminology,
     skipped: tuple[Skipped, ...],
     space: TermSpace,
@@ -233,13 +297,16 @@ def _finish(
         },
         shortfall=shortfall,
         warnings=list(run.progress.warnings),
-        outputs=dict(sorted(run.output.outputs.items())),
+        outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in run.progress.records],
-    ).write(run.output.folder)
+    ).write(output.folder)
 
 
-def _metadata(config: BuildConfig, terminology: Terminology) -> dict[str, str]:
-    """Return what decides the rows of a build, and may they be passed on: no clock, no path."""
+def job_of(config: BuildConfig, terminology: Terminology) -> dict[str, str]:
+    """Return what decides the rows of a build, and may they be passed on: no clock, no path.
+
+    Every file of the build bears it as metadata.
+    """
     day = terminology.release_date
     return {
         "medsim": manifest.medsim_version(),

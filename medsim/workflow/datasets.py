@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim import queries
 from medsim.config import DIFFICULTIES
-from medsim.negatives import STRATEGIES, Negatives, PositiveSet, TermSpace, UsedPairs
+from medsim.negatives import Negatives, PositiveSet, SetNegatives, UsedPairs
 from medsim.workflow.positives import Positives, pair_distances
 
 if TYPE_CHECKING:
@@ -64,13 +64,33 @@ def set_keys(strategy: str) -> list[SetKey]:
     ]
 
 
+def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
+    """Return the positives of a set, in order of (term1, term2)."""
+    return positives.pairs.filter(
+        (pl.col("dataset") == key.dataset) & (pl.col("difficulty") == key.difficulty)
+    )
+
+
+def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
+    """Return the positives of a set as arrays.
+
+    Args:
+        rows: the set's, in order of (term1, term2).
+        key: of the set.
+    """
+    return PositiveSet(
+        name=f"{key.dataset}/{key.difficulty}",
+        term1_ids=rows["term1_id"].to_numpy(),
+        term2_ids=rows["term2_id"].to_numpy(),
+    )
+
+
 class SetMaker:
     """Makes the sets of one strategy, each with a look at those before it.
 
     Args:
-        strategy: its name.
+        strategy: makes the negatives.
         positives: of all sets.
-        space: the terms as arrays.
         store: with the tables term and bearer.
         seed: of draws, ties and the order of rows.
         threads: how many to use.
@@ -78,17 +98,15 @@ class SetMaker:
 
     def __init__(
         self,
-        strategy: str,
+        strategy: SetNegatives,
         positives: Positives,
-        space: TermSpace,
         store: Store,
         *,
         seed: int,
         threads: int,
     ) -> None:
-        self._strategy = STRATEGIES.get(strategy)
+        self._strategy = strategy
         self._positives = positives
-        self._space = space
         self._store = store
         self._seed = seed
         self._threads = threads
@@ -98,20 +116,9 @@ class SetMaker:
 
     def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return the rows of one set, positives and negatives, in their final order."""
-        rows = self.positive_rows(key)
-        positives = PositiveSet(
-            name=f"{key.dataset}/{key.difficulty}",
-            term1_ids=rows["term1_id"].to_numpy(),
-            term2_ids=rows["term2_id"].to_numpy(),
-        )
-        negatives = self._strategy(
-            self._space,
-            positives,
-            self.used_before(key),
-            seed=self._seed,
-            threads=self._threads,
-            stage=stage,
-        )
+        rows = positive_rows(self._positives, key)
+        positives = positive_set(rows, key)
+        negatives = self._strategy(positives, self.used_before(key), stage)
         self._remember(key, positives.term1_ids[negatives.positive_rows], negatives.term2_ids)
         return self._ordered(rows, negatives)
 
@@ -124,12 +131,6 @@ class SetMaker:
             .join(ids.rename({"term": "term2", "term_id": "term2_id"}), on="term2")
         )
         self._remember(key, negative["term1_id"].to_numpy(), negative["term2_id"].to_numpy())
-
-    def positive_rows(self, key: SetKey) -> pl.DataFrame:
-        """Return the positives of a set, in order of (term1, term2)."""
-        return self._positives.pairs.filter(
-            (pl.col("dataset") == key.dataset) & (pl.col("difficulty") == key.difficulty)
-        )
 
     def used_before(self, key: SetKey) -> UsedPairs:
         """Return the negatives that a set must not repeat.

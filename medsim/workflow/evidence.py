@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -11,11 +11,12 @@ from polars.testing import assert_frame_equal
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.config import STRATEGIES
+from medsim import config
 from medsim.errors import InputError
 from medsim.kernels.hashing import tie_hashes
+from medsim.negatives import STRATEGIES
 from medsim.workflow.checks import finding
-from medsim.workflow.datasets import SetKey, SetMaker, set_keys
+from medsim.workflow.datasets import SetKey, SetMaker, positive_rows, set_keys
 from medsim.workflow.positives import Positives, derive_positives, pair_distances
 from medsim.workflow.space import join_terms
 from medsim.workflow.stats import stats_row
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from medsim.progress import Stage
     from medsim.store import Store
     from medsim.workflow.opened import Build
+
+Rows: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 _QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
 
@@ -55,14 +58,8 @@ class Evidence:
 
     def maker(self, strategy: str) -> SetMaker:
         """Return what makes the sets of one strategy anew."""
-        return SetMaker(
-            strategy,
-            self.positives,
-            self.space,
-            self.store,
-            seed=self.seed,
-            threads=self.threads,
-        )
+        make = STRATEGIES.get(strategy)(self.space, seed=self.seed, threads=self.threads)
+        return SetMaker(make, self.positives, self.store, seed=self.seed, threads=self.threads)
 
 
 def gather(build: Build, store: Store, threads: int) -> Evidence:
@@ -74,17 +71,18 @@ def gather(build: Build, store: Store, threads: int) -> Evidence:
     try:
         language = str(build.manifest.options["language"])
         seed = int(str(build.manifest.options["seed"]))
+        pool = str(build.manifest.options.get("pool", config.POOLS[0]))
         rf2_rules = bool(build.manifest.source["rf2_rules"])
     except (KeyError, ValueError) as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
     positives = derive_positives(store, language=language, rf2_rules=rf2_rules, threads=threads)
     ids = positives.terms.select("term", "term_id")
-    keys = [key for strategy in STRATEGIES for key in set_keys(strategy)]
+    keys = [key for strategy in config.STRATEGIES for key in set_keys(strategy)]
     return Evidence(
         build=build,
         store=store,
         positives=positives,
-        space=join_terms(positives, store),
+        space=join_terms(positives, store, pool=pool),
         pairs={key: _with_ids(build.read(key.path), ids) for key in keys},
         seed=seed,
         threads=threads,
@@ -96,7 +94,7 @@ def check_positives(evidence: Evidence) -> pl.DataFrame:
     columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
     wrong = []
     for key, pairs in evidence.pairs.items():
-        expected = evidence.maker(key.negatives).positive_rows(key).select(columns)
+        expected = positive_rows(evidence.positives, key).select(columns)
         found = pairs.filter(pl.col("label") == 1).select(columns)
         n_missing = expected.join(found, on=columns, how="anti").height
         n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
@@ -181,7 +179,8 @@ def _greedy(
     """Return for each first term what the greedy rule gives it, by comparing it with all terms."""
     positive = pairs.filter(pl.col("label") == 1)
     negative = pairs.filter(pl.col("label") == 0)
-    pool = pl.concat([positive["term1_id"], positive["term2_id"]]).unique().sort().to_numpy()
+    own = pl.concat([positive["term1_id"], positive["term2_id"]]).unique().sort().to_numpy()
+    pool = own if evidence.space.pool is None else evidence.space.pool
     lower = evidence.positives.terms["lower_term"]
     texts = lower[pool].to_list()
     served = []
@@ -196,13 +195,21 @@ def _greedy(
         )
         for first, distance in zip(batch.tolist(), distances, strict=True):
             refused = _refused(evidence, first, pool, negative, used)
-            ties = tie_hashes(
-                np.uint64(evidence.seed), evidence.space.hashes[first], evidence.space.hashes[pool]
-            )
-            order = np.lexsort((pool, ties, distance))
             wanted = positive.filter(pl.col("term1_id") == first).height
-            served.append((first, pool[order[~refused[order]]][:wanted]))
+            near = _not_farther(distance, np.flatnonzero(~refused), wanted)
+            hashes = evidence.space.hashes
+            ties = tie_hashes(np.uint64(evidence.seed), hashes[first], hashes[pool[near]])
+            order = np.lexsort((near, ties, distance[near]))
+            served.append((first, pool[near[order]][:wanted]))
     return served
+
+
+def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
+    """Return the allowed rows that are no farther than the last that is wanted."""
+    if wanted >= len(allowed):
+        return allowed
+    bound = np.partition(distance[allowed], wanted - 1)[wanted - 1]
+    return allowed[np.asarray(distance[allowed] <= bound, np.bool_)]
 
 
 def _refused(

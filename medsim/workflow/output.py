@@ -65,6 +65,10 @@ class OutputFolder:
         self._note_job()
         return False
 
+    def holds(self, name: str) -> bool:
+        """Return whether an interrupted run of the same job wrote a file."""
+        return name in self._digests and (self.folder / name).exists()
+
     def write(self, name: str, frame: pl.DataFrame, metadata: Mapping[str, str]) -> None:
         """Write a frame as Parquet; the file appears whole or not at all.
 

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     from medsim.workflow.positives import Positives
 
 
-def join_terms(positives: Positives, store: Store) -> TermSpace:
+def join_terms(positives: Positives, store: Store, *, pool: str) -> TermSpace:
     """Return all terms as arrays, with the connected components that the positives make.
 
-    The table term_component (term_id, component_id) is left in the store.
+    The tables term_component (term_id, component_id) and pool (term_id) are left in the store.
+
+    Args:
+        positives: with all terms.
+        store: with the table name.
+        pool: what negatives are drawn from, one of ``config.POOLS``.
     """
     terms, pairs = positives.terms, positives.pairs
     node = terms["node_id"].to_numpy()
@@ -30,9 +35,14 @@ def join_terms(positives: Positives, store: Store) -> TermSpace:
         "term_component",
         terms.select("term_id", pl.Series("component_id", component, dtype=pl.Int32)),
     )
+    store.put("positive", pairs.select("term1_id", "term2_id"))
+    store.run("terms/pool", pool=pool)
+    store.drop("positive")
+    shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
     exact = pack(terms["term"].to_list())
     return TermSpace(
         lower=pack(terms["lower_term"].to_list()),
         hashes=term_hashes(exact.codes, exact.starts),
         components=component,
+        pool=shared if pool == "terminology" else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +20,23 @@ from oracles.datasets import (
 )
 from oracles.hashing import mixed, term_hash, tie_hash
 
-from medsim.negatives import STRATEGIES, PositiveSet, Strategy, TermSpace, UsedPairs
+from medsim.negatives import (
+    STRATEGIES,
+    Found,
+    PositiveSet,
+    SetNegatives,
+    TermSpace,
+    UsedPairs,
+    candidates,
+)
+from medsim.negatives.candidates import candidate_source
+from medsim.negatives.nearest import NearestSearch
+from medsim.negatives.wanted import share_of, wanted_candidates
 from medsim.progress import Stage
 from medsim.terms import pack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Positives = dict[SetKey, list[Pair]]
 Texts = dict[SetKey, list[tuple[str, str]]]
@@ -44,13 +56,15 @@ class CountingStage(Stage):
         self.totals.append(n_units)
 
 
-def negatives_of(
+def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     strategy: str,
     positives: Positives,
     *,
     seed: int = 0,
     threads: int = 1,
     bystanders: Iterable[str] = (),
+    shared: bool = False,
+    search: Callable[[TermSpace, list[PositiveSet]], list[Found]] | None = None,
     stage: Stage | None = None,
 ) -> Texts:
     """Return the negatives of every set, made in the stated order as a build does.
@@ -61,35 +75,49 @@ def negatives_of(
         seed: of ties and draws.
         threads: how many to use.
         bystanders: terms that are in no pair.
+        shared: whether all sets draw from all terms, those of no pair among them.
+        search: what is known before the first set is made.
         stage: told of progress.
     """
-    make = STRATEGIES.get(strategy)
     terms = sorted({text for pairs in positives.values() for pair in pairs for text in pair[:2]})
     terms = sorted({*terms, *bystanders})
     ids = {term: row for row, term in enumerate(terms)}
     space = term_space(terms, positives)
+    if shared:
+        space = replace(space, pool=np.arange(len(terms), dtype=np.int32))
+    sets = {
+        key: positive_set(key, sorted(pair[:2] for pair in positives[key]), ids)
+        for key in SET_ORDER
+        if key in positives
+    }
+    known = search(space, list(sets.values())) if search else ()
+    make = STRATEGIES.get(strategy)(space, seed=seed, threads=threads, known=known)
     made: Texts = {}
-    for key in SET_ORDER:
-        if key in positives:
-            rows = sorted(pair[:2] for pair in positives[key])
-            made[key] = _negatives_of_set(
-                make, space, key, rows, ids, made, seed=seed, threads=threads, stage=stage
-            )
+    for key, one in sets.items():
+        made[key] = _negatives_of_set(make, one, key, list(ids), made, stage)
     return made
 
 
-def _negatives_of_set(  # noqa: PLR0913  # what a build knows
-    make: Strategy,
-    space: TermSpace,
+def positive_set(
+    key: SetKey, rows: Sequence[tuple[str, str]], ids: Mapping[str, int]
+) -> PositiveSet:
+    """Return pairs as arrays."""
+    return PositiveSet(
+        name="/".join(key),
+        term1_ids=np.array([ids[first] for first, _ in rows], np.int32),
+        term2_ids=np.array([ids[second] for _, second in rows], np.int32),
+    )
+
+
+def _negatives_of_set(
+    make: SetNegatives,
+    positives: PositiveSet,
     key: SetKey,
-    rows: list[tuple[str, str]],
-    ids: dict[str, int],
+    terms: list[str],
     made: Texts,
-    *,
-    seed: int,
-    threads: int,
     stage: Stage | None,
 ) -> list[tuple[str, str]]:
+    ids = {term: row for row, term in enumerate(terms)}
     used = [
         (ids[first], ids[second])
         for earlier, texts in made.items()
@@ -97,25 +125,17 @@ def _negatives_of_set(  # noqa: PLR0913  # what a build knows
         for first, second in texts
     ]
     found = make(
-        space,
-        PositiveSet(
-            name="/".join(key),
-            term1_ids=np.array([ids[first] for first, _ in rows], np.int32),
-            term2_ids=np.array([ids[second] for _, second in rows], np.int32),
-        ),
+        positives,
         UsedPairs(
             term1_ids=np.array([first for first, _ in used], np.int32),
             term2_ids=np.array([second for _, second in used], np.int32),
         ),
-        seed=seed,
-        threads=threads,
-        stage=stage or Stage(None, "test"),
+        stage or Stage(None, "test"),
     )
     against = found.positive_rows.tolist()
     assert len(set(against)) == len(against)  # at most one for each positive
-    terms = list(ids)
     return [
-        (rows[row][0], terms[second])
+        (terms[positives.term1_ids[row]], terms[second])
         for row, second in zip(against, found.term2_ids.tolist(), strict=True)
     ]
 
@@ -245,6 +265,85 @@ def test_levenshtein_negatives_follow_the_seed_in_ties_only() -> None:
         assert check_negatives(positives, found, "levenshtein") == []
 
 
+@given(
+    positive_sets(),
+    st.lists(st.text("ab", min_size=1, max_size=5), max_size=8),
+    st.integers(0, (1 << 63) - 1),
+)
+def test_levenshtein_negatives_of_a_shared_pool_are_those_of_the_greedy_rule(
+    positives: Positives, bystanders: list[str], seed: int
+) -> None:
+    terms = {text for pairs in positives.values() for pair in pairs for text in pair[:2]}
+    expected = greedy_levenshtein(
+        positives,
+        lambda first, candidate: tie_hash(seed, first, candidate),
+        {*terms, *bystanders},
+    )
+
+    found = negatives_of("levenshtein", positives, seed=seed, bystanders=bystanders, shared=True)
+
+    assert found == expected
+
+
+def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    laid_out = []
+
+    class Search(NearestSearch):
+        def __init__(self, pool, **options) -> None:
+            laid_out.append(len(pool.terms))
+            super().__init__(pool, **options)
+
+    monkeypatch.setattr(candidates, "NearestSearch", Search)
+    positives = {key: crowd(26, 3)[ONE_SET] for key in SET_ORDER}
+    stage = CountingStage()
+
+    negatives_of("levenshtein", positives, bystanders=["aab"], shared=True, stage=stage)
+
+    n_terms = len({text for pair in positives[ONE_SET] for text in pair[:2]})
+    assert laid_out == [n_terms + 1]
+    assert stage.totals[0] == 26
+    assert sum(stage.totals) < 26 * len(SET_ORDER)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("n_shares", [1, 2, 7, 100])
+def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -> None:
+    positives = {
+        ("same_as", "easy"): crowd(9, 4)[ONE_SET],
+        ("fsn_syn", "easy"): crowd(26, 3)[ONE_SET],
+        ("syn_syn", "easy"): crowd(20, 4)[ONE_SET],
+    }
+    stage = CountingStage()
+
+    def search(space: TermSpace, sets: list[PositiveSet]) -> list[Found]:
+        lengths = np.diff(space.lower.starts)
+        wanted = wanted_candidates(space, sets)
+        shares = [
+            share_of(one, lengths, number, n_shares)
+            for one in wanted
+            for number in range(1, n_shares + 1)
+        ]
+        n_firsts = sorted(len(share.term1_ids) for share in shares)
+        assert sum(n_firsts) == sum(len(one.term1_ids) for one in wanted)
+        assert n_firsts[-1] - n_firsts[0] < 26
+        return [
+            candidate_source(space, share.pool, share.pool_ids, seed=5, threads=1).search(
+                share.term1_ids, share.sizes, lambda _: None
+            )
+            for share in reversed(shares)
+        ]
+
+    whole = negatives_of("levenshtein", positives, seed=5, shared=shared)
+    found = negatives_of(
+        "levenshtein", positives, seed=5, shared=shared, search=search, stage=stage
+    )
+
+    assert found == whole
+    assert sum(stage.totals) < 10  # only what ran dry
+
+
 # Random
 
 
@@ -263,6 +362,35 @@ def test_random_negatives_are_made_as_long_as_candidates_are_left(
     positives = crowd(n_concepts, n_names)
     found = negatives_of("random", positives)
     assert check_negatives(positives, found, "random") == []
+
+
+@given(
+    positive_sets(),
+    st.lists(st.text("ab", min_size=1, max_size=5), max_size=8),
+    st.integers(0, (1 << 63) - 1),
+)
+def test_random_negatives_of_a_shared_pool_are_sound_and_as_many_as_there_can_be(
+    positives: Positives, bystanders: list[str], seed: int
+) -> None:
+    terms = {text for pairs in positives.values() for pair in pairs for text in pair[:2]}
+
+    found = negatives_of("random", positives, seed=seed, bystanders=bystanders, shared=True)
+
+    assert check_negatives(positives, found, "random", {*terms, *bystanders}) == []
+
+
+def test_random_negatives_of_a_shared_pool_are_uniform_over_its_terms() -> None:
+    # 400 first terms with a second each, and 200 terms of no pair: 1,000, all alike but for the
+    # two of a pair, for themselves. The second terms of the pairs are no more frequent than others.
+    positives = {ONE_SET: [Pair(f"a{n:03}", f"b{n:03}", "", "") for n in range(400)]}
+    bystanders = [f"c{n:03}" for n in range(200)]
+    drawn: Counter[str] = Counter()
+    for seed in range(20):
+        found = negatives_of("random", positives, seed=seed, bystanders=bystanders, shared=True)
+        drawn.update(second[0] for _, second in found[ONE_SET])
+    # Of 8,000 draws two fifths, two fifths and a fifth; five standard deviations are allowed.
+    for letter, share in {"a": 0.4, "b": 0.4, "c": 0.2}.items():
+        assert abs(drawn[letter] - 8000 * share) < 5 * (8000 * share * (1 - share)) ** 0.5
 
 
 def test_random_negatives_follow_the_seed_and_the_set() -> None:
@@ -287,15 +415,16 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
                 hashes=np.array([term_hash(text) for text in ids], np.uint64),
                 components=np.arange(len(ids), dtype=np.int32),
             ),
+            seed=seed,
+            threads=1,
+        )(
             PositiveSet(
                 name="fsn_syn/easy",
                 term1_ids=np.array([ids[pair.term1] for pair in pairs], np.int32),
                 term2_ids=np.array([ids[pair.term2] for pair in pairs], np.int32),
             ),
             UsedPairs(term1_ids=np.empty(0, np.int32), term2_ids=np.empty(0, np.int32)),
-            seed=seed,
-            threads=1,
-            stage=Stage(None, "test"),
+            Stage(None, "test"),
         )
         assert len(found.term2_ids) == 3000
         texts = list(ids)

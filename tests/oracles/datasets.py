@@ -211,6 +211,37 @@ def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dic
     return found
 
 
+def terminology_pool(rows: Rows, language: str = "en", as_of: str | None = None) -> set[str]:
+    """Return the terms that negatives are drawn from where the pool is the terminology.
+
+    Reading: they are the names of eligible concepts, as rules 2 and 3 give them, and the terms of
+    all positives. A retired concept's other names are none: nothing says what they are linked to,
+    so they would come out as the nearest of the names that mean the same.
+    """
+    state = state_as_of(rows, as_of)
+    eligible = {
+        row.id for row in state.concepts if row.active and row.module != MODEL_COMPONENT_MODULE
+    }
+    names = [
+        row
+        for row in state.descriptions
+        if row.active and row.language == language and row.term.strip() != ""
+    ]
+    pool = set()
+    for concept, fsn in _full_names(names).items():
+        if concept in eligible:
+            pool.add(drop_tag(fsn))
+            for row in names:
+                if row.concept == concept and row.type == SYNONYM_TYPE:
+                    synonym = row.term.strip()
+                    if synonym.lower() != drop_tag(fsn).lower():
+                        pool.add(synonym)
+    for pairs in positives(rows, language, as_of).values():
+        for pair in pairs:
+            pool |= {pair.term1, pair.term2}
+    return pool
+
+
 def _full_names(names: Iterable[DescriptionRow]) -> dict[str, str]:
     """Return the FSN of each concept that has one, with its tag.
 
@@ -467,7 +498,9 @@ Negatives = Sequence[tuple[str, str]]
 
 
 def greedy_levenshtein(
-    positives_by_set: PositivesBySet, tie_hash: Callable[[str, str], int]
+    positives_by_set: PositivesBySet,
+    tie_hash: Callable[[str, str], int],
+    shared_pool: Iterable[str] | None = None,
 ) -> dict[SetKey, list[tuple[str, str]]]:
     """Return the levenshtein negatives of each set, in the order in which they are taken.
 
@@ -475,12 +508,13 @@ def greedy_levenshtein(
         positives_by_set: Positives by (dataset, difficulty). They are served in the stated order,
             whatever the mapping's; components are those of all of them together.
         tie_hash: The hash of (first term, candidate), both exact texts.
+        shared_pool: The terms that all sets draw from; each set's own by default.
     """
     component_of = _components_of_sets(positives_by_set)
     taken: dict[SetKey, list[tuple[str, str]]] = {}
     for key in _in_order(positives_by_set):
         pairs = list(positives_by_set[key])
-        pool = _pool(pairs)
+        pool = _pool(pairs, shared_pool)
         barred = _pairs_looked_at(key, taken)
         taken[key] = []
         # Reading: a term has its n positives by its exact text, and candidates are exact texts
@@ -506,6 +540,7 @@ def check_negatives(
     positives_by_set: PositivesBySet,
     negatives_by_set: Mapping[SetKey, Negatives],
     strategy: str,
+    shared_pool: Iterable[str] | None = None,
 ) -> list[str]:
     """Return what is wrong with negatives, a sentence each; an empty list when all is well.
 
@@ -517,6 +552,7 @@ def check_negatives(
         positives_by_set: Positives by (dataset, difficulty), of all sets.
         negatives_by_set: (first term, second term) by (dataset, difficulty).
         strategy: ``random`` or ``levenshtein``.
+        shared_pool: The terms that all sets draw from; each set's own by default.
     """
     if strategy not in ("random", "levenshtein"):
         raise ValueError(f"the strategy is {strategy!r}, not random or levenshtein")
@@ -530,30 +566,30 @@ def check_negatives(
         pairs = list(positives_by_set[key])
         negatives = list(negatives_by_set.get(key, []))
         barred = _pairs_looked_at(key, negatives_by_set)
+        pool = _pool(pairs, shared_pool)
         found = [
-            *_problems_of_pairs(pairs, negatives, component_of),
+            *_problems_of_pairs(pairs, pool, negatives, component_of),
             *_problems_of_repeats(negatives, barred),
             *_problems_of_counts(pairs, negatives),
         ]
         if strategy == "levenshtein":
-            found += _problems_of_greed(pairs, negatives, component_of, barred)
+            found += _problems_of_greed(pairs, pool, negatives, component_of, barred)
         else:
-            found += _problems_of_shortfalls(pairs, negatives, component_of, barred)
+            found += _problems_of_shortfalls(pairs, pool, negatives, component_of, barred)
         problems += [f"{_name(key)}: {problem}" for problem in found]
     return problems
 
 
 def _problems_of_pairs(
-    pairs: list[Pair], negatives: Negatives, component_of: Mapping[str, int]
+    pairs: list[Pair], pool: list[str], negatives: Negatives, component_of: Mapping[str, int]
 ) -> Iterator[str]:
     """Yield the negatives that could never be one."""
-    pool = set(_pool(pairs))
     first_terms = {pair.term1 for pair in pairs}
     for term, other in negatives:
         if term not in first_terms:
             yield f"{term!r} is no first term of a positive"
         if other not in pool:
-            yield f"{other!r} is no term of the positive set"
+            yield f"{other!r} is no term of the pool"
         if term.lower() == other.lower():
             yield f"{term!r} and {other!r} are equal when case is ignored"
         elif component_of.get(term.lower(), -1) == component_of.get(other.lower(), -2):
@@ -580,6 +616,7 @@ def _problems_of_counts(pairs: list[Pair], negatives: Negatives) -> Iterator[str
 
 def _problems_of_shortfalls(
     pairs: list[Pair],
+    pool: list[str],
     negatives: Negatives,
     component_of: Mapping[str, int],
     barred: set[frozenset[str]],
@@ -590,7 +627,7 @@ def _problems_of_shortfalls(
     for term, n_wanted in sorted(Counter(pair.term1 for pair in pairs).items()):
         left = [
             candidate
-            for candidate in _pool(pairs)
+            for candidate in pool
             if _is_allowed(term, candidate, component_of)
             and frozenset((term, candidate)) not in seen
         ]
@@ -601,6 +638,7 @@ def _problems_of_shortfalls(
 
 def _problems_of_greed(
     pairs: list[Pair],
+    pool: list[str],
     negatives: Negatives,
     component_of: Mapping[str, int],
     barred: set[frozenset[str]],
@@ -611,7 +649,7 @@ def _problems_of_greed(
         chosen = {other for first, other in negatives if first == term}
         left = [
             candidate
-            for candidate in _pool(pairs)
+            for candidate in pool
             if candidate not in chosen
             and _is_allowed(term, candidate, component_of)
             and frozenset((term, candidate)) not in seen
@@ -642,14 +680,20 @@ def _components_of_sets(positives_by_set: PositivesBySet) -> dict[str, int]:
     return components({_name(key): pairs for key, pairs in positives_by_set.items()})
 
 
-def _pool(pairs: Iterable[Pair]) -> list[str]:
-    """Return the exact texts of both sides, in order."""
+def _pool(pairs: Iterable[Pair], shared_pool: Iterable[str] | None) -> list[str]:
+    """Return the exact texts that a set draws from, in order: of both sides, or the shared."""
+    if shared_pool is not None:
+        return sorted(shared_pool)
     return sorted({term for pair in pairs for term in (pair.term1, pair.term2)})
 
 
 def _is_allowed(term: str, candidate: str, component_of: Mapping[str, int]) -> bool:
-    """Say whether two terms are neither equal nor linked; a term is linked to itself."""
-    return component_of[term.lower()] != component_of[candidate.lower()]
+    """Say whether two terms are neither equal nor linked; a term is linked to itself.
+
+    A term of no positive is linked to nothing else.
+    """
+    first, second = term.lower(), candidate.lower()
+    return component_of.get(first, first) != component_of.get(second, second)
 
 
 def _pairs_looked_at(

@@ -35,6 +35,7 @@ from oracles.datasets import (
     read_obo,
     read_release,
     state_as_of,
+    terminology_pool,
 )
 
 SIGMA = "\u039f\u0394\u039f\u03a3"
@@ -706,6 +707,36 @@ def test_greedy_refuses_terms_linked_through_another_set() -> None:
     }
 
 
+def test_greedy_draws_from_the_shared_pool_where_there_is_one() -> None:
+    sets: dict[SetKey, list[Pair]] = {("same_as", "hard"): pairs(("cat", "feline"))}
+    pool = ["bat", "cat", "CAT", "feline", "rats"]
+    assert greedy_levenshtein(sets, no_hash, pool) == {("same_as", "hard"): [("cat", "bat")]}
+    negatives: dict[SetKey, list[tuple[str, str]]] = {("same_as", "hard"): [("cat", "rats")]}
+    assert check_negatives(sets, negatives, "random", pool) == []
+    assert check_negatives(sets, negatives, "levenshtein", pool) == [
+        "same_as/hard: 'cat' passed over 'bat' at 1 for one at 2"
+    ]
+    assert check_negatives(sets, negatives, "random", pool[:4]) == [
+        "same_as/hard: 'rats' is no term of the pool"
+    ]
+
+
+def test_the_pool_of_the_terminology_is_what_the_terminology_links(tmp_path: Path) -> None:
+    release = Release()
+    release.named("100001", "Blue velp (ailment)", "Velp, blue", "BLUE VELP")
+    release.named("100002", "Green velp (ailment)")
+    release.named("100003", "[D]Red velp (ailment)", "Velp in red", active=False)
+    release.named("100004", "Lone velp (ailment)", "Velp alone", active=False)
+    release.concept("100005", module=MODEL)
+    release.description("100005", "Model velp (metadata)")
+    release.association("100003", "100002", "replaced_by")
+    release.write_folder(tmp_path, "Full")
+    assert terminology_pool(read_release(tmp_path)) == {
+        *("Blue velp", "Velp, blue", "Green velp"),
+        "Red velp",  # of a positive, without the mark; the retired concept's synonym is not
+    }
+
+
 @pytest.mark.parametrize(
     ("negatives", "problems"),
     [
@@ -728,7 +759,7 @@ def test_greedy_refuses_terms_linked_through_another_set() -> None:
         ),
         (
             [("bat", "cots"), ("cat", "dog"), ("cot", "bats")],
-            ["'dog' is no term of the positive set"],
+            ["'dog' is no term of the pool"],
         ),
         (
             [("bat", "cots"), ("bat", "cats"), ("cat", "bats"), ("cot", "bats")],

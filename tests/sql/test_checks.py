@@ -42,6 +42,7 @@ class Build:
         pairs: by pair_id.
         concepts: of the table concept.
         descriptions: of the table description, by term.
+        pool: the terms of the pool that all sets share.
         associations: of the table association.
     """
 
@@ -88,6 +89,7 @@ class Build:
             ]
         }
     )
+    pool: tuple[str, ...] = ()
     associations: tuple[Row, ...] = (
         ("31", "10", "same_as", True),
         ("32", "20", "same_as", True),
@@ -126,6 +128,7 @@ class Build:
         concepts = {term: str(row[1]) for term, row in self.descriptions.items()}
         bearers = [concepts.get(term, "10") for term in spellings]
         put(store, "bearer", *enumerate(bearers))
+        put(store, "pool", *((spellings.index(term),) for term in self.pool))
         joined = [
             families.get(term.split()[0], "10" if term.endswith("pain") else "20")
             for term in spellings
@@ -241,6 +244,14 @@ VIOLATIONS: dict[str, tuple[str, Build, list[str]]] = {
         "foreign_term",
         SOUND.with_pair("f9", **ADDED_NEGATIVE | {"dataset": "new"} | BIRCH_AND_CEDAR),
         ["f9"],
+    ),
+    "a second term is of neither the set nor the pool of all sets": (
+        "foreign_term",
+        replace(
+            SOUND.with_pair("f3", term2="Old chill").with_pair("f4", term2="Old pain"),
+            pool=("Birch ache", "Old chill"),
+        ),
+        ["f4"],
     ),
     "a synonym comes first": (
         "fsn_syn",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from fixtures.tables import put, put_terms
 
 if TYPE_CHECKING:
@@ -297,3 +298,24 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         ("association names a namespace", 2),
         ("concept has no active fully specified name", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("pool", "expected"),
+    [("set", []), ("terminology", ["fsn", "fsn of a retired concept", "shared", "syn"])],
+)
+def test_the_pool_of_the_terminology_holds_names_and_terms_of_positives(
+    store: Store, pool: str, expected: list[str]
+) -> None:
+    put_terms(store, "fsn", "fsn of a retired concept", "other name of it", "shared", "syn")
+    put(
+        store,
+        "name",
+        ("10", 0, 0, True),
+        ("10", 4, 4, False),
+        ("10", 3, 3, False),
+        ("20", 3, 3, True),
+    )
+    put(store, "positive", (1, 0), (0, 3), (0, 4))
+    store.run("terms/pool", pool=pool)
+    assert [term for (term,) in terms_of(store, "pool", "term_id")] == expected

@@ -1,0 +1,132 @@
+"""The nearest candidates of first terms in one pool, searched for when they are first needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.negatives import Found
+from medsim.negatives.nearest import Candidates, NearestSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.kernels.types import Flags, Ids, Starts
+    from medsim.negatives import TermSpace
+    from medsim.progress import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateLists:
+    """The candidates of first terms, nearest first.
+
+    Attributes:
+        starts: int64[n_firsts + 1], the candidates of each first term.
+        term2_ids: int32[n_candidates].
+        sizes: int32[n_firsts], how many were asked for.
+        complete: bool[n_firsts], whether there are no others.
+    """
+
+    starts: Starts
+    term2_ids: Ids
+    sizes: Ids
+    complete: Flags
+
+
+class CandidateSource:
+    """Gives first terms their candidates, and searches the pool for those that it does not know.
+
+    The pool is laid out once, when something is first searched for.
+
+    Args:
+        name: of the pool.
+        candidates: its terms.
+        term_ids: int32[n_pool], their ids, in order of text.
+        seed: of ties.
+        threads: how many to use.
+    """
+
+    def __init__(
+        self, name: str, candidates: Candidates, term_ids: Ids, *, seed: int, threads: int
+    ) -> None:
+        self._name = name
+        self._candidates = candidates
+        self._term_ids = term_ids
+        self._seed = seed
+        self._threads = threads
+        self._search: NearestSearch | None = None
+        self._sizes = np.zeros(len(term_ids), np.int32)
+        self._begins = np.zeros(len(term_ids), np.int64)
+        self._counts = np.zeros(len(term_ids), np.int64)
+        self._found = np.empty(0, np.int32)  # all lists, one after the other
+
+    def add(self, found: Found) -> None:
+        """Take over what was found; it replaces shorter lists of the same first terms."""
+        rows = np.searchsorted(self._term_ids, found.term1_ids)
+        self._sizes[rows] = found.sizes
+        self._begins[rows] = len(self._found) + found.starts[:-1]
+        self._counts[rows] = np.diff(found.starts)
+        self._found = np.concatenate([self._found, found.term2_ids])
+
+    def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> CandidateLists:
+        """Return at least the nearest candidates that each first term asks for.
+
+        Args:
+            term1_ids: int32[n_firsts], terms of the pool.
+            sizes: int32[n_firsts], how many each asks for.
+            stage: told how many are searched for.
+        """
+        rows = np.searchsorted(self._term_ids, term1_ids)
+        short = np.flatnonzero((self._sizes[rows] < sizes) & ~self._complete(rows))
+        if len(short):
+            stage.total(len(short))
+            self.add(self.search(term1_ids[short], sizes[short], stage.advance))
+        counts = self._counts[rows]
+        starts = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(counts, out=starts[1:])
+        slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
+        return CandidateLists(
+            starts=starts,
+            term2_ids=self._found[slots],
+            sizes=self._sizes[rows],
+            complete=self._complete(rows),
+        )
+
+    def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Found:
+        """Return the nearest candidates of some first terms, exactly as brute force does."""
+        if self._search is None:
+            self._search = NearestSearch(self._candidates, seed=self._seed, threads=self._threads)
+        queries = np.searchsorted(self._term_ids, term1_ids).astype(np.int32)
+        nearest = self._search.nearest(queries, sizes, advance)
+        return Found(
+            pool=self._name,
+            term1_ids=term1_ids,
+            sizes=sizes,
+            starts=nearest.starts,
+            term2_ids=self._term_ids[nearest.ids],
+        )
+
+    def _complete(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Flags:
+        return self._counts[rows] < self._sizes[rows]
+
+
+def candidate_source(
+    space: TermSpace, name: str, pool_ids: Ids, *, seed: int, threads: int
+) -> CandidateSource:
+    """Return the source of candidates of one pool.
+
+    Args:
+        space: the terms of the terminology.
+        name: of the pool.
+        pool_ids: int32[n_pool], its terms in order of text.
+        seed: of ties.
+        threads: how many to use.
+    """
+    candidates = Candidates(
+        terms=space.lower.take(pool_ids),
+        components=space.components[pool_ids],
+        hashes=space.hashes[pool_ids],
+    )
+    return CandidateSource(name, candidates, pool_ids, seed=seed, threads=threads)

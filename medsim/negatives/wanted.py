@@ -1,0 +1,99 @@
+"""What Levenshtein negatives will search for, before any is served, and its shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.kernels.types import Ids
+    from medsim.negatives import PositiveSet, TermSpace
+
+TERMINOLOGY = "terminology"
+"""The name of the pool that all sets share."""
+
+SLACK = 2
+"""Candidates beyond those wanted, for pairs that earlier first terms took."""
+
+_BLOCK = 64  # first terms that stay together, since neighbours in text are searched together
+_BLOCKS_A_SHARE = 16  # at least, so that shares are balanced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The first terms that want candidates of one pool.
+
+    Attributes:
+        pool: the name of the pool: that of its set, or ``TERMINOLOGY``.
+        pool_ids: int32[n_pool], its terms in order of text.
+        term1_ids: int32[n_firsts], first terms in order of text, all of them in the pool.
+        sizes: int32[n_firsts], how many candidates each asks for.
+    """
+
+    pool: str
+    pool_ids: Ids
+    term1_ids: Ids
+    sizes: Ids
+
+
+def pool_of(space: TermSpace, positives: PositiveSet) -> tuple[str, Ids]:
+    """Return the name and the terms, in order of text, of the pool that a set draws from."""
+    if space.pool is not None:
+        return TERMINOLOGY, space.pool
+    own = np.union1d(positives.term1_ids, positives.term2_ids)
+    return positives.name, own.astype(np.int32)
+
+
+def first_terms(positives: PositiveSet) -> tuple[Ids, Ids]:
+    """Return the first terms of a set in order of text, and how many positives each has."""
+    firsts, counts = np.unique(positives.term1_ids, return_counts=True)
+    return firsts.astype(np.int32), counts.astype(np.int32)
+
+
+def wanted_candidates(space: TermSpace, sets: Sequence[PositiveSet]) -> list[Wanted]:
+    """Return what some sets will search for first, a row per pool.
+
+    Where all sets share a pool, a first term that several have is searched for once, with the
+    largest number that any of them asks for.
+    """
+    if space.pool is None:
+        return [_wanted(space, [one]) for one in sets]
+    return [_wanted(space, sets)] if sets else []
+
+
+def share_of(wanted: Wanted, lengths: Ids, number: int, total: int) -> Wanted:
+    """Return one share of what is wanted; all shares together are all of it.
+
+    First terms are taken in order of (length, text) and dealt out in blocks, so shares cost about
+    the same and neighbours stay together.
+
+    Args:
+        wanted: what is shared out.
+        lengths: int[n_terms], the code points of every term of the terminology.
+        number: of the share, from 1.
+        total: how many shares there are.
+    """
+    order = np.lexsort((wanted.term1_ids, lengths[wanted.term1_ids]))
+    block = min(_BLOCK, max(1, len(order) // (_BLOCKS_A_SHARE * total)))
+    own = np.sort(order[(np.arange(len(order)) // block) % total == number - 1])
+    return Wanted(
+        pool=wanted.pool,
+        pool_ids=wanted.pool_ids,
+        term1_ids=wanted.term1_ids[own],
+        sizes=wanted.sizes[own],
+    )
+
+
+def _wanted(space: TermSpace, sets: Sequence[PositiveSet]) -> Wanted:
+    counted = [first_terms(one) for one in sets]
+    pool, pool_ids = pool_of(space, sets[0])
+    term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
+    sizes = np.zeros(len(term1_ids), np.int32)
+    for firsts, counts in counted:
+        at = np.searchsorted(term1_ids, firsts)
+        sizes[at] = np.maximum(sizes[at], counts + np.int32(SLACK))
+    return Wanted(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)

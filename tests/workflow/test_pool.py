@@ -1,0 +1,150 @@
+"""Negatives drawn from the whole terminology, against an oracle and by verification."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.release import Release, edge_release, random_release, small_release
+from oracles import datasets as oracle
+
+import medsim
+from medsim.kernels.hashing import term_hashes, tie_hashes
+from medsim.manifest import fingerprint
+from medsim.terms import pack
+
+RELEASES = {
+    "small": small_release,
+    "edge": edge_release,
+    **{f"random {seed}": (lambda seed=seed: random_release(seed, 60)) for seed in range(20, 23)},
+}
+EVERY_FIRST_TERM = 1_000_000
+
+
+def content_tie(first: str, second: str) -> int:
+    packed = pack([first, second])
+    hashes = term_hashes(packed.codes, packed.starts)
+    return int(tie_hashes(np.uint64(3), hashes[0], hashes[1:])[0])
+
+
+def negatives_of(build: medsim.Build, strategy: str) -> dict[oracle.SetKey, list[tuple[str, str]]]:
+    found: dict[oracle.SetKey, list[tuple[str, str]]] = {key: [] for key in oracle.SET_ORDER}
+    pairs = build.pairs(negatives=strategy).filter(pl.col("label") == 0).collect()
+    for row in pairs.iter_rows(named=True):
+        found[row["dataset"], row["difficulty"]].append((row["term1"], row["term2"]))
+    return {key: sorted(pairs) for key, pairs in found.items()}
+
+
+@pytest.fixture(scope="module", params=RELEASES, ids=str)
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("pool")
+    RELEASES[request.param]().write_folder(folder / "release", "Full")
+    rows = oracle.read_release(folder / "release")
+    build = medsim.build(folder / "release", folder / "out", pool="terminology", seed=3)
+    return build, oracle.positive_sets(oracle.positives(rows)), oracle.terminology_pool(rows)
+
+
+def test_levenshtein_negatives_are_the_nearest_terms_of_the_terminology(built) -> None:
+    build, positives, pool = built
+
+    expected = oracle.greedy_levenshtein(positives, content_tie, pool)
+
+    assert negatives_of(build, "levenshtein") == {key: sorted(expected[key]) for key in expected}
+
+
+@pytest.mark.parametrize("strategy", ["random", "levenshtein"])
+def test_negatives_break_no_rule(built, strategy: str) -> None:
+    build, positives, pool = built
+
+    found = negatives_of(build, strategy)
+
+    assert oracle.check_negatives(positives, found, strategy, pool) == []
+
+
+def test_every_second_concept_is_found_and_all_promises_hold(built) -> None:
+    build, _, _ = built
+
+    assert build.pairs().filter(pl.col("concept2").is_null()).collect().height == 0
+    assert medsim.verify(build.folder, sample=EVERY_FIRST_TERM).holds
+    assert build.manifest.options["pool"] == "terminology"
+    for path in build.folder.rglob("*.parquet"):
+        assert json.loads(pl.read_parquet_metadata(path)["options"])["pool"] == "terminology"
+
+
+def test_terms_of_other_sets_are_drawn_and_negatives_are_no_farther(tmp_path: Path) -> None:
+    random_release(20, 60).write_folder(tmp_path / "release", "Full")
+
+    own = medsim.build(tmp_path / "release", tmp_path / "own", seed=3)
+    wide = medsim.build(tmp_path / "release", tmp_path / "wide", pool="terminology", seed=3)
+
+    key = ["dataset", "difficulty", "negatives"]
+    pools = [frame.filter(pl.col("label") == 1).collect() for frame in (own.pairs(), wide.pairs())]
+    assert pools[0].sort(pl.all()).equals(pools[1].sort(pl.all()))  # the same positives
+    both = own.stats().join(wide.stats(), on=key)
+    assert both["shortfall_right"].sum() <= both["shortfall"].sum()
+    nearest = both.filter(pl.col("negatives") == "levenshtein", pl.col("shortfall") == 0)
+    assert nearest["mean_distance_negatives_right"].sum() < nearest["mean_distance_negatives"].sum()
+    assert own.stats()["n_terms"].equals(wide.stats()["n_terms"])  # of the positives
+
+
+def test_a_retired_concept_s_other_names_are_no_negatives(tmp_path: Path) -> None:
+    release = Release()
+    release.named("100001", "Velp (ailment)", "Nurl")
+    release.named("100002", "Quern of the drelling (thing)", "Mawk and olt")
+    release.named("200001", "Velpen (ailment)", "Velpens", "Velpena", active=False)
+    release.association("200001", "100001", "replaced_by")
+    release.is_a("100001", "100002")
+    release.write_folder(tmp_path / "release", "Full")
+
+    build = medsim.build(tmp_path / "release", tmp_path / "out", pool="terminology")
+
+    pairs = build.pairs("replaced_by", negatives="levenshtein").collect()
+    found = pairs.filter(pl.col("label") == 0).select("term1", "term2").rows()
+    assert found == [("Velpen", "Mawk and olt")]
+
+
+def test_verification_finds_a_term_that_the_terminology_does_not_lend(tmp_path: Path) -> None:
+    release = random_release(20, 60)
+    release.named("777771", "Unlinked and retired (thing)", "Unlinked", active=False)
+    release.write_folder(tmp_path / "release", "Full")
+    medsim.build(tmp_path / "release", tmp_path / "out", pool="terminology")
+    name = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
+    path = tmp_path / "out" / name
+    pairs = pl.read_parquet(path, hive_partitioning=False)
+    row = pl.int_range(pairs.height) == pairs["label"].index_of(0)
+    changed = pairs.with_columns(
+        pl.when(row).then(pl.lit("Unlinked")).otherwise("term2").alias("term2")
+    )
+    changed.write_parquet(path)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    manifest["outputs"][name] = {"rows": changed.height, "fingerprint": fingerprint(changed)}
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+
+    broken = medsim.verify(tmp_path / "out", sample=EVERY_FIRST_TERM).broken
+
+    assert {"foreign_term", "nearest"} <= set(broken)
+
+
+def test_a_build_that_says_the_other_pool_does_not_verify(tmp_path: Path) -> None:
+    random_release(20, 60).write_folder(tmp_path / "release", "Full")
+    medsim.build(tmp_path / "release", tmp_path / "set")
+    medsim.build(tmp_path / "release", tmp_path / "terminology", pool="terminology")
+    for pool, other, check in [("set", "terminology", "nearest"), ("terminology", "set", "random")]:
+        shutil.copytree(tmp_path / pool, tmp_path / f"lying {pool}")
+        path = tmp_path / f"lying {pool}" / "manifest.json"
+        manifest = json.loads(path.read_text())
+        manifest["options"]["pool"] = other
+        path.write_text(json.dumps(manifest))
+
+        broken = medsim.verify(tmp_path / f"lying {pool}", sample=EVERY_FIRST_TERM).broken
+
+        assert check in broken
+
+
+def test_an_unknown_pool_is_met_with_a_suggestion(tmp_path: Path) -> None:
+    with pytest.raises(medsim.MedsimError, match="unknown pool 'terminolgy'; did you mean term"):
+        medsim.build("hpo", tmp_path / "out", pool="terminolgy")
