@@ -43,9 +43,13 @@ forget:
 golden:
     {{ bin }}python tests/golden/write.py
 
-# Run the benchmarks; each adds a line to benchmarks/LOG.md.
+# Run the benchmarks; each adds a line to benchmarks/LOG.md. --help says what they take.
 bench *arguments:
-    {{ bin }}python benchmarks/run.py {{ arguments }}
+    {{ bin }}python -m benchmarks.run {{ arguments }}
+
+# Run the quick benchmarks, and fail where one is slower than its baseline or finds other rows.
+bench-check *arguments:
+    {{ bin }}python -m benchmarks.run --check {{ arguments }}
 
 # Build the wheel.
 wheel:

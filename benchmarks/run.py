@@ -1,48 +1,118 @@
-"""Runs benchmarks, prints what they measured and adds a line for each to LOG.md."""
+"""Runs benchmarks, prints what they saw, adds a line for each to LOG.md, checks the baseline."""
 
 from __future__ import annotations
 
+import argparse
 import os
-import platform
-import subprocess
 import sys
-from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 
+from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings, UnavailableError
+from benchmarks.harness.baseline import (
+    Baseline,
+    best_ratios,
+    complaints,
+    entry_of,
+    fallen,
+    read_baseline,
+    write_baseline,
+)
+from benchmarks.harness.log import commit, log_line, machine, now
+from medsim.config import available_threads
+from medsim.errors import MedsimError
+
 HERE = Path(__file__).parent
-LOG = HERE / "LOG.md"
-BENCHMARKS = ("build_hpo", "search_hpo", "read_release")
+_RUNS = 3  # of a benchmark for a baseline; and before a fallen ratio counts
+_THREADS = 2  # of every side for a baseline, whatever the machine has
 
 
-def main(names: list[str]) -> None:
-    """Run the named benchmarks, all by default."""
-    for name in names or list(BENCHMARKS):
-        found = import_module(name).measure()
-        line = " | ".join([_when(), _commit(), _machine(), name, *found])
-        with LOG.open("a", encoding="utf-8") as log:
-            log.write(f"| {line} |\n")
-        print(line)
-
-
-def _when() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
-
-
-def _commit() -> str:
-    found = subprocess.run(
-        ["git", "describe", "--always", "--dirty"],
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=True,
+def main(arguments: list[str]) -> int:
+    """Run what the arguments ask for and return the exit code: 0, or 1 if anything is wrong."""
+    options = _parser().parse_args(arguments)
+    against_baseline = options.check or options.update
+    settings = Settings(
+        quick=options.quick or against_baseline,
+        threads=options.threads or (_THREADS if against_baseline else available_threads()),
+        cache=options.cache,
+        prototype=options.prototype,
     )
-    return found.stdout.strip()
+    baseline = read_baseline(options.baseline)
+    usual = baseline.benchmarks if against_baseline else BENCHMARKS.all()
+    problems: list[str] = []
+    entries = dict(baseline.benchmarks)
+    for name in options.names or usual or BENCHMARKS.all():
+        try:
+            if options.update:
+                runs = [_run(name, settings, options.log) for _ in range(_RUNS)]
+                entries[name] = entry_of(runs)
+            elif options.check:
+                problems += _check(name, baseline, settings, options.log)
+            else:
+                _run(name, settings, options.log)
+        except (MismatchError, UnavailableError, MedsimError) as error:
+            problems.append(f"{name}: {error}")
+    if options.update and not problems:
+        write_baseline(
+            options.baseline,
+            Baseline(machine=machine(settings), margin=baseline.margin, benchmarks=entries),
+        )
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
 
 
-def _machine() -> str:
-    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+def _check(name: str, baseline: Baseline, settings: Settings, log: Path) -> list[str]:
+    """Return what is wrong with a benchmark, run again as long as a ratio seems to have fallen."""
+    entry = baseline.benchmarks.get(name)
+    if entry is None:
+        return [f"{name}: has no baseline; write one with just bench-check --update {name}"]
+    runs: list[Measured] = []
+    while not runs or (len(runs) < _RUNS and fallen(entry, best_ratios(runs), baseline.margin)):
+        runs.append(_run(name, settings, log))
+    return complaints(name, entry, runs, baseline.margin)
+
+
+def _run(name: str, settings: Settings, log: Path) -> Measured:
+    """Run a benchmark, print its line and add it to the log."""
+    measured = BENCHMARKS.get(name)(settings)
+    line = log_line(now(), commit(), machine(settings), name, measured)
+    with log.open("a", encoding="utf-8") as lines:
+        lines.write(f"{line}\n")
+    print(line, flush=True)
+    return measured
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", help="benchmarks; all by default, or those of the baseline"
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, in minutes")
+    parser.add_argument(
+        "--check", action="store_true", help="quick, and fail where a ratio fell or rows changed"
+    )
+    parser.add_argument(
+        "--update", action="store_true", help="quick, and write the baseline instead of checking"
+    )
+    parser.add_argument(
+        "--threads", type=int, help=f"of every side; all, or {_THREADS} against the baseline"
+    )
+    parser.add_argument("--cache", type=Path, default=_cache(), help="folder that keeps downloads")
+    parser.add_argument(
+        "--prototype",
+        type=Path,
+        default=HERE.parents[1] / "shared/prototype/run.py",
+        help="program to run beside the search, where there is one",
+    )
+    parser.add_argument("--log", type=Path, default=HERE / "LOG.md", help="file to add lines to")
+    parser.add_argument("--baseline", type=Path, default=HERE / "baseline.json", help="its file")
+    return parser
+
+
+def _cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "medsim-bench"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,83 @@
+"""Builds a terminology in a process of its own, beside a fixed piece of another library's work."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import medsim
+from benchmarks.harness import Measured
+from benchmarks.harness.brute_force import distances
+
+if TYPE_CHECKING:
+    from medsim.manifest import Manifest
+
+_SLOWEST = 4  # stages that are told
+_YARDSTICK_TERMS, _YARDSTICK_QUERIES, _YARDSTICK_LENGTH = 50_000, 200, 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What a build took.
+
+    Attributes:
+        seconds: for all of it.
+        yardstick_seconds: for the fixed piece of work, the mean of before and after.
+        manifest: of the build.
+        n_positives: in all sets of one strategy.
+    """
+
+    seconds: float
+    yardstick_seconds: float
+    manifest: Manifest
+    n_positives: int
+
+
+def build(source: str, threads: int) -> Built:
+    """Return what building a source took."""
+    before = yardstick(threads)
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        built = medsim.build(source, Path(folder) / "out", threads=threads)
+        seconds = time.perf_counter() - began
+        return Built(
+            seconds=seconds,
+            yardstick_seconds=(before + yardstick(threads)) / 2,
+            manifest=built.manifest,
+            n_positives=int(built.stats()["n_positives"].sum()) // 2,
+        )
+
+
+def measured(about: str, built: Built) -> Measured:
+    """Return what a build took as a benchmark tells it."""
+    stages = built.manifest.stages
+    slowest = sorted(stages, key=lambda stage: -float(str(stage["seconds"])))[:_SLOWEST]
+    told = ", ".join(f"{stage['name']} {stage['seconds']:.1f} s" for stage in slowest)
+    prints = "".join(output.fingerprint for output in built.manifest.outputs.values())
+    return Measured(
+        about=f"{about}: {built.n_positives:,} positives",
+        times=f"{built.seconds:.1f} s, of which {told}; yardstick {built.yardstick_seconds:.2f} s",
+        ratios={"yardstick": built.yardstick_seconds / built.seconds},
+        peak=f"{max(int(str(stage['peak_mib'])) for stage in stages)} MiB",
+        fingerprint=hashlib.sha256(prints.encode()).hexdigest()[:16],
+    )
+
+
+def yardstick(threads: int) -> float:
+    """Return the seconds that RapidFuzz takes to compare fixed invented terms.
+
+    A build has nothing that it could be compared with in the same run, so its seconds are told in
+    units of these, which are longer where and when the machine is slower.
+    """
+    rng = np.random.default_rng(0)
+    letters = rng.integers(0x61, 0x7B, (_YARDSTICK_TERMS, _YARDSTICK_LENGTH), np.uint8)
+    terms = [row.tobytes().decode("ascii") for row in letters]
+    began = time.perf_counter()
+    distances(terms, range(_YARDSTICK_QUERIES), threads)
+    return time.perf_counter() - began

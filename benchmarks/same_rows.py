@@ -1,0 +1,104 @@
+"""The same rows with any threads, shards, order of input, and with or without vector code."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import ZipFile
+
+import numpy as np
+
+import medsim
+from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
+from benchmarks.harness.apart import apart
+from benchmarks.harness.corpora import invented
+from benchmarks.harness.searching import SEED, candidates_of
+from medsim.negatives.nearest import NearestSearch
+
+if TYPE_CHECKING:
+    from benchmarks.harness.corpora import Corpus
+    from medsim.kernels.types import Ids
+
+_SHARDS = 7
+
+
+def measure(settings: Settings) -> Measured:
+    """Return the fingerprint that all ways of searching and building share; see ``Measure``."""
+    concepts = settings.size(50_000, 1_000)
+    searches = apart(searched_in_all_ways, invented(concepts))
+    with tempfile.TemporaryDirectory() as folder:
+        release, shuffled = Path(folder) / "release.zip", Path(folder) / "shuffled.zip"
+        medsim.synth(release, concepts=concepts, seed=1)
+        shuffle_release(release, shuffled, seed=1)
+        builds = {
+            "1 thread": apart(_built, release, 1),
+            "2 threads": apart(_built, release, 2),
+            "shuffled input": apart(_built, shuffled, 2),
+        }
+    for what, ways in (("search", searches), ("build", builds)):
+        reference, *others = ways.values()
+        if any(other != reference for other in others):
+            told = ", ".join(f"{name} {found}" for name, found in ways.items())
+            raise MismatchError(f"the ways of a {what} differ: {told}")
+    shared = next(iter(searches.values())) + next(iter(builds.values()))
+    return Measured(
+        about=f"synth of {concepts:,} concepts",
+        times=f"searches agree: {', '.join(searches)}; builds agree: {', '.join(builds)}",
+        fingerprint=hashlib.sha256(shared.encode()).hexdigest()[:16],
+    )
+
+
+def searched_in_all_ways(corpus: Corpus, n_queries: int = 5_000) -> dict[str, str]:
+    """Return a fingerprint of what is found in each way of searching."""
+    candidates = candidates_of(corpus)
+    rng = np.random.default_rng(0)
+    n_drawn = min(n_queries, len(corpus.terms))
+    queries = np.sort(rng.choice(len(corpus.terms), n_drawn, replace=False)).astype(np.int32)
+    shuffled = rng.permutation(queries)
+    one, two, plain = (
+        NearestSearch(candidates, seed=SEED, threads=threads, sliced=sliced)
+        for threads, sliced in ((1, None), (2, None), (2, False))
+    )
+    return {
+        "1 thread": _found(one, [queries], queries),
+        "2 threads": _found(two, [queries], queries),
+        f"{_SHARDS} shards": _found(two, np.array_split(queries, _SHARDS), queries),
+        "shuffled first terms": _found(two, [shuffled], queries),
+        "plain twin": _found(plain, [queries], queries),
+    }
+
+
+def shuffle_release(release: Path, shuffled: Path, seed: int) -> None:
+    """Write a release again with the rows of every file in an order drawn by a seed."""
+    rng = np.random.default_rng(seed)
+    with ZipFile(release) as source, ZipFile(shuffled, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name.endswith(".txt"):
+                header, *rows = content.splitlines(keepends=True)
+                content = header + b"".join([rows[at] for at in rng.permutation(len(rows))])
+            target.writestr(name, content)
+
+
+def _found(search: NearestSearch, shards: list[Ids], queries: Ids) -> str:
+    """Return a fingerprint of what each query finds, whatever shard it was in."""
+    found: dict[int, bytes] = {}
+    for shard in shards:
+        nearest = search.nearest(shard, (shard % 4).astype(np.int32))
+        for at, query in enumerate(shard.tolist()):
+            slots = slice(*nearest.starts[at : at + 2])
+            found[query] = nearest.ids[slots].tobytes() + nearest.distances[slots].tobytes()
+    whole = b"".join(found[query] for query in queries.tolist())
+    return hashlib.sha256(whole).hexdigest()[:16]
+
+
+def _built(release: Path, threads: int) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        built = medsim.build(release, Path(folder) / "out", threads=threads)
+        prints = "".join(output.fingerprint for output in built.manifest.outputs.values())
+    return hashlib.sha256(prints.encode()).hexdigest()[:16]
+
+
+BENCHMARKS.register("same_rows", measure)

@@ -1,0 +1,108 @@
+"""The baseline: what counts as slower, what as another result, and how it is kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.harness import Measured, MismatchError
+from benchmarks.harness.baseline import (
+    MARGIN,
+    Baseline,
+    Entry,
+    complaints,
+    entry_of,
+    fallen,
+    read_baseline,
+    write_baseline,
+)
+from benchmarks.harness.log import log_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENTRY = Entry(ratios={"cdist": 100.0, "plain search": 10.0}, fingerprint="ab12")
+
+
+def run(cdist: float = 100.0, plain: float = 10.0, fingerprint: str = "ab12") -> Measured:
+    return Measured(
+        about="six terms",
+        times="1.0 s",
+        ratios={"cdist": cdist, "plain search": plain},
+        peak="5 MiB",
+        fingerprint=fingerprint,
+    )
+
+
+def test_what_is_as_fast_or_faster_is_no_complaint() -> None:
+    assert complaints("search", ENTRY, [run()], 0.3) == []
+    assert complaints("search", ENTRY, [run(cdist=900.0, plain=11.0)], 0.3) == []
+
+
+def test_a_ratio_may_fall_by_the_margin_and_no_more() -> None:
+    assert fallen(ENTRY, {"cdist": 70.0, "plain search": 7.0}, 0.3) == []
+    assert fallen(ENTRY, {"cdist": 69.9, "plain search": 7.0}, 0.3) == ["cdist"]
+    assert fallen(ENTRY, {"cdist": 70.0, "plain search": 6.9}, 0.3) == ["plain search"]
+
+
+def test_a_ratio_that_is_no_longer_measured_has_fallen() -> None:
+    assert fallen(ENTRY, {"cdist": 100.0}, 0.3) == ["plain search"]
+
+
+def test_a_complaint_names_the_benchmark_both_ratios_and_the_margin() -> None:
+    assert complaints("search", ENTRY, [run(cdist=40.0)], 0.3) == [
+        "search: cdist fell from 100 to 40 times, by 60%; the margin is 30%"
+    ]
+
+
+def test_a_ratio_has_fallen_only_if_it_did_in_every_run() -> None:
+    busy = [run(cdist=40.0), run(plain=2.0), run(cdist=20.0, plain=1.0)]
+    assert complaints("search", ENTRY, busy, 0.3) == []
+    slower = [run(cdist=40.0), run(cdist=60.0), run(cdist=20.0)]
+    assert complaints("search", ENTRY, slower, 0.3) == [
+        "search: cdist fell from 100 to 60 times, by 40%; the margin is 30%"
+    ]
+
+
+def test_another_fingerprint_in_any_run_is_a_complaint_however_fast_it_is() -> None:
+    runs = [run(cdist=900.0), run(cdist=900.0, fingerprint="cd34")]
+    assert complaints("search", ENTRY, runs, 0.3) == [
+        "search: the fingerprint is cd34, not ab12: the results changed"
+    ]
+
+
+def test_a_baseline_takes_the_median_of_its_runs() -> None:
+    runs = [run(cdist=90.0), run(cdist=300.0), run(cdist=110.1234)]
+    assert entry_of(runs) == Entry(
+        ratios={"cdist": 110.123, "plain search": 10.0}, fingerprint="ab12"
+    )
+
+
+def test_runs_that_find_different_rows_make_no_baseline() -> None:
+    with pytest.raises(MismatchError, match="ab12, cd34"):
+        entry_of([run(), run(fingerprint="cd34")])
+
+
+def test_a_baseline_is_read_as_it_was_written(tmp_path: Path) -> None:
+    baseline = Baseline(machine="x86_64", margin=0.25, benchmarks={"search": ENTRY})
+    write_baseline(tmp_path / "baseline.json", baseline)
+    assert read_baseline(tmp_path / "baseline.json") == baseline
+
+
+def test_without_a_file_the_baseline_is_empty(tmp_path: Path) -> None:
+    empty = Baseline(machine="", margin=MARGIN, benchmarks={})
+    assert read_baseline(tmp_path / "baseline.json") == empty
+
+
+def test_a_line_of_the_log_has_every_column_and_no_stray_bar() -> None:
+    when = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    assert log_line(when, "abc1234", "x86_64", "search", run(cdist=123.456)) == (
+        "| 2026-01-02 03:04 | abc1234 | x86_64 | search | six terms | "
+        "1.0 s; cdist 123 times; plain search 10 times | 5 MiB | ab12 |"
+    )
+    barred = Measured(about="a|b", times="1 s", fingerprint="ab12")
+    assert log_line(when, "abc1234", "x86_64", "search", barred) == (
+        "| 2026-01-02 03:04 | abc1234 | x86_64 | search | a/b | 1 s |  | ab12 |"
+    )

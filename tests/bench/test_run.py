@@ -1,0 +1,176 @@
+"""The program that runs benchmarks, on invented ones."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import benchmarks
+from benchmarks import run
+from benchmarks.harness import (
+    BENCHMARKS,
+    Measure,
+    Measured,
+    MismatchError,
+    Settings,
+    UnavailableError,
+)
+from benchmarks.harness.baseline import Baseline, Entry, read_baseline, write_baseline
+from medsim.registry import Registry
+
+
+class Bench:
+    """Runs invented benchmarks with files of its own."""
+
+    def __init__(self, folder: Path, registry: Registry[Measure]) -> None:
+        self.log = folder / "LOG.md"
+        self.baseline = folder / "baseline.json"
+        self.seen: list[Settings] = []
+        self._registry = registry
+
+    def add(self, name: str, *speeds: float | Exception, fingerprint: str = "ab12") -> None:
+        """Add a benchmark that is so fast in one run after the other."""
+        rest = list(speeds)
+
+        def measure(settings: Settings) -> Measured:
+            self.seen.append(settings)
+            speed = rest.pop(0)
+            if isinstance(speed, Exception):
+                raise speed
+            return Measured(about=name, times="", ratios={"cdist": speed}, fingerprint=fingerprint)
+
+        self._registry.register(name, measure)
+
+    def expect(self, **ratios: float) -> None:
+        """Write a baseline of so many times cdist's speed."""
+        entries = {
+            name: Entry(ratios={"cdist": ratio}, fingerprint="ab12")
+            for name, ratio in ratios.items()
+        }
+        write_baseline(self.baseline, Baseline(machine="old", margin=0.3, benchmarks=entries))
+
+    def run(self, *arguments: str) -> int:
+        """Return the exit code."""
+        files = ["--log", str(self.log), "--baseline", str(self.baseline)]
+        return run.main([*arguments, *files])
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    (tmp_path / "no_benchmarks").mkdir()
+    (tmp_path / "no_benchmarks/__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    registry: Registry[Measure] = Registry("benchmark", "no_benchmarks")
+    monkeypatch.setattr(run, "BENCHMARKS", registry)
+    return Bench(tmp_path, registry)
+
+
+def test_every_run_adds_a_line_to_the_log(bench: Bench) -> None:
+    bench.add("slow", 2.0)
+    bench.add("fast", 50.0, 60.0)
+    assert bench.run() == 0
+    assert bench.run("fast") == 0
+    lines = bench.log.read_text().splitlines()
+    assert [line.split(" | ")[3] for line in lines] == ["fast", "slow", "fast"]
+    assert not any(settings.quick for settings in bench.seen)
+
+
+def test_a_check_is_quick_and_runs_what_the_baseline_has(bench: Bench) -> None:
+    bench.expect(fast=50.0)
+    bench.add("fast", 40.0)
+    bench.add("slow", 2.0)
+    assert bench.run("--check") == 0
+    assert [(settings.quick, settings.threads) for settings in bench.seen] == [(True, 2)]
+
+
+def test_a_check_fails_with_a_line_where_a_benchmark_is_slower_in_every_run(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.expect(fast=50.0, other=50.0)
+    bench.add("fast", 20.0, 30.0, 10.0)
+    bench.add("other", 50.0)
+    assert bench.run("--check") == 1
+    told = capsys.readouterr().err
+    assert told == "fast: cdist fell from 50 to 30 times, by 40%; the margin is 30%\n"
+    assert len(bench.log.read_text().splitlines()) == 4
+
+
+def test_a_check_runs_again_what_seems_slower(bench: Bench) -> None:
+    bench.expect(fast=50.0)
+    bench.add("fast", 20.0, 49.0)
+    assert bench.run("--check") == 0
+
+
+def test_a_check_fails_where_results_changed(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.expect(fast=50.0)
+    bench.add("fast", 90.0, fingerprint="cd34")
+    assert bench.run("--check") == 1
+    assert "fast: the fingerprint is cd34, not ab12" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error", [MismatchError("row 3 has other terms"), UnavailableError("no download")]
+)
+def test_what_goes_wrong_is_a_line_and_the_others_still_run(
+    bench: Bench, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    bench.expect(broken=50.0, fast=50.0)
+    bench.add("broken", error)
+    bench.add("fast", 50.0)
+    assert bench.run("--check") == 1
+    assert capsys.readouterr().err == f"broken: {error}\n"
+    assert len(bench.seen) == 2
+
+
+def test_a_check_of_what_has_no_baseline_says_so(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.add("fast", 50.0)
+    assert bench.run("--check", "fast") == 1
+    assert "fast: has no baseline" in capsys.readouterr().err
+
+
+def test_an_unknown_benchmark_is_answered_with_near_ones(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.add("fast", 50.0)
+    assert bench.run("fasd") == 1
+    assert "did you mean fast?" in capsys.readouterr().err
+
+
+def test_an_update_writes_the_median_of_three_runs_and_keeps_the_rest(bench: Bench) -> None:
+    bench.expect(fast=50.0, other=7.0)
+    bench.add("fast", 60.0, 90.0, 70.0)
+    assert bench.run("--check", "--update", "fast") == 0
+    found = read_baseline(bench.baseline)
+    assert {name: entry.ratios["cdist"] for name, entry in found.benchmarks.items()} == {
+        "fast": 70.0,
+        "other": 7.0,
+    }
+    assert found.margin == 0.3
+    assert found.machine != "old"
+
+
+def test_an_update_that_goes_wrong_writes_nothing(bench: Bench) -> None:
+    bench.expect(fast=50.0)
+    bench.add("fast", 60.0, UnavailableError("no download"))
+    assert bench.run("--update", "fast") == 1
+    assert read_baseline(bench.baseline).benchmarks["fast"].ratios == {"cdist": 50.0}
+
+
+def test_each_file_registers_one_benchmark_of_its_name() -> None:
+    (folder,) = benchmarks.__path__
+    files = {path.stem for path in Path(folder).glob("*.py")} - {"__init__", "run"}
+    assert set(BENCHMARKS.all()) == files
+    for name, measure in BENCHMARKS.all().items():
+        assert measure is importlib.import_module(f"benchmarks.{name}").measure
+
+
+def test_the_committed_baseline_names_benchmarks_that_there_are() -> None:
+    committed = read_baseline(Path(run.__file__).parent / "baseline.json")
+    assert set(committed.benchmarks) <= set(BENCHMARKS.all())
+    assert 0 < committed.margin < 1
