@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from medsim.kernels.best import Best, bound_of, enter, tie_of
+from medsim.kernels.distance import Workspace, bounded_distance, clear_masks, set_masks
 from medsim.kernels.intrinsics import popcount
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ SIGNATURE_WORDS = 4
 """How many occurrences of a character a signature can tell apart."""
 
 _NEIGHBOURS = 8  # terms on either side in order of text, tried first to bound the distance
-_WORD = 64
+_CLASSES = 64
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
@@ -46,20 +47,6 @@ class Pool(NamedTuple):
     ids: Ids
     places: Ids
     n_characters: int
-
-
-class Workspace(NamedTuple):
-    """What one thread writes to while it serves a query.
-
-    Attributes:
-        masks: uint64[n_characters * n_words], which positions of the query hold a character.
-        plus: uint64[n_words], vertical differences of +1 in the current column.
-        minus: uint64[n_words], vertical differences of -1.
-    """
-
-    masks: Hashes
-    plus: Hashes
-    minus: Hashes
 
 
 class Search(NamedTuple):
@@ -95,7 +82,7 @@ def signatures(codes: Codes, starts: Starts) -> Hashes:
     for term in range(n_terms):
         first = term * SIGNATURE_WORDS
         for at in range(starts[term], starts[term + 1]):
-            bit = _ONE << np.uint64(codes[at] % _WORD)
+            bit = _ONE << np.uint64(codes[at] % _CLASSES)
             for word in range(first, first + SIGNATURE_WORDS):
                 if found[word] & bit == _ZERO:
                     found[word] |= bit
@@ -116,80 +103,20 @@ def _least_distance(bits: Hashes, left: int, right: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def set_masks(pool: Pool, query: int, masks: Hashes) -> int:
-    """Set the bits of the query's characters in ``masks``; return how many words it has."""
-    begin, end = pool.starts[query], pool.starts[query + 1]
-    n_words = max(1, (end - begin + _WORD - 1) // _WORD)
-    for at in range(begin, end):
-        row = at - begin
-        word = np.int64(pool.codes[at]) * n_words + row // _WORD
-        masks[word] |= _ONE << np.uint64(row % _WORD)
-    return n_words
+def consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
+    """Let one candidate enter the best of a query if it is near enough and not linked to it.
 
-
-@njit(cache=True, nogil=True)
-def clear_masks(pool: Pool, query: int, masks: Hashes, n_words: int) -> None:
-    """Undo ``set_masks``."""
-    for at in range(pool.starts[query], pool.starts[query + 1]):
-        first = np.int64(pool.codes[at]) * n_words
-        masks[first : first + n_words] = _ZERO
-
-
-@njit(cache=True, nogil=True)
-def _bounded_distance(
-    pool: Pool, length: int, candidate: int, bound: np.int64, work: Workspace
-) -> np.int64:
-    """Return the distance of the query to a candidate, or more than ``bound`` if it exceeds it.
-
-    The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003), a word of 64 rows after
-    the other. The distance changes by at most one from column to column, so the search may stop
-    once the columns that are left cannot bring it down to the bound.
-
-    Time O(words of the query x length of the candidate).
+    The query's masks are set in ``work``; query and candidate are places in the pool.
     """
-    n_words = max(1, (length + _WORD - 1) // _WORD)
-    last = _ONE << np.uint64((length - 1) % _WORD if length else 0)
-    work.plus[:n_words] = ~_ZERO
-    work.minus[:n_words] = _ZERO
-    begin, end = pool.starts[candidate], pool.starts[candidate + 1]
-    if length == 0:
-        return end - begin
-    distance = np.int64(length)
-    for at in range(begin, end):
-        first = np.int64(pool.codes[at]) * n_words
-        carry_plus, carry_minus = _ONE, _ZERO
-        for word in range(n_words):
-            equal, plus, minus = work.masks[first + word], work.plus[word], work.minus[word]
-            vertical = equal | minus
-            equal |= carry_minus
-            horizontal = (((equal & plus) + plus) ^ plus) | equal
-            up = minus | ~(horizontal | plus)
-            down = plus & horizontal
-            if word == n_words - 1:
-                if up & last:
-                    distance += 1
-                elif down & last:
-                    distance -= 1
-            next_plus, next_minus = up >> np.uint64(63), down >> np.uint64(63)
-            up = (up << _ONE) | carry_plus
-            down = (down << _ONE) | carry_minus
-            carry_plus, carry_minus = next_plus, next_minus
-            work.plus[word] = down | ~(vertical | up)
-            work.minus[word] = up & vertical
-        if distance - (end - 1 - at) > bound:
-            return bound + 1
-    return distance
-
-
-@njit(cache=True, nogil=True)
-def _consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
-    """Let one candidate enter the best of a query if it is near enough and not linked to it."""
     pool = task.pool
     if pool.components[query] == pool.components[candidate]:
         return
+    starts = pool.starts
     bound = bound_of(task.best, slot)
-    length = pool.starts[query + 1] - pool.starts[query]
-    distance = _bounded_distance(pool, length, candidate, bound, work)
+    length = starts[query + 1] - starts[query]
+    distance = bounded_distance(
+        work, length, pool.codes, starts[candidate], starts[candidate + 1], bound
+    )
     if 1 <= distance <= bound:
         tie = tie_of(task.seed, pool.hashes[query], pool.hashes[candidate])
         enter(task.best, slot, pool.ids[candidate], distance, tie)
@@ -205,7 +132,7 @@ def search_length(task: Search, query: int, length: int, slot: int, work: Worksp
     bound = bound_of(task.best, slot)
     for candidate in range(pool.length_starts[length], pool.length_starts[length + 1]):
         if _least_distance(pool.signatures, query, candidate) <= bound:
-            _consider(task, query, candidate, slot, work)
+            consider(task, query, candidate, slot, work)
             bound = bound_of(task.best, slot)
 
 
@@ -229,10 +156,11 @@ def search_neighbours(
     for slot in range(first, stop):
         rank = ranks[task.queries[slot]]
         query = pool.places[task.queries[slot]]
-        n_words = set_masks(pool, query, work.masks)
+        begin, end = pool.starts[query], pool.starts[query + 1]
+        set_masks(pool.codes, begin, end, work.masks)
         for near in range(max(0, rank - _NEIGHBOURS), min(len(order), rank + _NEIGHBOURS + 1)):
-            _consider(task, query, pool.places[order[near]], slot, work)
-        clear_masks(pool, query, work.masks, n_words)
+            consider(task, query, pool.places[order[near]], slot, work)
+        clear_masks(pool.codes, begin, end, work.masks)
 
 
 @njit(cache=True, nogil=True)
@@ -254,8 +182,9 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
     max_length = len(pool.length_starts) - 2
     for slot in range(first, stop):
         query = pool.places[task.queries[slot]]
-        length = pool.starts[query + 1] - pool.starts[query]
-        n_words = set_masks(pool, query, work.masks)
+        begin, end = pool.starts[query], pool.starts[query + 1]
+        length = end - begin
+        set_masks(pool.codes, begin, end, work.masks)
         for difference in range(max(length, max_length - length) + 1):
             if difference > bound_of(task.best, slot):
                 break
@@ -263,4 +192,4 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
                 other = length - difference if side == 0 else length + difference
                 if 0 <= other <= max_length:
                     search_length(task, query, other, slot, work)
-        clear_masks(pool, query, work.masks, n_words)
+        clear_masks(pool.codes, begin, end, work.masks)

@@ -21,16 +21,10 @@ import numpy as np
 from numba import njit
 
 from medsim.kernels.best import bound_of, enter, tie_of
+from medsim.kernels.distance import Workspace, clear_masks, set_masks
 from medsim.kernels.intrinsics import trailing_zeros
 from medsim.kernels.lanes import LANES, VECTOR_BYTES, WORDS
-from medsim.kernels.nearest import (
-    Pool,
-    Search,
-    Workspace,
-    clear_masks,
-    search_length,
-    set_masks,
-)
+from medsim.kernels.nearest import Pool, Search, search_length
 from medsim.kernels.table import (
     KEPT_PASSES,
     NO_TERM_LEFT,
@@ -170,10 +164,12 @@ def _search_plainly(task: Search, group: Group, length: int, other: int, work: W
     for wide in group.slots:
         slot = int(wide)
         if abs(length - other) <= bound_of(task.best, slot):
-            query = task.pool.places[task.queries[slot]]
-            n_words = set_masks(task.pool, query, work.masks)
+            pool = task.pool
+            query = pool.places[task.queries[slot]]
+            begin, end = pool.starts[query], pool.starts[query + 1]
+            set_masks(pool.codes, begin, end, work.masks)
             search_length(task, query, other, slot, work)
-            clear_masks(task.pool, query, work.masks, n_words)
+            clear_masks(pool.codes, begin, end, work.masks)
 
 
 @njit(cache=True, nogil=True)

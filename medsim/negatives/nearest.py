@@ -11,15 +11,9 @@ import numpy as np
 from numba import config
 
 from medsim.kernels.best import Best
+from medsim.kernels.distance import Workspace
 from medsim.kernels.lanes import MARGIN, WORDS
-from medsim.kernels.nearest import (
-    Pool,
-    Search,
-    Workspace,
-    search,
-    search_neighbours,
-    signatures,
-)
+from medsim.kernels.nearest import Pool, Search, search, search_neighbours, signatures
 from medsim.kernels.sliced import Group, search_group, shared_prefixes
 from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, N_FIELDS, Slate
 from medsim.terms import unpack
