@@ -137,7 +137,7 @@ def bounded_distance(
     if abs(length - (end - begin)) > bound:
         return bound + 1
     if length == 0:
-        return end - begin
+        return np.int64(end - begin)
     if length <= _WORD:
         return _short_distance(work.masks, length, codes, begin, end, bound)
     return _long_distance(work, length, codes, begin, end, bound)
