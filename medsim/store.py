@@ -129,6 +129,11 @@ class Store:
             frame: pl.DataFrame = self._connection.table(table).pl()
         return frame
 
+    def n_rows(self, table: str) -> int:
+        """Return how many rows the table named ``table`` has."""
+        with _interruptible():
+            return len(self._connection.table(table))
+
     def drop(self, *tables: str) -> None:
         """Drop tables that no later query reads."""
         for table in tables:

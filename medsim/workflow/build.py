@@ -156,8 +156,8 @@ def read(run: Run) -> Terminology:
                 f"languages found: {known}"
             )
         stage.found(
-            f"{run.store.table('concept').height:,} concepts, "
-            f"{run.store.table('description').height:,} descriptions"
+            f"{run.store.n_rows('concept'):,} concepts, "
+            f"{run.store.n_rows('description'):,} descriptions"
         )
     return terminology
 

@@ -11,6 +11,8 @@ from medsim import queries
 if TYPE_CHECKING:
     from medsim.store import Store
 
+_NUMBERED = ("pair_set", "numbered_pair", "numbered_name")  # what all checks read, made once
+
 FINDING_COLUMNS = {
     "check": pl.String,
     "promise": pl.String,
@@ -32,7 +34,11 @@ def run_checks(store: Store) -> pl.DataFrame:
     Args:
         store: with the canonical tables, term, term_component and bearer, and the view pair.
     """
-    return pl.concat([_run(store, name) for name in queries.names("checks")])
+    for table in _NUMBERED:
+        store.run(f"pairs/{table}")
+    findings = pl.concat([_run(store, name) for name in queries.names("checks")])
+    store.drop(*_NUMBERED)
+    return findings
 
 
 def _run(store: Store, name: str) -> pl.DataFrame:

@@ -1,40 +1,36 @@
 -- A negative's first concept is that of a positive with the same first term, and its second the
 -- smallest that bears the second term.
 --
--- reads   pair, term, bearer
+-- reads   numbered_pair, pair_set, bearer
 -- writes  the rows that violate this
 
 with first_concept as (
     select distinct
-        dataset,
-        difficulty,
-        negatives,
-        term1,
+        set_id,
+        term1_id,
         concept1
-    from pair
+    from numbered_pair
     where label = 1
 )
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
 left join first_concept as f
     on
-        p.dataset = f.dataset
-        and p.difficulty = f.difficulty
-        and p.negatives = f.negatives
-        and p.term1 = f.term1
+        p.set_id = f.set_id
+        and p.term1_id = f.term1_id
         and p.concept1 = f.concept1
-left join term as t on p.term2 = t.term
-left join bearer as b on t.term_id = b.term_id
+left join bearer as b on p.term2_id = b.term_id
 where
     p.label = 0
     and (f.concept1 is null or p.concept2 is distinct from b.concept_id)
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

@@ -1,19 +1,20 @@
 -- A positive is easy if its distance is at most 5, else hard, and no distance is below 1.
 --
--- reads   pair
+-- reads   numbered_pair, pair_set
 -- writes  the rows that violate this
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
 where
     p.distance < 1
-    or (p.label = 1 and (p.difficulty = 'easy') <> (p.distance <= 5))
+    or (p.label = 1 and (s.difficulty = 'easy') <> (p.distance <= 5))
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

@@ -1,22 +1,21 @@
 -- The terms of a pair differ when case is ignored, and both are terms of the terminology.
 --
--- reads   pair, term
+-- reads   numbered_pair, pair_set
 -- writes  the rows that violate this
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
-left join term as t1 on p.term1 = t1.term
-left join term as t2 on p.term2 = t2.term
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
 where
-    t1.node_id is null
-    or t2.node_id is null
-    or t1.node_id = t2.node_id
+    p.node1_id is null
+    or p.node2_id is null
+    or p.node1_id = p.node2_id
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

@@ -1,48 +1,37 @@
 -- The second term of a negative is a term of the set's positives, or of the pool of all sets.
 --
--- reads   pair, pool, term
+-- reads   numbered_pair, pair_set, pool
 -- writes  the rows that violate this
 
 with own_term as (
     select
-        dataset,
-        difficulty,
-        negatives,
-        term1 as term
-    from pair
+        set_id,
+        term1_id as term_id
+    from numbered_pair
     where label = 1
-    union
+    union all
     select
-        dataset,
-        difficulty,
-        negatives,
-        term2 as term
-    from pair
+        set_id,
+        term2_id as term_id
+    from numbered_pair
     where label = 1
-),
-
-shared_term as (
-    select t.term
-    from pool as o
-    inner join term as t on o.term_id = t.term_id
 )
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
 anti join own_term as o
     on
-        p.dataset = o.dataset
-        and p.difficulty = o.difficulty
-        and p.negatives = o.negatives
-        and p.term2 = o.term
-anti join shared_term as s on p.term2 = s.term
+        p.set_id = o.set_id
+        and p.term2_id = o.term_id
+anti join pool as l on p.term2_id = l.term_id
 where p.label = 0
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

@@ -1,19 +1,20 @@
 -- No negative of a strategy appears in two sets in either direction, but for those of a dataset
 -- and of one that it contains.
 --
--- reads   pair
+-- reads   numbered_pair, pair_set
 -- writes  the later rows that violate this
 
 with negative as (
     select
-        dataset,
-        difficulty,
-        negatives,
-        pair_id,
-        least(term1, term2) as low,
-        greatest(term1, term2) as high
-    from pair
-    where label = 0
+        s.dataset,
+        s.difficulty,
+        s.negatives,
+        p.pair_id,
+        least(p.term1_id, p.term2_id) as low,
+        greatest(p.term1_id, p.term2_id) as high
+    from numbered_pair as p
+    inner join pair_set as s on p.set_id = s.set_id
+    where p.label = 0
 )
 
 select distinct

@@ -1,25 +1,35 @@
 -- Within a set a pair appears once and in one direction.
 --
--- reads   pair
+-- reads   numbered_pair, pair_set
 -- writes  the rows that violate this
 
+with repeated as (
+    select
+        set_id,
+        least(term1_id, term2_id) as low,
+        greatest(term1_id, term2_id) as high
+    from numbered_pair
+    group by
+        set_id,
+        low,
+        high
+    having count(*) > 1
+)
+
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
-qualify
-    count(*) over (
-        partition by
-            p.dataset,
-            p.difficulty,
-            p.negatives,
-            least(p.term1, p.term2),
-            greatest(p.term1, p.term2)
-    ) > 1
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
+semi join repeated as r
+    on
+        p.set_id = r.set_id
+        and least(p.term1_id, p.term2_id) = r.low
+        and greatest(p.term1_id, p.term2_id) = r.high
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

@@ -1,42 +1,44 @@
 -- A positive of same_as is an active association of that kind, and no pair of syn_syn.
 --
--- reads   pair, association
+-- reads   numbered_pair, pair_set, association
 -- writes  the rows that violate this
 
 with synonymous as (
     select distinct
-        negatives,
-        least(term1, term2) as low,
-        greatest(term1, term2) as high
-    from pair
+        s.negatives,
+        least(p.term1_id, p.term2_id) as low,
+        greatest(p.term1_id, p.term2_id) as high
+    from numbered_pair as p
+    inner join pair_set as s on p.set_id = s.set_id
     where
-        label = 1
-        and dataset = 'syn_syn'
+        p.label = 1
+        and s.dataset = 'syn_syn'
 )
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
 left join association as a
     on
         p.concept1 = a.source_id
         and p.concept2 = a.target_id
-        and p.dataset = a.kind
+        and s.dataset = a.kind
         and a.active
-left join synonymous as s
+left join synonymous as y
     on
-        p.negatives = s.negatives
-        and least(p.term1, p.term2) = s.low
-        and greatest(p.term1, p.term2) = s.high
+        s.negatives = y.negatives
+        and least(p.term1_id, p.term2_id) = y.low
+        and greatest(p.term1_id, p.term2_id) = y.high
 where
     p.label = 1
-    and p.dataset = 'same_as'
-    and (a.source_id is null or s.low is not null)
+    and s.dataset = 'same_as'
+    and (a.source_id is null or y.low is not null)
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

@@ -1,42 +1,38 @@
 -- A positive of syn_syn is two names of an active concept.
 --
--- reads   pair, concept, description
+-- reads   numbered_pair, pair_set, numbered_name
 -- writes  the rows that violate this
 
 with justified as (
     select
         f.concept_id,
-        f.term as term1,
-        s.term as term2
-    from concept as c
-    inner join description as f on c.concept_id = f.concept_id
-    inner join description as s
+        f.term_id as term1_id,
+        o.term_id as term2_id
+    from numbered_name as f
+    inner join numbered_name as o
         on
-            f.concept_id = s.concept_id
-            and f.language = s.language
-    where
-        c.active
-        and f.active
-        and s.active
+            f.concept_id = o.concept_id
+            and f.language = o.language
 )
 
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
 anti join justified as j
     on
         p.concept1 = j.concept_id
         and p.concept2 = j.concept_id
-        and p.term1 = j.term1
-        and p.term2 = j.term2
+        and p.term1_id = j.term1_id
+        and p.term2_id = j.term2_id
 where
     p.label = 1
-    and p.dataset = 'syn_syn'
+    and s.dataset = 'syn_syn'
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

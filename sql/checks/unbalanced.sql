@@ -1,28 +1,33 @@
 -- A first term has at most as many negatives as positives.
 --
--- reads   pair
+-- reads   numbered_pair, pair_set
 -- writes  the negatives of first terms that violate this
 
+with unbalanced as (
+    select
+        set_id,
+        term1_id
+    from numbered_pair
+    group by
+        set_id,
+        term1_id
+    having 2 * count(*) filter (where label = 0) > count(*)
+)
+
 select
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id
-from pair as p
-window
-    first_term as (
-        partition by
-            p.dataset,
-            p.difficulty,
-            p.negatives,
-            p.term1
-    )
-qualify
-    p.label = 0
-    and 2 * count(*) filter (where p.label = 0) over first_term
-    > count(*) over first_term
+from numbered_pair as p
+inner join pair_set as s on p.set_id = s.set_id
+semi join unbalanced as u
+    on
+        p.set_id = u.set_id
+        and p.term1_id = u.term1_id
+where p.label = 0
 order by
-    p.dataset,
-    p.difficulty,
-    p.negatives,
+    s.dataset,
+    s.difficulty,
+    s.negatives,
     p.pair_id;

@@ -134,6 +134,9 @@ class Build:
             for term in spellings
         ]
         put(store, "term_component", *((at, int(family)) for at, family in enumerate(joined)))
+        store.run("pairs/pair_set")
+        store.run("pairs/numbered_pair")
+        store.run("pairs/numbered_name")
 
 
 def _substitutions(

@@ -136,3 +136,75 @@ def test_the_order_of_rows_is_that_of_a_hash_of_seed_and_id(store: Store) -> Non
     ids = ordered(store, "12")["pair_id"].to_list()
     hashes = [hashlib.md5(f"12 {pair_id}".encode()).hexdigest() for pair_id in ids]  # noqa: S324  # no secret
     assert hashes == sorted(hashes)
+
+
+# Numbers of terms and sets, for the checks
+
+
+def put_pairs(store: Store, *pairs: tuple[str, str, str]) -> None:
+    """Write the view of all pairs: (dataset, term1, term2)."""
+    rows = [(name, "easy", "random", "id", a, b, 1, 2, "10", "20") for name, a, b in pairs]
+    put(store, "pair", *rows)
+    store.run("pairs/pair_set")
+    store.run("pairs/numbered_pair")
+
+
+def test_a_pair_has_the_numbers_of_its_terms_and_nodes(store: Store) -> None:
+    put_terms(store, "Alder", "Birch", "birch")
+    put_pairs(store, ("same_as", "birch", "Alder"))
+    assert store.table("numbered_pair").to_dicts() == [
+        {
+            "set_id": 1,
+            "pair_id": "id",
+            "term1_id": 2,
+            "term2_id": 0,
+            "node1_id": 1,
+            "node2_id": 0,
+            "label": 1,
+            "distance": 2,
+            "concept1": "10",
+            "concept2": "20",
+        }
+    ]
+
+
+def test_texts_that_are_no_terms_have_numbers_of_their_own(store: Store) -> None:
+    put_terms(store, "Alder")
+    put_pairs(store, ("same_as", "Alder", "Dogwood"), ("same_as", "Elder", "Dogwood"))
+    rows = store.table("numbered_pair").sort("term1_id")
+    elder, alder = rows["term1_id"].to_list()
+    dogwood = rows["term2_id"].unique().to_list()
+    assert alder == 0
+    assert len(dogwood) == 1
+    assert elder < 0
+    assert dogwood[0] < 0
+    assert elder != dogwood[0]
+    assert rows["node1_id"].to_list() == [None, 0]
+    assert rows["node2_id"].to_list() == [None, None]
+
+
+def test_every_set_has_a_number_of_its_own(store: Store) -> None:
+    put_terms(store, "Alder", "Birch")
+    put_pairs(store, ("same_as", "Alder", "Birch"), ("fsn_syn", "Alder", "Birch"))
+    assert store.table("pair_set").rows() == [
+        (1, "fsn_syn", "easy", "random"),
+        (2, "same_as", "easy", "random"),
+    ]
+    assert store.table("numbered_pair")["set_id"].to_list() == [2, 1]
+
+
+def test_names_are_numbered_that_are_active_and_of_an_active_concept(store: Store) -> None:
+    put_terms(store, "Alder", "Birch")
+    put(store, "concept", ("10", True, "core", ""), ("20", False, "core", ""))
+    put(
+        store,
+        "description",
+        ("d1", "10", "Alder", "fsn", True, "en"),
+        ("d2", "10", "Birch", "synonym", True, "en"),
+        ("d3", "10", "Birch", "synonym", True, "en"),
+        ("d4", "10", "Alder", "synonym", False, "en"),
+        ("d5", "20", "Birch", "fsn", True, "en"),
+    )
+    store.run("pairs/numbered_name")
+    rows = store.table("numbered_name").sort("term_id").rows()
+    assert rows == [("10", "en", 0, "fsn"), ("10", "en", 1, "synonym")]
