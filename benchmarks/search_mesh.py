@@ -26,7 +26,7 @@ def measure(settings: Settings) -> Measured:
         n_queries=settings.size(250_000, 20_000),
         wanted=1,
         n_compared=settings.size(100, 40),
-        rounds=settings.size(1, 2),
+        rounds=settings.size(1, 3),
         threads=settings.threads,
     )
     seen = apart(_race, job, settings.cache)
