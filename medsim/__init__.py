@@ -1,7 +1,8 @@
 """Term-similarity datasets from medical terminologies.
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
-``convert``, and ``open``, which gives the statistics, pairs, tables and SQL of a build.
+``convert``, ``merge``, and ``open``, which gives the statistics, pairs, tables and SQL of a build;
+``build_shard`` is ``medsim build --shard``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from medsim.workflow.opened import Build
     from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
     from medsim.workflow.releases import convert, synth
+    from medsim.workflow.shards import build_shard, merge
     from medsim.workflow.verify import Verification, verify
 
 __all__ = [
@@ -24,7 +26,9 @@ __all__ = [
     "Progress",
     "Verification",
     "build",
+    "build_shard",
     "convert",
+    "merge",
     "open",
     "synth",
     "verify",
@@ -36,7 +40,9 @@ _HOMES = {
     "Progress": "medsim.progress:Progress",
     "Verification": "medsim.workflow.verify:Verification",
     "build": "medsim.workflow.build:build",
+    "build_shard": "medsim.workflow.shards:build_shard",
     "convert": "medsim.workflow.releases:convert",
+    "merge": "medsim.workflow.shards:merge",
     "open": "medsim.workflow.opened:open_build",
     "synth": "medsim.workflow.releases:synth",
     "verify": "medsim.workflow.verify:verify",

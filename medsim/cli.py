@@ -103,32 +103,75 @@ def build(
     ] = "set",
     seed: Annotated[int, typer.Option(help="Of random draws, ties and the order of rows.")] = 0,
     threads: Threads = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Search one share; medsim merge does the rest."),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Search on a Dask cluster; local starts one here."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an earlier build at OUT.")] = False,
     form: Format = TableFormat.table,
 ) -> None:
     """Build the twenty datasets of a terminology and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
-    leaves nothing at OUT; the same command goes on where it stopped.
+    leaves nothing at OUT; the same command goes on where it stopped. With --shard it writes one
+    file of the folder OUT.shards instead, and prints the size of that.
 
     Example: medsim build hpo -o hpo
     """
+    from medsim.config import BuildConfig, SourceOptions, checked_threads, parse_shard
     from medsim.progress import Progress
-    from medsim.workflow.build import build as run
+    from medsim.workflow.build import run_build
+    from medsim.workflow.shards import run_shard
     from medsim.workflow.stats import table_2
 
-    built = run(
-        source,
-        out,
-        language=language,
-        as_of=as_of.date() if as_of else None,
-        synonym_scopes=[scope.strip().lower() for scope in synonyms.split(",")],
+    config = BuildConfig(
+        source=source,
+        out=out,
+        reading=SourceOptions(
+            language=language,
+            as_of=as_of.date() if as_of else None,
+            synonym_scopes=tuple(scope.strip().lower() for scope in synonyms.split(",")),
+        ),
         pool=pool.strip().lower(),
         seed=seed,
-        threads=threads,
+        threads=checked_threads(threads),
         overwrite=overwrite,
-        progress=Progress.to_stderr(),
+        dask=dask,
     )
+    progress = Progress.to_stderr()
+    if shard is None:
+        _print(table_2(run_build(config, progress).stats()), form)
+    else:
+        _print(run_shard(config, parse_shard(shard), progress), form)
+
+
+@app.command()
+def merge(
+    out: BuildFolder,
+    source: Annotated[
+        str | None, typer.Option(help="Where the source lies now, if it was moved.")
+    ] = None,
+    threads: Threads = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace an earlier build at OUT.")] = False,
+    form: Format = TableFormat.table,
+) -> None:
+    """Complete a build of which all shards are done, and print the sizes of its datasets.
+
+    Writes OUT as medsim build does, with the same rows as a build in one piece, and then removes
+    the folder OUT.shards.
+
+    Example: medsim merge hpo
+    """
+    from medsim.progress import Progress
+    from medsim.workflow.shards import merge as run
+    from medsim.workflow.stats import table_2
+
+    progress = Progress.to_stderr()
+    built = run(out, source=source, threads=threads, overwrite=overwrite, progress=progress)
     _print(table_2(built.stats()), form)
 
 

@@ -26,6 +26,7 @@ EASY_DISTANCE = 5
 
 _SEEDS = 1 << 63
 _MOST_THREADS = 1024
+_MOST_SHARDS = 100_000
 
 SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 """The scopes that OBO gives to synonyms."""
@@ -58,6 +59,8 @@ class BuildConfig:
         seed: of the random draws, of ties and of the order of rows.
         threads: how many threads compute; it never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
+        dask: where nearest terms are searched for: "local", or the address of a Dask scheduler;
+            None searches here. It never changes the result.
     """
 
     source: str
@@ -67,6 +70,7 @@ class BuildConfig:
     seed: int = 0
     threads: int
     overwrite: bool = False
+    dask: str | None = None
 
     def check(self) -> None:
         """Raise OptionError for an option that is out of range."""
@@ -74,6 +78,10 @@ class BuildConfig:
             raise OptionError(f"--seed {self.seed} is out of range; 0 to {_SEEDS - 1} are accepted")
         if self.pool not in POOLS:
             raise OptionError(unknown_name("pool", self.pool, list(POOLS)))
+        if self.dask not in {None, "local"} and "://" not in str(self.dask):
+            raise OptionError(
+                f"--dask {self.dask!r} is neither local nor an address such as tcp://host:8786"
+            )
         scopes = self.reading.synonym_scopes
         for scope in scopes:
             if scope not in SYNONYM_SCOPES:
@@ -92,6 +100,38 @@ class BuildConfig:
             "easy_distance": EASY_DISTANCE,
             "strategies": list(STRATEGIES),
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One share of a search.
+
+    Attributes:
+        number: which, from 1.
+        total: of how many.
+    """
+
+    number: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.total}"
+
+
+def parse_shard(text: str) -> Shard:
+    """Return the shard that a text such as "3/7" names.
+
+    Raises:
+        OptionError: it names none.
+    """
+    number, slash, total = text.strip().partition("/")
+    if slash and number.isdecimal() and total.isdecimal():
+        shard = Shard(number=int(number), total=int(total))
+        if 1 <= shard.number <= shard.total <= _MOST_SHARDS:
+            return shard
+    raise OptionError(
+        f"--shard {text!r} names no shard; 3/7 is the third of seven, up to {_MOST_SHARDS:,}"
+    )
 
 
 def checked_threads(threads: int | None) -> int:

@@ -25,6 +25,10 @@ class OutputError(MedsimError):
     """The output cannot be written, or what lies there must not be touched."""
 
 
+class ClusterError(MedsimError):
+    """A cluster cannot be reached, or cannot do what is asked of it."""
+
+
 class StatementError(MedsimError):
     """A user's SQL statement cannot be run."""
 

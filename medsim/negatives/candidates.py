@@ -124,9 +124,19 @@ def candidate_source(
         seed: of ties.
         threads: how many to use.
     """
-    candidates = Candidates(
+    candidates = candidates_of(space, pool_ids)
+    return CandidateSource(name, candidates, pool_ids, seed=seed, threads=threads)
+
+
+def candidates_of(space: TermSpace, pool_ids: Ids) -> Candidates:
+    """Return the terms of a pool as a search takes them.
+
+    Args:
+        space: the terms of the terminology.
+        pool_ids: int32[n_pool], those of the pool in order of text.
+    """
+    return Candidates(
         terms=space.lower.take(pool_ids),
         components=space.components[pool_ids],
         hashes=space.hashes[pool_ids],
     )
-    return CandidateSource(name, candidates, pool_ids, seed=seed, threads=threads)

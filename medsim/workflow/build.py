@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -12,7 +13,7 @@ import polars as pl
 
 from medsim import manifest, negatives
 from medsim.config import STRATEGIES, BuildConfig, SourceOptions, checked_threads
-from medsim.errors import BrokenPromiseError, InputError
+from medsim.errors import BrokenPromiseError, InputError, OptionError
 from medsim.negatives.wanted import wanted_candidates
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
@@ -34,6 +35,7 @@ from medsim.workflow.stats import stats_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from datetime import date
 
     from medsim.negatives import Found, SetNegatives, TermSpace
@@ -53,6 +55,7 @@ def build(  # noqa: PLR0913 — an argument an option
     seed: int = 0,
     threads: int | None = None,
     overwrite: bool = False,
+    dask: str | None = None,
     progress: Progress | None = None,
 ) -> Build:
     """Return the build that it writes to ``out``: the twenty datasets of a terminology.
@@ -68,12 +71,16 @@ def build(  # noqa: PLR0913 — an argument an option
         seed: of random draws, ties and the order of rows, from 0 to 2**63 - 1.
         threads: how many to use, all available ones by default; never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
+        dask: where nearest terms are searched for: "local" for processes of this machine, or the
+            address of a Dask scheduler; by default here. A script that names "local" guards its
+            own start by ``if __name__ == "__main__"``, since Dask's processes import it.
         progress: told of every stage; silent by default.
 
     Raises:
         InputError: the source is missing, damaged or in no known format.
         OptionError: an option is out of range or does not fit the source.
         OutputError: ``out`` is taken or cannot be written.
+        ClusterError: the cluster cannot be reached, or its workers cannot do what is asked.
     """
     config = BuildConfig(
         source=str(source),
@@ -83,9 +90,16 @@ def build(  # noqa: PLR0913 — an argument an option
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,
+        dask=dask,
     )
+    return run_build(config, progress or Progress())
+
+
+def run_build(config: BuildConfig, progress: Progress) -> Build:
+    """Return the build that a config asks for; see ``build``."""
     config.check()
-    return complete(config, progress or Progress())
+    with _search_elsewhere(config) as search:
+        return complete(config, progress, search)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +114,14 @@ class Run:
 class FirstSearch(Protocol):
     """Searches for the nearest candidates of first terms elsewhere, before they are served."""
 
-    def __call__(
-        self, run: Run, job: Mapping[str, str], space: TermSpace, wanted: Sequence[Wanted]
-    ) -> Sequence[Found]:
+    def check(self, job: Mapping[str, str]) -> None:
+        """Raise MedsimError if it cannot serve a job, see ``job_of``; nothing is written yet."""
+
+    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
         """Return what was found; what is missing is searched for when it is needed.
 
         Args:
             run: what is asked for.
-            job: everything that decides the rows, see ``job_of``.
             space: all terms.
             wanted: what the sets that are still to be made will ask for.
         """
@@ -128,6 +142,8 @@ def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None
         run = Run(config=config, store=store, progress=progress)
         terminology = read(run)
         job = job_of(config, terminology)
+        if search is not None:
+            search.check(job)
         _begin(run, output, job)
         positives = derive(run, terminology)
         space = join_terms(positives, store, pool=config.pool)
@@ -135,12 +151,23 @@ def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None
         known: Sequence[Found] = ()
         if search is not None:
             left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
-            known = search(run, job, space, wanted_of_sets(positives, space, left))
+            known = search.find(run, space, wanted_of_sets(positives, space, left))
         stats = _write_sets(run, output, positives, _strategies(run, space, known), job)
         _check(run, output)
         _finish(run, output, terminology, positives.skipped, space, stats)
         output.publish()
     return Build(config.out)
+
+
+def _search_elsewhere(config: BuildConfig) -> AbstractContextManager[FirstSearch | None]:
+    """Return what opens and closes the cluster that a config names, if it names one."""
+    if config.dask is None:
+        return nullcontext()
+    try:
+        from medsim.workflow.cluster import on_cluster  # noqa: PLC0415 — needs the extra dask
+    except ImportError as error:
+        raise OptionError('--dask needs Dask: pip install "medsim[dask]"') from error
+    return on_cluster(config.dask, threads=config.threads)
 
 
 def read(run: Run) -> Terminology:

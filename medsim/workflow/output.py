@@ -141,7 +141,7 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
     Raises:
         OutputError: ``out`` is taken, is being written by another process, or cannot be written.
     """
-    out = _resolved(out)
+    out = resolved(out)
     output = OutputFolder(out)
     lock = FileLock(out.with_name(f".{out.name}.lock"), timeout=0)
     try:
@@ -154,7 +154,9 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
         raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
     try:
         output.recover()
-        _check_free(out, overwrite=overwrite)
+        check_free(out, overwrite=overwrite)
+        if out.exists() and not any(out.iterdir()):
+            out.rmdir()
         shutil.rmtree(output.spill, ignore_errors=True)
         output.spill.mkdir(parents=True, exist_ok=True)
         yield output
@@ -168,24 +170,28 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
         lock.release()
 
 
-def _resolved(out: Path) -> Path:
+def resolved(out: Path) -> Path:
+    """Return where ``out`` lies, links followed.
+
+    Raises:
+        OutputError: no build can lie there.
+    """
     try:
-        resolved = out.resolve()
+        place = out.resolve()
     except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
         raise OutputError(f"cannot write {out}: {error}") from error
-    if not resolved.name:
-        raise OutputError(f"{resolved} cannot be replaced by a build; name a folder in it")
-    return resolved
+    if not place.name:
+        raise OutputError(f"{place} cannot be replaced by a build; name a folder in it")
+    return place
 
 
-def _check_free(out: Path, *, overwrite: bool) -> None:
+def check_free(out: Path, *, overwrite: bool) -> None:
     """Raise OutputError if ``out`` holds something that must not be replaced."""
     if not out.exists():
         return
     if not out.is_dir():
         raise OutputError(f"{out} is a file; name a folder")
     if not any(out.iterdir()):
-        out.rmdir()
         return
     own = _files_of_build(out)
     if not own:

@@ -52,6 +52,12 @@ def unfinished(out: Path, name: str) -> Path:
     return out.with_name(f".{out.name}.unfinished") / name
 
 
+def noted(out: Path, name: str) -> bool:
+    """Return whether a file is there and will be taken over."""
+    job = unfinished(out, "job.json")
+    return job.exists() and name in json.loads(job.read_text())["digests"]
+
+
 def leftovers(out: Path) -> list[str]:
     return sorted(path.name for path in out.parent.iterdir() if path != out)
 
@@ -79,7 +85,7 @@ def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
 ) -> None:
     out = tmp_path / "out"
     process = start(source, out)
-    wait_for(lambda: unfinished(out, FIRST).exists(), process)
+    wait_for(lambda: noted(out, FIRST), process)
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=PATIENCE)
 

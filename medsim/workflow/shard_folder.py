@@ -1,0 +1,265 @@
+"""The folder of shards beside a build: which job they are of, which are done, what they found."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.config import Shard
+from medsim.errors import InputError, OutputError
+from medsim.negatives import Found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_JOB = "job.json"
+_SPILL = "spill-"
+_SIGNATURE, _POOLS = "signature", "pools"
+_ARRAYS = ("term1_ids", "sizes", "starts", "term2_ids")
+_DIGEST_BYTES = 64
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardJob:
+    """What the shards of a folder are of.
+
+    Attributes:
+        job: everything that decides the rows of the build, see ``workflow.build.job_of``.
+        total: how many shards there are.
+        source: where the terminology was read; another place with the same files will do.
+    """
+
+    job: dict[str, str]
+    total: int
+    source: str
+
+    def signature(self) -> str:
+        """Return a hash of all that shards of one job have in common."""
+        text = json.dumps([self.job, self.total], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class ShardFolder:
+    """The shards of one build; several processes may work on them at the same time.
+
+    Args:
+        out: where the build will lie, links followed.
+
+    Attributes:
+        folder: where the shards lie.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.folder = out.with_name(f"{out.name}.shards")
+
+    def path(self, shard: Shard) -> Path:
+        """Return the file of a shard."""
+        return self.folder / f"shard-{shard.number}-of-{shard.total}.shard"
+
+    def claim(self, own: ShardJob) -> None:
+        """Note which job the folder is for.
+
+        Raises:
+            OutputError: it is for another one, or cannot be written.
+        """
+        if not (self.folder / _JOB).exists():
+            noted = {"job": own.job, "total": own.total, "source": own.source}
+            self._write(self.folder / _JOB, json.dumps(noted, indent=2).encode())
+        self.check(own.job, own.total)
+
+    def check(self, job: dict[str, str], total: int) -> None:
+        """Raise OutputError if the folder is for another job."""
+        there = self.job()
+        differences = _differences(there, ShardJob(job=job, total=total, source=there.source))
+        if differences:
+            raise OutputError(
+                f"{self.folder} holds shards of another job ({', '.join(differences)}); "
+                "remove it, or choose another OUT"
+            )
+
+    def job(self) -> ShardJob:
+        """Return the job that the folder is for.
+
+        Raises:
+            InputError: there is none.
+        """
+        path = self.folder / _JOB
+        try:
+            found = ShardJob(**json.loads(path.read_text(encoding="utf-8")))
+            found.signature()
+        except FileNotFoundError as error:
+            raise InputError(
+                f"{self.folder} has no {_JOB}: there are no shards; make them with "
+                "medsim build --shard 1/2 and so on"
+            ) from error
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"{path} cannot be read as a job of medsim ({error})") from error
+        return found
+
+    def write(self, own: ShardJob, shard: Shard, found: Sequence[Found]) -> None:
+        """Write what was found; the file appears whole or not at all.
+
+        Raises:
+            OutputError: the folder has become another job's, or cannot be written.
+        """
+        self.check(own.job, own.total)
+        arrays = {
+            _SIGNATURE: np.array(own.signature(), np.str_),
+            _POOLS: np.array([one.pool for one in found], np.str_),
+        }
+        for at, one in enumerate(found):
+            arrays |= {f"{name}_{at}": getattr(one, name) for name in _ARRAYS}
+        content = io.BytesIO()
+        np.savez(content, allow_pickle=False, **arrays)
+        self._write(self.path(shard), _digest(content.getvalue()) + content.getvalue())
+
+    def read(self, own: ShardJob, shard: Shard) -> list[Found]:
+        """Return what a shard found.
+
+        Raises:
+            FileNotFoundError: it is not done.
+            InputError: its file is damaged, or of another job.
+        """
+        path = self.path(shard)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise InputError(f"{path} cannot be read ({error.strerror})") from error
+        digest, archive = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        if digest != _digest(archive):
+            raise InputError(f"{path} is damaged")
+        with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+            if arrays[_SIGNATURE].item() != own.signature():
+                raise InputError(f"{path} is of another job")
+            return [
+                Found(pool=str(pool), **{name: arrays[f"{name}_{at}"] for name in _ARRAYS})
+                for at, pool in enumerate(arrays[_POOLS])
+            ]
+
+    def read_all(self, own: ShardJob) -> list[Found]:
+        """Return what all shards found.
+
+        Raises:
+            InputError: some are missing, damaged or of another job; the message names them.
+        """
+        found, missing, unusable = [], [], []
+        for number in range(1, own.total + 1):
+            try:
+                found += self.read(own, Shard(number=number, total=own.total))
+            except FileNotFoundError:
+                missing.append(number)
+            except InputError as error:
+                unusable.append((number, str(error)))
+        if missing:
+            one = len(missing) == 1
+            raise InputError(
+                f"shard{'' if one else 's'} {_listed(missing)} of {own.total} "
+                f"{'is' if one else 'are'} missing in {self.folder}; make "
+                f"{'it' if one else 'each'} with medsim build and --shard {missing[0]}/{own.total}"
+            )
+        if unusable:
+            said = "; ".join(said for _, said in unusable[:_MOST_NAMED])
+            raise InputError(
+                f"{said}; make it again with medsim build and --shard {unusable[0][0]}/{own.total}"
+            )
+        return found
+
+    @contextmanager
+    def spill(self) -> Iterator[Path]:
+        """Give the body a folder of its own for what does not fit in memory."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+        except OSError as error:
+            raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
+        try:
+            yield scratch
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+            with suppress(OSError):
+                self.folder.rmdir()  # unless something lies there
+
+    def remove(self) -> None:
+        """Remove the shards and what killed processes left, but nothing that is not medsim's."""
+        for path in self.folder.iterdir():
+            if path.name.startswith(_SPILL):
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name == _JOB or path.name.startswith(("shard-", f"{_JOB}.")):
+                path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file; it appears whole or not at all.
+
+        Its partial name is the process's own: another one may be writing the same shard.
+        """
+        partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
+        try:
+            with partial.open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(path)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}") from error
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+def _digest(content: bytes) -> bytes:
+    """Return the SHA-256 that stands before the content of a shard's file."""
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _differences(there: ShardJob, here: ShardJob) -> list[str]:
+    """Return in which points two jobs differ, a few words each."""
+    found = []
+    if there.total != here.total:
+        found.append(f"{there.total} shards there, {here.total} here")
+    for name in sorted({*there.job, *here.job}):
+        values = [there.job.get(name, ""), here.job.get(name, "")]
+        if values[0] != values[1]:
+            found += _differing_values(name, *map(_parsed, values))
+    return found
+
+
+def _differing_values(name: str, there: object, here: object) -> list[str]:
+    if isinstance(there, dict) and isinstance(here, dict):
+        return [
+            f"{part} {there.get(part)} there, {here.get(part)} here"
+            for part in {**there, **here}
+            if there.get(part) != here.get(part)
+        ]
+    if name == "source_files":
+        return ["other source files"]
+    return [f"{name.replace('_', ' ')} {there} there, {here} here"]
+
+
+def _parsed(value: str) -> object:
+    with suppress(ValueError):
+        return json.loads(value)
+    return value
+
+
+def _listed(numbers: list[int]) -> str:
+    """Return numbers as a person lists them."""
+    named = [str(number) for number in numbers[:_MOST_NAMED]]
+    if len(numbers) > _MOST_NAMED:
+        return f"{', '.join(named)} and {len(numbers) - _MOST_NAMED} more"
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)

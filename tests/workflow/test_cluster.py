@@ -1,0 +1,219 @@
+"""A build on a Dask cluster gives the rows of a build without one, whoever dies on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import medsim
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+from distributed import Client, LocalCluster
+
+from medsim.manifest import library_versions
+from medsim.workflow import cluster
+
+if TYPE_CHECKING:
+    from medsim.progress import Stage
+
+
+ANY_PORT = "127.0.0.1:0"
+PATIENCE = 120  # seconds until a condition that must come has not come
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source") / "release.zip"
+    medsim.synth(path, concepts=2000, seed=1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    return medsim.build(source, tmp_path_factory.mktemp("whole") / "out").manifest.outputs
+
+
+class FirstShare(medsim.Progress):
+    """Does something once, when the first share has come back."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        super().__init__()
+        self._act = act
+        self.acted = False
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Stage]:
+        """Run a stage; that of the cluster is watched."""
+        with super().stage(name) as stage:
+            if name.startswith("search on"):
+                stage.advance = self._advance
+            yield stage
+
+    def _advance(self, _n_units: int) -> None:
+        if not self.acted:
+            self.acted = True
+            self._act()
+
+
+@contextmanager
+def workers(number: int) -> Iterator[LocalCluster]:
+    with LocalCluster(
+        n_workers=number, threads_per_worker=1, dashboard_address=ANY_PORT, silence_logs=50
+    ) as running:
+        yield running
+
+
+def kill_all(running: LocalCluster) -> None:
+    """End the processes of all workers at once; their nannies start new ones."""
+    with Client(running.scheduler_address, set_as_default=False) as client:
+        for process in client.run(os.getpid).values():
+            os.kill(process, signal.SIGKILL)
+
+
+def kill_one(running: LocalCluster) -> None:
+    with Client(running.scheduler_address, set_as_default=False) as client:
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+
+def processes(running: LocalCluster) -> set[int]:
+    with Client(running.scheduler_address, set_as_default=False) as client:
+        return set(client.run(os.getpid).values())
+
+
+def test_a_local_cluster_gives_the_same_rows(source: Path, whole: dict, tmp_path: Path) -> None:
+    build = medsim.build(source, tmp_path / "out", dask="local", threads=2)
+
+    assert build.manifest.outputs == whole
+    assert "search on local" in {stage["name"] for stage in build.manifest.stages}
+
+
+@pytest.mark.parametrize(("n_workers", "kill"), [(2, kill_one), (1, kill_all)])
+def test_workers_may_be_killed_in_the_middle(
+    source: Path, whole: dict, tmp_path: Path, n_workers: int, kill: Callable[[LocalCluster], None]
+) -> None:
+    with workers(n_workers) as running:
+        before = processes(running)
+        progress = FirstShare(lambda: kill(running))
+
+        build = medsim.build(
+            source, tmp_path / "out", dask=running.scheduler_address, progress=progress
+        )
+
+        assert progress.acted
+        running.wait_for_workers(n_workers)
+        assert processes(running) != before
+    assert build.manifest.outputs == whole
+
+
+def test_the_whole_terminology_is_searched_on_a_cluster(source: Path, tmp_path: Path) -> None:
+    alone = medsim.build(source, tmp_path / "alone", pool="terminology")
+    with workers(2) as running:
+        address = running.scheduler_address
+        spread = medsim.build(source, tmp_path / "spread", pool="terminology", dask=address)
+
+    assert spread.manifest.outputs == alone.manifest.outputs
+
+
+def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "medsim.cli", "build", str(source), "-o", "out"]
+    process = subprocess.Popen(
+        [*command, "--dask", "local", "--threads", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + PATIENCE
+    while not (tmp_path / ".out.unfinished" / "job.json").exists():
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers are told too
+    stdout, stderr = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, stdout) == (130, "")
+    assert stderr.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in stderr
+
+
+def test_workers_of_other_versions_are_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = {**library_versions(), "medsim": "0.0.1"}
+    monkeypatch.setattr(cluster.Client, "run", lambda _self, _function: {"tcp://invented:1": older})
+
+    with (
+        workers(1) as running,
+        pytest.raises(medsim.MedsimError, match=r"tcp://invented:1 has medsim 0\.0\.1, and"),
+    ):
+        medsim.build(source, tmp_path / "out", dask=running.scheduler_address)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cluster_that_is_not_there_is_said_in_one_line(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
+
+    with pytest.raises(medsim.MedsimError, match="no Dask scheduler answers at tcp://127") as error:
+        medsim.build(source, tmp_path / "out", dask="tcp://127.0.0.1:9")
+
+    assert "\n" not in str(error.value)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=ANY_PORT) as empty,
+        pytest.raises(medsim.MedsimError, match="has no workers"),
+    ):
+        medsim.build(source, tmp_path / "out", dask=empty.scheduler_address)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(medsim.MedsimError, match="--dask 'remote' is neither local nor an"):
+        medsim.build("hpo", tmp_path / "out", dask="remote")
+
+
+def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['distributed'] = None; from medsim.cli import main; "
+        "sys.argv = ['medsim', 'build', 'hpo', '-o', 'out', '--dask', 'local']; main()"
+    )
+
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert result.returncode == 1
+    assert result.stderr == 'error: --dask needs Dask: pip install "medsim[dask]"\n'
+
+
+def test_dask_is_imported_only_where_it_is_used() -> None:
+    code = (
+        "import sys, medsim.workflow.build, medsim.workflow.shards; "
+        "sys.exit('distributed' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_shards_and_dask_exclude_each_other(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from medsim.cli import app
+
+    options = ["--shard", "1/2", "--dask", "local"]
+    result = CliRunner().invoke(app, ["build", "hpo", "-o", str(tmp_path / "out"), *options])
+
+    assert result.exit_code == 1
+    assert "--shard and --dask exclude each other" in result.stderr

@@ -1,0 +1,344 @@
+"""A build in shards gives the rows of a build in one piece, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fixtures.release import Release, random_release
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+
+PATIENCE = 120  # seconds until a condition that must come has not come
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source") / "release.zip"
+    random_release(8, 80).write_zip(path, "Snapshot")
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    folder = tmp_path_factory.mktemp("whole")
+    return {
+        pool: medsim.build(source, folder / pool, pool=pool, seed=4).manifest.outputs
+        for pool in ("set", "terminology")
+    }
+
+
+def shards(source: Path, out: Path, total: int, *numbers: int, **options) -> None:
+    for number in numbers or range(1, total + 1):
+        medsim.build_shard(source, out, shard=f"{number}/{total}", seed=4, **options)
+
+
+def run(*arguments: str | Path):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def said(error: pytest.ExceptionInfo[medsim.MedsimError]) -> str:
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("pool", ["set", "terminology"])
+@pytest.mark.parametrize("total", [1, 2, 7])
+def test_the_rows_are_those_of_a_build_in_one_piece(
+    source: Path, whole: dict, tmp_path: Path, total: int, pool: str
+) -> None:
+    shards(source, tmp_path / "out", total, pool=pool)
+
+    build = medsim.merge(tmp_path / "out")
+
+    assert build.manifest.outputs == whole[pool]
+    assert build.manifest.options["pool"] == pool
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_there_may_be_more_shards_than_first_terms(tmp_path: Path) -> None:
+    release = Release()
+    release.named("100001", "Velp (ailment)", "Nurl", "Nurling")
+    release.named("100002", "Quern of the drelling (thing)", "Mawk and olt")
+    release.association("100001", "100001", "same_as")
+    release.is_a("100001", "100002")
+    release.write_zip(tmp_path / "release.zip", "Snapshot")
+    whole = medsim.build(tmp_path / "release.zip", tmp_path / "whole", seed=4)
+    rows = [
+        medsim.build_shard(tmp_path / "release.zip", tmp_path / "out", shard=f"{number}/9", seed=4)
+        for number in range(9, 0, -1)
+    ]
+
+    merged = medsim.merge(tmp_path / "out")
+
+    assert merged.manifest.outputs == whole.manifest.outputs
+    assert {row["first_terms"].item() == 0 for row in rows} == {True, False}
+
+
+def test_shards_are_about_equal(tmp_path: Path) -> None:
+    medsim.synth(tmp_path / "release.zip", concepts=2000, seed=3)
+
+    sizes = [
+        medsim.build_shard(tmp_path / "release.zip", tmp_path / "out", shard=f"{number}/4")[
+            "first_terms"
+        ].item()
+        for number in (1, 2, 3, 4)
+    ]
+
+    assert max(sizes) < 1.1 * min(sizes)
+
+
+def test_processes_that_run_at_the_same_time_make_one_build(
+    source: Path, whole: dict, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "medsim.cli", "build", source, "-o", out, "--seed", "4"]
+    # The first shard is made twice at once, as a job that a cluster starts again may be.
+    processes = [
+        subprocess.Popen(
+            [*map(str, command), "--threads", "1", "--shard", shard],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for shard in ("1/3", "2/3", "3/3", "1/3")
+    ]
+    for process in processes:
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, stderr
+        assert "first_terms" in stdout
+
+    result = run("merge", out, "--format", "csv")
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("dataset,difficulty")
+    assert medsim.open(out).manifest.outputs == whole["set"]
+
+
+def test_a_shard_that_is_done_is_not_done_again(source: Path, tmp_path: Path) -> None:
+    arguments = ["build", source, "-o", tmp_path / "out", "--shard", "2/3", "--format", "csv"]
+    first = run(*arguments)
+    file = tmp_path / "out.shards" / "shard-2-of-3.shard"
+    before = file.stat().st_mtime_ns
+
+    second = run(*arguments)
+
+    assert first.exit_code == second.exit_code == 0
+    assert second.stdout == first.stdout
+    assert "search shard 2/3" in first.stderr
+    assert "search shard" not in second.stderr
+    assert "shard 2/3 is done already" in second.stderr
+    assert file.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_shard_that_was_killed_is_done_by_the_next_run(tmp_path: Path, number: int) -> None:
+    source, out = tmp_path / "release.zip", tmp_path / "out"
+    medsim.synth(source, concepts=3000, seed=1)
+    command = [sys.executable, "-m", "medsim.cli", "build", source, "-o", out, "--shard", "1/2"]
+    process = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + PATIENCE
+    while not (tmp_path / "out.shards" / "job.json").exists():
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.002)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=PATIENCE)
+    assert not list((tmp_path / "out.shards").glob("*.shard"))
+    if number == signal.SIGTERM:
+        assert (process.returncode, stderr.splitlines()[-1]) == (130, "interrupted")
+
+    for shard in ("1/2", "2/2"):
+        medsim.build_shard(source, out, shard=shard)
+    merged = medsim.merge(out)
+
+    assert merged.manifest.outputs == medsim.build(source, tmp_path / "one").manifest.outputs
+    assert not (tmp_path / "out.shards").exists()
+
+
+def test_a_merge_that_was_killed_goes_on(tmp_path: Path) -> None:
+    source, out = tmp_path / "release.zip", tmp_path / "out"
+    medsim.synth(source, concepts=3000, seed=1)
+    for shard in ("1/2", "2/2"):
+        medsim.build_shard(source, out, shard=shard)
+    command = [sys.executable, "-m", "medsim.cli", "merge", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    made = tmp_path / ".out.unfinished" / "pairs"
+    deadline = time.monotonic() + PATIENCE
+    while not list(made.rglob("*.parquet")) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+
+    merged = medsim.merge(out)
+
+    assert merged.manifest.outputs == medsim.build(source, tmp_path / "one").manifest.outputs
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"seed": 5}, "seed 4 there, 5 here"),
+        ({"pool": "terminology"}, "pool set there, terminology here"),
+        ({"language": "sv"}, "language en there, sv here"),
+        ({"shard": "1/3"}, "2 shards there, 3 here"),
+    ],
+)
+def test_shards_of_another_job_are_refused(
+    source: Path, tmp_path: Path, changed: dict, expected: str
+) -> None:
+    shards(source, tmp_path / "out", 2, 1)
+
+    with pytest.raises(medsim.MedsimError, match="holds shards of another job") as error:
+        medsim.build_shard(source, tmp_path / "out", **{"shard": "2/2", "seed": 4, **changed})
+
+    assert expected in said(error)
+
+
+def test_shards_of_another_source_are_refused(source: Path, tmp_path: Path) -> None:
+    random_release(9, 80).write_zip(tmp_path / "release.zip", "Snapshot")
+    shards(source, tmp_path / "out", 2)
+
+    for refused in (
+        lambda: shards(tmp_path / "release.zip", tmp_path / "out", 2, 2),
+        lambda: medsim.merge(tmp_path / "out", source=tmp_path / "release.zip"),
+    ):
+        with pytest.raises(medsim.MedsimError, match="other source files") as error:
+            refused()
+        assert "release.zip there" not in said(error)
+    assert not (tmp_path / "out").exists()
+
+
+def test_shards_of_other_versions_are_refused(source: Path, tmp_path: Path) -> None:
+    shards(source, tmp_path / "out", 2)
+    path = tmp_path / "out.shards" / "job.json"
+    noted = json.loads(path.read_text())
+    libraries = json.loads(noted["job"]["libraries"])
+    noted["job"] |= {"medsim": "0.0.1", "libraries": json.dumps(libraries | {"numpy": "1.0"})}
+    path.write_text(json.dumps(noted))
+
+    with pytest.raises(medsim.MedsimError, match=r"numpy 1\.0 there, 2.*medsim 0.0.1 there"):
+        shards(source, tmp_path / "out", 2, 2)
+    with pytest.raises(medsim.MedsimError, match=r"shard-1-of-2\.shard is of another job"):
+        medsim.merge(tmp_path / "out")
+
+
+def test_missing_shards_are_named(source: Path, tmp_path: Path) -> None:
+    shards(source, tmp_path / "out", 7, 1, 2, 4, 6, 7)
+
+    with pytest.raises(medsim.MedsimError, match="shards 3 and 5 of 7 are missing in") as error:
+        medsim.merge(tmp_path / "out")
+
+    assert said(error).endswith("make each with medsim build and --shard 3/7")
+    shards(source, tmp_path / "out", 7, 3)
+    with pytest.raises(medsim.MedsimError, match="shard 5 of 7 is missing in"):
+        medsim.merge(tmp_path / "out")
+    with pytest.raises(medsim.MedsimError, match="there are no shards; make them with"):
+        medsim.merge(tmp_path / "other")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.shards"]
+
+
+@pytest.mark.parametrize("place", [0, 70, 0.5, -1, "cut", "empty"])
+def test_a_damaged_shard_is_named_and_can_be_done_again(
+    source: Path, whole: dict, tmp_path: Path, place: float | str
+) -> None:
+    shards(source, tmp_path / "out", 2)
+    path = tmp_path / "out.shards" / "shard-2-of-2.shard"
+    content = bytearray(path.read_bytes())
+    if isinstance(place, str):
+        content = content[: -20 if place == "cut" else 0]
+    else:
+        content[int(place * len(content)) if isinstance(place, float) else place] ^= 1
+    path.write_bytes(content)
+
+    with pytest.raises(medsim.MedsimError, match=r"shard-2-of-2\.shard is damaged; .*2/2") as error:
+        medsim.merge(tmp_path / "out")
+
+    said(error)
+    again = run("build", source, "-o", tmp_path / "out", "--seed", "4", "--shard", "2/2")
+    assert again.exit_code == 0
+    assert "is damaged; it is searched again" in again.stderr
+    assert medsim.merge(tmp_path / "out").manifest.outputs == whole["set"]
+
+
+def test_a_shard_of_another_job_that_was_copied_in_is_refused(source: Path, tmp_path: Path) -> None:
+    shards(source, tmp_path / "out", 2)
+    shards(source, tmp_path / "other", 2, pool="terminology")
+    name = "shard-1-of-2.shard"
+    (tmp_path / "other.shards" / name).replace(tmp_path / "out.shards" / name)
+
+    with pytest.raises(medsim.MedsimError, match=r"shard-1-of-2\.shard is of another job"):
+        medsim.merge(tmp_path / "out")
+
+
+def test_the_source_may_lie_elsewhere_by_the_time_of_merging(
+    whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    random_release(8, 80).write_zip(Path("release.zip"), "Snapshot")
+    shards(Path("release.zip"), Path("out"), 2)
+    monkeypatch.chdir(tmp_path)  # what was named by a relative path is found from here too
+    Path("moved").mkdir()
+    Path("here/release.zip").rename("moved/release.zip")
+
+    with pytest.raises(medsim.MedsimError, match=r"no file or folder .*; say by --source") as error:
+        medsim.merge("here/out")
+    said(error)
+    build = medsim.merge("here/out", source="moved/release.zip")
+
+    assert build.manifest.outputs == whole["set"]
+
+
+def test_a_finished_build_is_not_sharded_over_unless_that_is_asked_for(
+    source: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    before = medsim.build(source, out).manifest.outputs
+
+    with pytest.raises(medsim.MedsimError, match="holds a build already; add --overwrite"):
+        shards(source, out, 1)
+    shards(source, out, 1, overwrite=True)
+    with pytest.raises(medsim.MedsimError, match="holds a build already; add --overwrite"):
+        medsim.merge(out)
+    assert medsim.open(out).manifest.outputs == before
+
+    assert medsim.merge(out, overwrite=True).manifest.outputs != before
+
+
+def test_what_is_not_medsim_s_stays_in_the_folder(source: Path, tmp_path: Path) -> None:
+    shards(source, tmp_path / "out", 1)
+    (tmp_path / "out.shards" / "slurm-17.log").write_text("precious")
+
+    medsim.merge(tmp_path / "out")
+
+    assert [path.name for path in (tmp_path / "out.shards").iterdir()] == ["slurm-17.log"]
+
+
+@pytest.mark.parametrize(
+    "shard", ["0/2", "3/2", "1", "1/", "/2", "-1/2", "a/b", "1/2/3", "1/1000001"]
+)
+def test_what_names_no_shard_is_refused(source: Path, tmp_path: Path, shard: str) -> None:
+    with pytest.raises(medsim.MedsimError, match=f"--shard '{re.escape(shard)}' names no shard"):
+        medsim.build_shard(source, tmp_path / "out", shard=shard)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shard_of_a_source_that_is_not_there_leaves_nothing(tmp_path: Path) -> None:
+    result = run("build", tmp_path / "nowhere.zip", "-o", tmp_path / "out", "--shard", "1/2")
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: no file or folder")
+    assert list(tmp_path.iterdir()) == []
