@@ -33,7 +33,7 @@ _FEWEST_FIRSTS = 64  # of a share
 _RETRIES = 3  # of a share that failed, and of all when the pools were lost with their workers
 _PATIENCE = 60  # seconds for a cluster to answer, and to have a worker
 _DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""Run by workers here: an interrupt at a terminal reaches them too, and it is not theirs to tell."""
+"""Run by local workers: an interrupt at a terminal reaches them too, and is not theirs to tell."""
 
 A = TypeVar("A", bound="np.ndarray[Any, Any]")
 
