@@ -35,6 +35,7 @@ def measure(settings: Settings) -> Measured:
         builds = {
             "1 thread": apart(_built, release, 1),
             "2 threads": apart(_built, release, 2),
+            f"{_SHARDS} shards": apart(_merged, release),
             "shuffled input": apart(_built, shuffled, 2),
         }
     for what, ways in (("search", searches), ("build", builds)):
@@ -96,8 +97,20 @@ def _found(search: NearestSearch, shards: list[Ids], queries: Ids) -> str:
 
 def _built(release: Path, threads: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        built = medsim.build(release, Path(folder) / "out", threads=threads)
-        prints = "".join(output.fingerprint for output in built.manifest.outputs.values())
+        return _rows(medsim.build(release, Path(folder) / "out", threads=threads))
+
+
+def _merged(release: Path) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        for number in range(_SHARDS):
+            medsim.build_shard(release, out, shard=f"{number + 1}/{_SHARDS}")
+        return _rows(medsim.merge(out))
+
+
+def _rows(built: medsim.Build) -> str:
+    """Return a fingerprint of all that a build wrote."""
+    prints = "".join(output.fingerprint for output in built.manifest.outputs.values())
     return hashlib.sha256(prints.encode()).hexdigest()[:16]
 
 
