@@ -1,7 +1,7 @@
-"""One step of the edit-distance table for 512 terms at once, as vector instructions.
+"""One step of the edit-distance table for 256 terms at once, as vector instructions.
 
 Numba does not reliably turn loops over words into vector code, so the step is written down in
-LLVM's terms, on vectors of eight 64-bit words; LLVM maps them to what the processor has. A bit is a
+LLVM's terms, on vectors of four 64-bit words; LLVM maps them to what the processor has. A bit is a
 term.
 
 Neighbouring cells of the table differ by -1, 0 or 1, so two bits a cell tell all: whether the
@@ -20,10 +20,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-LANES = 512
+LANES = 256
 """How many terms are compared at once."""
 
-WORDS = 8
+WORDS = LANES // 64
 """The 64-bit words of a vector."""
 
 VECTOR_BYTES = 8 * WORDS
@@ -32,56 +32,88 @@ COLUMN_BYTES = 2 * VECTOR_BYTES
 MARGIN = 4
 """Columns of zeros that every pass leaves behind its last one, for the next pass to begin on."""
 
+KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, EQUALS, BEFORE, AFTER = range(9)
+"""Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
+and after it, and of its first column's vectors; its columns before and after the diagonal."""
+
+N_FIELDS = 9
+PASS_BYTES = 8 * N_FIELDS
+
+FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
+"""The kinds of passes: how many rows they compute, and whether these are counted."""
+
 _WORD = ir.IntType(64)
 _VECTOR = ir.VectorType(_WORD, WORDS)
 _ONES = ir.Constant(_VECTOR, [-1] * WORDS)
 _ZEROS = ir.Constant(_VECTOR, [0] * WORDS)
+_CODE_BYTES = 4
 
 
-def _pass(height: int, *, counted: bool) -> Any:
-    """Return the intrinsic that computes ``height`` rows of the table over some columns.
-
-    Arguments of the intrinsic, all uint64: ``source`` and ``target``, where the columns' state
-    before and after the rows lies; ``equals0`` to ``equals3``, for each row where its first
-    column's vector lies of the terms that have the row's character there; ``n_before``, columns
-    before the diagonal (all, if not counted); ``n_after``, columns after it; ``counts`` and
-    ``new_counts``, where the bit planes of the counters before and after lie; ``n_planes``, how
-    many there are.
+def _run_pass(
+    _typing: Any,
+    planned: Any,
+    query: Any,
+    equals: Any,
+    row_bytes: Any,
+    states: Any,
+    counts: Any,
+    n_planes: Any,
+) -> Any:
+    """Compute some rows of the table over some columns; return all ones if no term is left.
 
     A counted pass adds, for each of its rows, 1 to the counter of every term whose distance grows
     along the diagonal that ends in the table's last cell, one column a row. The plane after the
-    last holds the terms whose counter has overflowed; its words, and-ed, are returned: all ones if
-    no term is left.
+    last holds the terms whose counter has overflowed; its words, and-ed, are returned.
+
+    Args:
+        planned: uint64, where the pass's ``N_FIELDS`` fields lie, each an int64.
+        query: uint64, where the query's characters lie, each a uint32.
+        equals: uint64, where the vectors lie of the terms that have a character in a column.
+        row_bytes: uint64, the bytes of one character's vectors.
+        states: uint64, where the columns' states lie.
+        counts: uint64, where the bit planes of the counters lie.
+        n_planes: uint64, how many there are.
+
+    Returns:
+        uint64.
     """
 
-    @intrinsic
-    def rows(  # noqa: PLR0913, PLR0917 — an argument a register, read by generate
-        _typing: Any,
-        source: Any,
-        target: Any,
-        equals0: Any,
-        equals1: Any,
-        equals2: Any,
-        equals3: Any,
-        n_before: Any,
-        n_after: Any,
-        counts: Any,
-        new_counts: Any,
-        n_planes: Any,
-    ) -> Any:
-        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            source, target, *equals, n_before, n_after, counts, new_counts, n_planes = arguments
-            front = _Front(builder, source, target, equals[:height])
-            front.move(n_before)
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        b = builder
+        planned, query, equals, row_bytes, states, counts, n_planes = arguments
+        fields = [_word(b, _plus(b, planned, 8 * field)) for field in range(N_FIELDS)]
+        query = b.add(query, b.mul(fields[ROW], ir.Constant(_WORD, _CODE_BYTES)))
+        first = b.add(equals, fields[EQUALS])
+        done = b.function.append_basic_block("passed")
+        kinds = [b.function.append_basic_block(f"kind{kind}") for kind in range(4)]
+        switch = b.switch(fields[KIND], kinds[ONE_PLAIN])
+        left = []
+        for kind, block in enumerate(kinds):
+            switch.add_case(ir.Constant(_WORD, kind), block)
+            b.position_at_end(block)
+            height = 4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1
+            counted = kind in {FOUR_COUNTED, ONE_COUNTED}
+            rows = [
+                b.add(first, b.mul(_code(b, _plus(b, query, _CODE_BYTES * row)), row_bytes))
+                for row in range(height)
+            ]
+            source, target = b.add(states, fields[SOURCE]), b.add(states, fields[TARGET])
+            front = _Front(b, source, target, rows)
+            front.move(fields[BEFORE])
             grown = [front.step(row) for row in range(height)] if counted else []
             if counted:
-                front.move(n_after)
+                front.move(fields[AFTER])
             front.leave_margin()
-            return _count(builder, grown, counts, new_counts, n_planes)
+            old, new = b.add(counts, fields[COUNTS]), b.add(counts, fields[NEW_COUNTS])
+            left.append((_count(b, grown, old, new, n_planes), b.block))
+            b.branch(done)
+        b.position_at_end(done)
+        result = b.phi(_WORD)
+        for value, block in left:
+            result.add_incoming(value, block)
+        return result
 
-        return types.uint64(*[types.uint64] * 11), generate
-
-    return rows
+    return types.uint64(*[types.uint64] * 7), generate
 
 
 class _Front:
@@ -194,6 +226,15 @@ def _sum_of_bits(builder: Any, bits: list[Any]) -> list[Any]:
     return [b.xor(three, fourth), b.xor(twos, more), b.and_(twos, more)]
 
 
+def _word(builder: Any, address: Any) -> Any:
+    return builder.load(builder.inttoptr(address, _WORD.as_pointer()))
+
+
+def _code(builder: Any, address: Any) -> Any:
+    code = ir.IntType(8 * _CODE_BYTES)
+    return builder.zext(builder.load(builder.inttoptr(address, code.as_pointer())), _WORD)
+
+
 def _load(builder: Any, address: Any) -> Any:
     return builder.load(builder.inttoptr(address, _VECTOR.as_pointer()), align=8)
 
@@ -206,7 +247,4 @@ def _plus(builder: Any, address: Any, offset: int) -> Any:
     return builder.add(address, ir.Constant(_WORD, offset))
 
 
-four_rows = _pass(4, counted=False)
-four_counted_rows = _pass(4, counted=True)
-one_row = _pass(1, counted=False)
-one_counted_row = _pass(1, counted=True)
+run_pass: Any = intrinsic(_run_pass)

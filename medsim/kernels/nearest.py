@@ -12,13 +12,14 @@ from medsim.kernels.distance import Workspace, bounded_distance, clear_masks, se
 from medsim.kernels.intrinsics import popcount
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Codes, Hashes, Ids, Starts
+    from medsim.kernels.types import Codes, Hashes, Ids, Starts, Wide
 
 SIGNATURE_WORDS = 4
 """How many occurrences of a character a signature can tell apart."""
 
-_NEIGHBOURS = 8  # terms on either side in order of text, tried first to bound the distance
+_NEIGHBOURS = 4  # terms on either side in order of text, tried first to bound the distance
 _CLASSES = 64
+_SUFFIX = 16
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
@@ -88,6 +89,23 @@ def signatures(codes: Codes, starts: Starts) -> Hashes:
                     found[word] |= bit
                     break
     return found
+
+
+@njit(cache=True, nogil=True)
+def suffixes(codes: Codes, starts: Starts) -> Wide:
+    """Return the last characters of each term as two numbers, the second from the end on.
+
+    Returns:
+        uint64[2, n_terms]: eight characters of a byte each; numbers beyond 255 are folded.
+    """
+    n_terms = len(starts) - 1
+    ends = np.zeros((2, n_terms), np.uint64)
+    for term in range(n_terms):
+        for back in range(min(_SUFFIX, starts[term + 1] - starts[term])):
+            code = np.uint64(codes[starts[term + 1] - 1 - back] % 255 + 1)
+            shift = np.uint64(56 - 8 * (back % 8))
+            ends[1 - back // 8, term] |= code << shift
+    return ends
 
 
 @njit(cache=True, nogil=True)

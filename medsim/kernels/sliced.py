@@ -1,16 +1,16 @@
-"""The search of ``nearest`` for many queries of one length, comparing 512 terms at once.
+"""The search of ``nearest`` for many queries of one length, comparing 256 terms at once.
 
 It gives what ``nearest.search`` gives. The table of edit distances of a query (rows) and a term
-(columns) is computed on single bits, one a term, for a block of up to 512 terms of one length
+(columns) is computed on single bits, one a term, for a block of up to 256 terms of one length
 (``lanes``). Three things keep it small:
 
 - A path of cost at most the bound cannot leave a band around the main diagonals (Ukkonen 1985), so
   only the band is computed; what lies outside it can only be overestimated.
 - Values never fall along a diagonal. Counters follow the one that ends in the last cell; once all
   of a block's terms have exceeded the bound there, the block is done, after about a dozen rows.
-- Queries are sorted by bound, then by text, and the state after every pass of rows is kept: a query
-  begins after the last pass that lies within the prefix it shares with the one before, and is done
-  at once if that one was given up within it.
+- Queries are kept in order of what their bounds have come to, then of text, and so is the state
+  after every pass of rows: a query begins after the last pass that lies within the prefix it
+  shares with the one before, and is done at once if that one was given up within it.
 """
 
 from __future__ import annotations
@@ -23,19 +23,16 @@ from numba import njit
 from medsim.kernels.best import bound_of, enter, tie_of
 from medsim.kernels.distance import Workspace, clear_masks, set_masks
 from medsim.kernels.intrinsics import trailing_zeros
-from medsim.kernels.lanes import LANES, VECTOR_BYTES, WORDS
+from medsim.kernels.lanes import LANES, PASS_BYTES, ROW, VECTOR_BYTES, WORDS, run_pass
 from medsim.kernels.nearest import Pool, Search, search_length
 from medsim.kernels.table import (
     KEPT_PASSES,
     NO_TERM_LEFT,
-    ROW,
-    Places,
     Slate,
     Table,
     begin,
     kept_at,
     planned,
-    run_pass,
 )
 
 if TYPE_CHECKING:
@@ -44,19 +41,23 @@ if TYPE_CHECKING:
 _WORD = 64
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
+_SORTED_AGAIN = 32  # once one bound in so many has fallen
+_LOW_HALF = (1 << 31) - 1
 
 
-class Group(NamedTuple):
-    """Queries of one length, sorted by bound, then by text.
+class Order(NamedTuple):
+    """Queries of one length, by what their bounds have come to, then by text.
 
     Attributes:
         slots: int32[n], which of the search's queries they are.
-        bounds: int64[n], the largest distance that may enter, when the group is formed.
+        bounds: int64[n], the largest distance that may enter, when they were put in order.
+        codes: uint64[n], the addresses of their characters.
         shared: int64[n], how many first characters each shares with the one before it.
     """
 
     slots: Ids
     bounds: Starts
+    codes: Hashes
     shared: Starts
 
 
@@ -87,13 +88,17 @@ def _fill_equals(pool: Pool, block: Block, equals: Hashes) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate: Slate) -> None:
+def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate: Slate) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
     A term's distance is the difference of the lengths and what its counter has counted.
+
+    Returns:
+        Whether the query's bound has fallen.
     """
     pool = task.pool
     query = pool.places[task.queries[slot]]
+    before = bound_of(task.best, slot)
     least = abs(pool.starts[query + 1] - pool.starts[query] - block.length) - table.preset
     counts = kept_at(table.n_passes) * table.count_bytes // 8
     for word in range((block.n_terms + _WORD - 1) // _WORD):
@@ -112,26 +117,30 @@ def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate:
             if 1 <= distance <= bound_of(task.best, slot):
                 tie = tie_of(task.seed, pool.hashes[query], pool.hashes[candidate])
                 enter(task.best, slot, pool.ids[candidate], distance, tie)
+    return bool(bound_of(task.best, slot) < before)
 
 
 @njit(cache=True, nogil=True)
-def _search_block(task: Search, group: Group, length: int, block: Block, slate: Slate) -> None:
-    """Compare the queries of a group, of one length, with a block."""
-    codes, plan = task.pool.codes, slate.plan
-    table = Table(0, 0, 0, 0)
-    places = Places(slate.equals_at, slate.states_at, slate.counts_at, _ZERO)
+def _search_block(
+    task: Search, order: Order, first: int, length: int, block: Block, slate: Slate
+) -> int:
+    """Compare queries of one length, from the ``first`` in order on, with a block.
+
+    Returns:
+        How many bounds have fallen.
+    """
+    plan, n_fallen = slate.plan, 0
+    plan_at, equals = np.uint64(plan.ctypes.data), np.uint64(slate.equals.ctypes.data)
+    states, counts = np.uint64(slate.states.ctypes.data), np.uint64(slate.counts.ctypes.data)
     row_bytes = np.uint64(block.length * VECTOR_BYTES)
+    table = Table(0, 0, 0, 0)
     bounded, n_valid, given_up, shared = np.int64(-1), 0, False, np.int64(0)
-    for at in range(len(group.slots)):
-        slot, bound = int(group.slots[at]), min(group.bounds[at], max(length, block.length))
-        shared = min(shared, group.shared[at])
-        if abs(length - block.length) > bound_of(task.best, slot):
-            continue
+    for at in range(first, len(order.slots)):
+        bound = min(order.bounds[at], max(length, block.length))
+        shared = min(shared, order.shared[at])
         if bound != bounded:
             table = planned(length, block.length, bound, plan)
             begin(table, slate)
-            n_planes = np.uint64(table.n_planes)
-            places = Places(slate.equals_at, slate.states_at, slate.counts_at, n_planes)
             bounded, n_valid, given_up = bound, 0, False
         done = 0
         while done < n_valid and plan[done + 1, ROW] <= shared:
@@ -139,41 +148,62 @@ def _search_block(task: Search, group: Group, length: int, block: Block, slate: 
         if given_up and done == n_valid:
             continue  # it shares all that the one before it was given up for
         shared, given_up = np.int64(length), False
-        first = task.pool.starts[task.pool.places[task.queries[slot]]]
+        n_planes = np.uint64(table.n_planes)
         while done < table.n_passes and not given_up:
-            given_up = run_pass(codes, plan, done, first, places, row_bytes) == NO_TERM_LEFT
+            pass_at = plan_at + np.uint64(done * PASS_BYTES)
+            left = run_pass(pass_at, order.codes[at], equals, row_bytes, states, counts, n_planes)
+            given_up = left == NO_TERM_LEFT
             done += 1
         n_valid = min(done, KEPT_PASSES)
         if not given_up:
-            _enter_survivors(task, slot, block, table, slate)
+            n_fallen += _enter_survivors(task, int(order.slots[at]), block, table, slate)
         given_up = given_up and done <= KEPT_PASSES
+    return n_fallen
 
 
 @njit(cache=True, nogil=True)
-def _largest_bound(task: Search, group: Group) -> np.int64:
-    """Return the largest distance that may still enter for any query of a group."""
-    largest = np.int64(-1)
-    for slot in group.slots:
-        largest = max(largest, bound_of(task.best, int(slot)))
-    return largest
+def _put_in_order(task: Search, group: Ids, order: Order) -> None:
+    """Sort the queries of a group by what their bounds have come to, then by text."""
+    pool, n_queries = task.pool, len(group)
+    keys = np.empty(n_queries, np.int64)
+    for at in range(n_queries):
+        bound = min(bound_of(task.best, int(group[at])), np.int64(_LOW_HALF))
+        keys[at] = (bound << np.int64(32)) | np.int64(at)
+    keys = np.sort(keys)
+    codes, before = np.uint64(pool.codes.ctypes.data), np.int64(0)
+    for at in range(n_queries):
+        slot = group[keys[at] & np.int64(_LOW_HALF)]
+        order.slots[at], order.bounds[at] = slot, keys[at] >> np.int64(32)
+        place = pool.places[task.queries[slot]]
+        first, end, shared = pool.starts[place], pool.starts[place + 1], 0
+        while at and first + shared < end:
+            if pool.codes[first + shared] != pool.codes[before + shared]:
+                break
+            shared += 1
+        order.shared[at], before = shared, first
+        order.codes[at] = codes + np.uint64(pool.codes.itemsize * first)
 
 
 @njit(cache=True, nogil=True)
-def _search_plainly(task: Search, group: Group, length: int, other: int, work: Workspace) -> None:
-    """Compare the queries of a group with all terms of one length, one by one."""
-    for wide in group.slots:
-        slot = int(wide)
-        if abs(length - other) <= bound_of(task.best, slot):
-            pool = task.pool
-            query = pool.places[task.queries[slot]]
-            begin, end = pool.starts[query], pool.starts[query + 1]
-            set_masks(pool.codes, begin, end, work.masks)
-            search_length(task, query, other, slot, work)
-            clear_masks(pool.codes, begin, end, work.masks)
+def _search_plainly(task: Search, order: Order, first: int, other: int, work: Workspace) -> int:
+    """Compare queries, from the ``first`` in order on, with all terms of one length, one by one.
+
+    Returns:
+        How many bounds may have fallen.
+    """
+    pool = task.pool
+    for at in range(first, len(order.slots)):
+        slot = int(order.slots[at])
+        query = pool.places[task.queries[slot]]
+        begin, end = pool.starts[query], pool.starts[query + 1]
+        set_masks(pool.codes, begin, end, work.masks)
+        search_length(task, query, other, slot, work)
+        clear_masks(pool.codes, begin, end, work.masks)
+    return len(order.slots) - first
 
 
 @njit(cache=True, nogil=True)
-def search_group(task: Search, group: Group, slate: Slate, work: Workspace) -> None:
+def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> None:
     """Complete the best candidates of a group's queries; only their own slots are written.
 
     Lengths are visited from the queries' own outwards, until their difference alone exceeds every
@@ -182,48 +212,40 @@ def search_group(task: Search, group: Group, slate: Slate, work: Workspace) -> N
 
     Args:
         task: the search.
-        group: the queries.
+        group: int32[n], which of the search's queries; they have one length and are in order of
+            text.
         slate: of this thread.
         work: of this thread, for comparing one by one.
     """
-    pool = task.pool
+    pool, n_queries = task.pool, len(group)
+    order = Order(
+        np.empty(n_queries, np.int32),
+        np.empty(n_queries, np.int64),
+        np.empty(n_queries, np.uint64),
+        np.empty(n_queries, np.int64),
+    )
     max_length = len(pool.length_starts) - 2
-    query = pool.places[task.queries[group.slots[0]]]
+    query = pool.places[task.queries[group[0]]]
     length = pool.starts[query + 1] - pool.starts[query]
+    n_fallen = n_queries
     for difference in range(max(length, max_length - length) + 1):
-        if difference > _largest_bound(task, group):
-            break
         for side in range(2 if difference else 1):
             other = length - difference if side == 0 else length + difference
             if not 0 <= other <= max_length:
                 continue
-            fits = other * pool.n_characters * WORDS <= len(slate.equals)
-            if length == 0 or other == 0 or not fits:
-                _search_plainly(task, group, length, other, work)
-                continue
             end = pool.length_starts[other + 1]
-            for first in range(pool.length_starts[other], end, LANES):
-                block = Block(first, min(LANES, end - first), other)
+            plainly = length == 0 or other == 0
+            plainly |= other * pool.n_characters * WORDS > len(slate.equals)
+            for block_first in range(pool.length_starts[other], end, LANES):
+                if _SORTED_AGAIN * n_fallen >= n_queries:
+                    _put_in_order(task, group, order)
+                    n_fallen = 0
+                first = int(np.searchsorted(order.bounds, difference))
+                if first == n_queries:
+                    return
+                if plainly:
+                    n_fallen += _search_plainly(task, order, first, other, work)
+                    break
+                block = Block(block_first, min(LANES, end - block_first), other)
                 _fill_equals(pool, block, slate.equals)
-                _search_block(task, group, length, block, slate)
-
-
-@njit(cache=True, nogil=True)
-def shared_prefixes(pool: Pool, places: Ids) -> Starts:
-    """Return how many first characters each term shares with the one before it.
-
-    Args:
-        pool: the terms.
-        places: int32[n], where the terms lie.
-
-    Returns:
-        int64[n]; 0 for the first.
-    """
-    shared = np.zeros(len(places), np.int64)
-    for at in range(1, len(places)):
-        left, right = pool.starts[places[at - 1]], pool.starts[places[at]]
-        end = pool.starts[places[at] + 1]
-        while right < end and pool.codes[left] == pool.codes[right]:
-            shared[at] += 1
-            left, right = left + 1, right + 1
-    return shared
+                n_fallen += _search_block(task, order, first, length, block, slate)

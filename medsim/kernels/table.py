@@ -1,4 +1,4 @@
-"""The edit-distance table of one query and 512 terms: planned pass by pass, and computed."""
+"""The edit-distance table of one query and 256 terms: planned pass by pass, and computed."""
 
 from __future__ import annotations
 
@@ -8,27 +8,30 @@ import numpy as np
 from numba import njit
 
 from medsim.kernels.lanes import (
+    AFTER,
+    BEFORE,
     COLUMN_BYTES,
+    COUNTS,
+    EQUALS,
+    FOUR_COUNTED,
+    FOUR_PLAIN,
+    KIND,
     MARGIN,
+    NEW_COUNTS,
+    ONE_COUNTED,
+    ONE_PLAIN,
+    ROW,
+    SOURCE,
+    TARGET,
     VECTOR_BYTES,
     WORDS,
-    four_counted_rows,
-    four_rows,
-    one_counted_row,
-    one_row,
 )
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Codes, Hashes, Plan
+    from medsim.kernels.types import Hashes, Plan
 
 NO_TERM_LEFT = ~np.uint64(0)
 """What a pass returns when every term's counter has overflowed."""
-
-ROW, KIND, SOURCE, TARGET, COUNTS, NEW_COUNTS, EQUALS, BEFORE, AFTER = range(9)
-"""Of a pass: its first row and its kind; offsets in bytes of the state and the counters before and
-after it and of its first column's vectors; its columns before and after the diagonal."""
-
-N_FIELDS = 9
 
 KEPT_PASSES = 24
 """Passes whose state is kept for the next query; later ones take turns in two places."""
@@ -36,43 +39,27 @@ KEPT_PASSES = 24
 MAX_PLANES = 16
 """Bit planes of the counters: enough for distances up to 2**15."""
 
-_FOUR_COUNTED, _FOUR, _ONE_COUNTED, _ONE_PLAIN = range(4)  # the kinds of passes
 _LEAST_PLANES = 3  # four rows add up to 4
 _HEIGHT = 4
 _ZERO = np.uint64(0)
 
 
 class Slate(NamedTuple):
-    """What one thread writes to; addresses are those of the arrays' first elements.
+    """What one thread writes to.
 
     Attributes:
         equals: uint64[n_characters * n_columns * WORDS], which terms of a block have a character
             in a column.
-        equals_at: its address.
         states: uint64, the state of the columns before the first and after each kept pass.
-        states_at: its address.
         counts: uint64, the counters' planes, likewise.
-        counts_at: its address.
         plan: int64[n_passes + 1, N_FIELDS], the passes of the current lengths and bound, and after
-            the last the number of rows; columns as named below.
+            the last the number of rows; columns as named in ``lanes``.
     """
 
     equals: Hashes
-    equals_at: np.uint64
     states: Hashes
-    states_at: np.uint64
     counts: Hashes
-    counts_at: np.uint64
     plan: Plan
-
-
-class Places(NamedTuple):
-    """Addresses of a slate's arrays, and the bit planes of its counters."""
-
-    equals_at: np.uint64
-    states_at: np.uint64
-    counts_at: np.uint64
-    n_planes: np.uint64
 
 
 class Table(NamedTuple):
@@ -121,11 +108,11 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> Table:
         plan[at, COUNTS], plan[at, NEW_COUNTS] = old * count_bytes, new * count_bytes
         plan[at, EQUALS] = low * VECTOR_BYTES
         if counted:
-            plan[at, KIND] = _FOUR_COUNTED if four else _ONE_COUNTED
+            plan[at, KIND] = FOUR_COUNTED if four else ONE_COUNTED
             plan[at, BEFORE] = row - difference - low
             plan[at, AFTER] = high - (row - difference) - height
         else:
-            plan[at, KIND] = _FOUR if four else _ONE_PLAIN
+            plan[at, KIND] = FOUR_PLAIN if four else ONE_PLAIN
             plan[at, BEFORE], plan[at, AFTER] = high - low, 0
         row, at, before = row + height, at + 1, low
     plan[at, ROW] = length
@@ -147,38 +134,3 @@ def begin(table: Table, slate: Slate) -> None:
 def kept_at(passed: int) -> int:
     """Return where the state after some passes is kept."""
     return passed if passed <= KEPT_PASSES else KEPT_PASSES + 1 + passed % 2
-
-
-@njit(cache=True, nogil=True)
-def run_pass(
-    codes: Codes, plan: Plan, at: int, begin: int, places: Places, row_bytes: np.uint64
-) -> np.uint64:
-    """Compute one pass; return all ones if no term of the block is left.
-
-    Args:
-        codes: of the pool.
-        plan: the passes.
-        at: which one.
-        begin: where the query's characters begin in ``codes``.
-        places: the addresses of the slate's arrays, and the number of planes.
-        row_bytes: of the vectors of one character.
-    """
-    source = places.states_at + np.uint64(plan[at, SOURCE])
-    target = places.states_at + np.uint64(plan[at, TARGET])
-    counts = places.counts_at + np.uint64(plan[at, COUNTS])
-    more = places.counts_at + np.uint64(plan[at, NEW_COUNTS])
-    before, after = np.uint64(plan[at, BEFORE]), np.uint64(plan[at, AFTER])
-    first = begin + plan[at, ROW]
-    column = places.equals_at + np.uint64(plan[at, EQUALS])
-    a = column + np.uint64(codes[first]) * row_bytes
-    kind, n = plan[at, KIND], places.n_planes
-    if kind == _ONE_COUNTED:
-        return one_counted_row(source, target, a, a, a, a, before, after, counts, more, n)
-    if kind == _ONE_PLAIN:
-        return one_row(source, target, a, a, a, a, before, after, counts, more, n)
-    b = column + np.uint64(codes[first + 1]) * row_bytes
-    c = column + np.uint64(codes[first + 2]) * row_bytes
-    d = column + np.uint64(codes[first + 3]) * row_bytes
-    if kind == _FOUR_COUNTED:
-        return four_counted_rows(source, target, a, b, c, d, before, after, counts, more, n)
-    return four_rows(source, target, a, b, c, d, before, after, counts, more, n)

@@ -16,6 +16,12 @@ Ids: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
 Hashes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 """64-bit hashes of content, or bits of signatures: uint64[n]."""
 
+Wide: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+"""A few 64-bit words a term: uint64[n_words, n_terms]."""
+
+Bytes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint8]]
+"""Small counts: uint8[n]."""
+
 Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
 """One truth a row: bool[n]."""
 

@@ -12,11 +12,18 @@ from numba import config
 
 from medsim.kernels.best import Best
 from medsim.kernels.distance import Workspace
-from medsim.kernels.lanes import MARGIN, WORDS
-from medsim.kernels.nearest import Pool, Search, search, search_neighbours, signatures
-from medsim.kernels.sliced import Group, search_group, shared_prefixes
-from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, N_FIELDS, Slate
-from medsim.terms import unpack
+from medsim.kernels.grams import Tally, index_grams, search_alike
+from medsim.kernels.lanes import MARGIN, N_FIELDS, WORDS
+from medsim.kernels.nearest import (
+    Pool,
+    Search,
+    search,
+    search_neighbours,
+    signatures,
+    suffixes,
+)
+from medsim.kernels.sliced import search_group
+from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, Slate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +32,8 @@ if TYPE_CHECKING:
     from medsim.terms import PackedTerms
 
 _QUERIES_A_TASK = 64
-_QUERIES_A_GROUP = 2048
+_LEAST_GROUP = 2048  # queries
+_GROUPS_A_THREAD = 8
 _EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
 
 S = TypeVar("S")
@@ -70,7 +78,7 @@ class NearestSearch:
         candidates: the pool.
         seed: of the hash that orders equal distances.
         threads: how many to use; results do not depend on it.
-        sliced: whether to compare 512 terms at once; by default where the machine can. The results
+        sliced: whether to compare 256 terms at once; by default where the machine can. The results
             are the same.
     """
 
@@ -81,7 +89,8 @@ class NearestSearch:
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
-        self._orders = [_with_ranks(order) for order in _orders(candidates.terms)]
+        self._orders = [_with_ranks(order) for order in _orders(self._pool)]
+        self._grams = index_grams(self._pool.codes, self._pool.starts)
 
     def nearest(
         self, queries: Ids, wanted: Ids, advance: Callable[[int], None] = lambda _n: None
@@ -102,28 +111,30 @@ class NearestSearch:
         task = Search(self._pool, self._seed, queries, best)
         works = [_workspace(self._pool) for _ in range(self._threads)]
         starts = range(0, len(queries), _QUERIES_A_TASK)
-        _in_threads(works, starts, lambda first, work: self._bound(task, first, work))
+        tallies = [(work, _tally(self._pool)) for work in works]
+        _in_threads(tallies, starts, lambda first, space: self._bound(task, first, *space))
         if self._sliced:
             self._complete_in_groups(task, works, advance)
         else:
             _in_threads(works, starts, lambda first, work: _complete(task, first, work, advance))
         return _trimmed(best)
 
-    def _bound(self, task: Search, first: int, work: Workspace) -> None:
-        """Bound the distances by terms that are near in some order."""
+    def _bound(self, task: Search, first: int, work: Workspace, tally: Tally) -> None:
+        """Bound the distances by terms that are near in some order, or share rare trigrams."""
         stop = min(first + _QUERIES_A_TASK, len(task.queries))
         for order, ranks in self._orders:
             search_neighbours(task, order, ranks, first, stop, work)
+        search_alike(task, self._grams, first, stop, work, tally)
 
     def _complete_in_groups(
         self, task: Search, works: list[Workspace], advance: Callable[[int], None]
     ) -> None:
-        def complete(group: Group, space: tuple[Slate, Workspace]) -> None:
+        def complete(group: Ids, space: tuple[Slate, Workspace]) -> None:
             search_group(task, group, *space)
-            advance(len(group.slots))
+            advance(len(group))
 
         spaces = [(_slate(self._pool), work) for work in works]
-        _in_threads(spaces, _groups(task), complete)
+        _in_threads(spaces, _groups(task, self._threads), complete)
 
 
 def nearest(
@@ -168,7 +179,7 @@ def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]
         executor.shutdown(cancel_futures=True)
 
 
-def _groups(task: Search) -> list[Group]:
+def _groups(task: Search, threads: int) -> list[Ids]:
     """Return the queries by length, bound and text, in groups of one length, costliest first."""
     pool, best = task.pool, task.best
     lengths = np.diff(pool.starts)[pool.places[task.queries]]
@@ -179,25 +190,25 @@ def _groups(task: Search) -> list[Group]:
     bounds[served] = best.distances[best.starts[served + 1] - 1]
     order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
     cuts = np.flatnonzero(np.diff(lengths[order])) + 1
-    groups = []
-    for part in np.split(order.astype(np.int32), cuts):
-        for begin in range(0, len(part), _QUERIES_A_GROUP):
-            slots = part[begin : begin + _QUERIES_A_GROUP]
-            shared = shared_prefixes(pool, pool.places[task.queries[slots]])
-            groups.append(Group(slots, bounds[slots], shared))
-    return sorted(groups, key=_cost, reverse=True)
+    size = max(_LEAST_GROUP, len(order) // (_GROUPS_A_THREAD * threads))
+    groups = [
+        part[begin : begin + size]
+        for part in np.split(order.astype(np.int32), cuts)
+        for begin in range(0, len(part), size)
+    ]
+    groups.sort(key=lambda group: _cost(bounds[group]), reverse=True)
+    return [group[np.argsort(task.queries[group], kind="stable")] for group in groups]
 
 
-def _cost(group: Group) -> float:
+def _cost(bounds: Starts) -> float:
     """Return about what a group costs: terms within the bound's lengths times the band."""
-    return float(np.square(np.minimum(group.bounds, 1 << 12)).sum())
+    return float(np.square(np.minimum(bounds, 1 << 12)).sum())
 
 
-def _orders(terms: PackedTerms) -> list[Ids]:
+def _orders(pool: Pool) -> list[Ids]:
     """Return orders in which near terms often stand side by side: by text, from either end."""
-    texts = unpack(terms)
-    by_end = sorted(range(len(texts)), key=[text[::-1] for text in texts].__getitem__)
-    return [np.arange(len(texts), dtype=np.int32), np.array(by_end, np.int32)]
+    by_end = np.lexsort(suffixes(pool.codes, pool.starts))
+    return [np.arange(len(pool.ids), dtype=np.int32), pool.ids[by_end]]
 
 
 def _with_ranks(order: Ids) -> tuple[Ids, Ids]:
@@ -251,21 +262,20 @@ def _workspace(pool: Pool) -> Workspace:
     )
 
 
+def _tally(pool: Pool) -> Tally:
+    n_terms = len(pool.ids)
+    return Tally(counts=np.zeros(n_terms, np.uint8), counted=np.empty(n_terms, np.int32))
+
+
 def _slate(pool: Pool) -> Slate:
     longest = _longest(pool)
     n_equals = min(pool.n_characters * longest * WORDS, _EQUALS_BYTES // 8)
     n_kept = KEPT_PASSES + 3
-    equals = np.zeros(n_equals, np.uint64)
-    states = np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64)
     n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed
-    counts = np.zeros(n_kept * n_planes * WORDS, np.uint64)
     return Slate(
-        equals=equals,
-        equals_at=np.uint64(equals.ctypes.data),
-        states=states,
-        states_at=np.uint64(states.ctypes.data),
-        counts=counts,
-        counts_at=np.uint64(counts.ctypes.data),
+        equals=np.zeros(n_equals, np.uint64),
+        states=np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64),
+        counts=np.zeros(n_kept * n_planes * WORDS, np.uint64),
         plan=np.zeros((longest + 2, N_FIELDS), np.int64),
     )
 

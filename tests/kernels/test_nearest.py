@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Ranked = list[list[tuple[int, int]]]  # of each query: (row, distance), nearest first
 
-# One by one, and 512 at once, which needs the compiler.
+# One by one, and 256 at once, which needs the compiler.
 WAYS = [False] if numba_config.DISABLE_JIT else [False, True]
 
 COMBINING = "e\u0301"

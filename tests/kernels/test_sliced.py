@@ -1,4 +1,4 @@
-"""Comparing 512 terms at once gives what comparing them one by one gives."""
+"""Comparing many terms at once gives what comparing them one by one gives."""
 
 from __future__ import annotations
 

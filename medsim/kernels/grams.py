@@ -1,0 +1,159 @@
+"""Candidates that share rare trigrams with a query; their distances bound that of the nearest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from medsim.kernels.best import bound_of
+from medsim.kernels.distance import Workspace, clear_masks, set_masks
+from medsim.kernels.nearest import Search, consider
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Bytes, Codes, Ids, Starts
+
+_SIZE = 3
+_MOST_BITS = 18
+_FAR = 16  # bounds below it are as good as they need be
+_POSTINGS = 100  # read for each edit of the bound, of at most
+_EDITS = 64
+_COMPARED = 8  # candidates, and two for each that is wanted
+_LEVELS = 256
+
+
+class Grams(NamedTuple):
+    """Which terms have which trigram; trigrams are folded into buckets.
+
+    Attributes:
+        starts: int64[n_buckets + 1], where the terms of each bucket lie.
+        places: int32[n_trigrams], places of terms in the pool, in each bucket in order, hence by
+            length.
+        shift: what is left of a trigram's hash once it is shifted by so much numbers its bucket.
+    """
+
+    starts: Starts
+    places: Ids
+    shift: np.uint64
+
+
+class Tally(NamedTuple):
+    """What one thread counts shared trigrams with.
+
+    Attributes:
+        counts: uint8[n_terms], all zero between queries.
+        counted: int32[n_terms], the terms whose count is not zero.
+    """
+
+    counts: Bytes
+    counted: Ids
+
+
+@njit(cache=True, nogil=True)
+def _bucket(codes: Codes, at: int, shift: np.uint64) -> np.int64:
+    """Return the bucket of the trigram that begins at a character."""
+    word = np.uint64(codes[at]) | (np.uint64(codes[at + 1]) << np.uint64(21))
+    word |= np.uint64(codes[at + 2]) << np.uint64(42)
+    return np.int64((word * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+
+
+@njit(cache=True, nogil=True)
+def index_grams(codes: Codes, starts: Starts) -> Grams:
+    """Return the trigrams of all terms of a pool."""
+    bits = 1
+    while bits < _MOST_BITS and (1 << bits) < len(codes):
+        bits += 1
+    shift = np.uint64(64 - bits)
+    at = np.zeros((1 << bits) + 2, np.int64)
+    n_terms = len(starts) - 1
+    for term in range(n_terms):
+        for first in range(starts[term], starts[term + 1] - _SIZE + 1):
+            at[_bucket(codes, first, shift) + 2] += 1
+    at = np.cumsum(at)
+    places = np.empty(at[-1], np.int32)
+    for term in range(n_terms):
+        for first in range(starts[term], starts[term + 1] - _SIZE + 1):
+            bucket = _bucket(codes, first, shift) + 1
+            places[at[bucket]] = term
+            at[bucket] += 1
+    return Grams(at[:-1], places, shift)
+
+
+@njit(cache=True, nogil=True)
+def _count_shared(task: Search, grams: Grams, query: int, bound: np.int64, tally: Tally) -> int:
+    """Count the trigrams that terms share with a query, the rarest first, until enough are read.
+
+    Only terms whose length alone does not put them beyond the bound are read.
+
+    Returns:
+        How many terms have been counted.
+    """
+    pool = task.pool
+    begin, end = pool.starts[query], pool.starts[query + 1]
+    length, max_length = end - begin, len(pool.length_starts) - 2
+    low = pool.length_starts[max(0, length - bound)]
+    high = pool.length_starts[min(max_length, length + bound) + 1]
+    buckets = np.empty(max(0, length - _SIZE + 1), np.int64)
+    for gram in range(len(buckets)):
+        buckets[gram] = _bucket(pool.codes, begin + gram, grams.shift)
+    n_counted, left = 0, _POSTINGS * min(bound, np.int64(_EDITS))
+    for gram in np.argsort(grams.starts[buckets + 1] - grams.starts[buckets]):
+        first, stop = grams.starts[buckets[gram]], grams.starts[buckets[gram] + 1]
+        first += np.searchsorted(grams.places[first:stop], low)
+        for at in range(first, min(stop, first + left)):
+            place = grams.places[at]
+            if place >= high:
+                break
+            left -= 1
+            if tally.counts[place] == 0:
+                tally.counted[n_counted] = place
+                n_counted += 1
+            if tally.counts[place] < _LEVELS - 1:
+                tally.counts[place] += np.uint8(1)
+        if left == 0:
+            break
+    return n_counted
+
+
+@njit(cache=True, nogil=True)
+def search_alike(
+    task: Search, grams: Grams, first: int, stop: int, work: Workspace, tally: Tally
+) -> None:
+    """Consider for ``queries[first:stop]`` the terms that share the most of their rare trigrams.
+
+    Only queries that are still far from all they have been compared with are served: for the
+    others the search that follows is as quick with any bound.
+
+    Args:
+        task: the search; a run writes only the slots of these queries.
+        grams: of the pool.
+        first: the first query to serve.
+        stop: the one after the last.
+        work: of this thread; masks are all zero before and after.
+        tally: of this thread; counts are all zero before and after.
+    """
+    pool = task.pool
+    for slot in range(first, stop):
+        bound = bound_of(task.best, slot)
+        if bound < _FAR:
+            continue
+        query = pool.places[task.queries[slot]]
+        n_counted = _count_shared(task, grams, query, bound, tally)
+        levels = np.zeros(_LEVELS, np.int64)
+        for at in range(n_counted):
+            levels[tally.counts[tally.counted[at]]] += 1
+        left = _COMPARED + 2 * (task.best.starts[slot + 1] - task.best.starts[slot])
+        level = _LEVELS - 1
+        while level > 1 and levels[level] < left:
+            left -= levels[level]
+            level -= 1
+        begin, end = pool.starts[query], pool.starts[query + 1]
+        set_masks(pool.codes, begin, end, work.masks)
+        for at in range(n_counted):
+            place = tally.counted[at]
+            if tally.counts[place] > level or (tally.counts[place] == level and left > 0):
+                left -= tally.counts[place] == level
+                consider(task, query, place, slot, work)
+            tally.counts[place] = 0
+        clear_masks(pool.codes, begin, end, work.masks)
