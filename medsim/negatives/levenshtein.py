@@ -51,7 +51,7 @@ class LevenshteinNegatives:
             dry = run_dry(chosen, lists.complete)
             if not dry.any():
                 return _against_positives(positives, firsts, chosen)
-            sizes[dry] = 4 * lists.sizes[dry]
+            sizes[dry] = 3 * lists.sizes[dry]
 
     def _source(self, positives: PositiveSet) -> CandidateSource:
         """Return the candidates of the set's pool; a pool that all sets share is kept."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TERMINOLOGY = "terminology"
 """The name of the pool that all sets share."""
 
-SLACK = 2
+SLACK = 1
 """Candidates beyond those wanted, for pairs that earlier first terms took."""
 
 _BLOCK = 64  # first terms that stay together, since neighbours in text are searched together
