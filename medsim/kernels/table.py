@@ -23,11 +23,11 @@ from medsim.kernels.lanes import (
     ROW,
     SOURCE,
     TARGET,
-    VECTOR_BYTES,
-    WORDS,
 )
+from medsim.kernels.vectors import VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
+    from medsim.kernels.screen import Screen
     from medsim.kernels.types import Hashes, Plan
 
 NO_TERM_LEFT = ~np.uint64(0)
@@ -52,6 +52,7 @@ class Slate(NamedTuple):
             in a column.
         states: uint64, the state of the columns before the first and after each kept pass.
         counts: uint64, the counters' planes, likewise.
+        screen: what blocks are screened with.
         plan: int64[n_passes + 1, N_FIELDS], the passes of the current lengths and bound, and after
             the last the number of rows; columns as named in ``lanes``.
     """
@@ -59,6 +60,7 @@ class Slate(NamedTuple):
     equals: Hashes
     states: Hashes
     counts: Hashes
+    screen: Screen
     plan: Plan
 
 

@@ -19,6 +19,9 @@ Hashes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Wide: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
 """A few 64-bit words a term: uint64[n_words, n_terms]."""
 
+Offsets: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
+"""Offsets in bytes, a row a query: uint32[n_queries, n_offsets]."""
+
 Bytes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint8]]
 """Small counts: uint8[n]."""
 

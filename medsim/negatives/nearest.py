@@ -13,7 +13,7 @@ from numba import config
 from medsim.kernels.best import Best
 from medsim.kernels.distance import Workspace
 from medsim.kernels.grams import Tally, index_grams, search_alike
-from medsim.kernels.lanes import MARGIN, N_FIELDS, WORDS
+from medsim.kernels.lanes import MARGIN, N_FIELDS
 from medsim.kernels.nearest import (
     Pool,
     Search,
@@ -22,8 +22,10 @@ from medsim.kernels.nearest import (
     signatures,
     suffixes,
 )
+from medsim.kernels.screen import N_PLANES, Screen
 from medsim.kernels.sliced import search_group
 from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, Slate
+from medsim.kernels.vectors import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -276,6 +278,11 @@ def _slate(pool: Pool) -> Slate:
         equals=np.zeros(n_equals, np.uint64),
         states=np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64),
         counts=np.zeros(n_kept * n_planes * WORDS, np.uint64),
+        screen=Screen(
+            windows=np.zeros(n_equals + WORDS, np.uint64),
+            preset=np.zeros(N_PLANES * WORDS, np.uint64),
+            present=np.zeros(pool.n_characters, np.int32),
+        ),
         plan=np.zeros((longest + 2, N_FIELDS), np.int64),
     )
 

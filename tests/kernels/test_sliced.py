@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from medsim.kernels.hashing import term_hashes
-from medsim.kernels.lanes import LANES
+from medsim.kernels.vectors import LANES
 from medsim.negatives.nearest import Candidates, Nearest, nearest
 from medsim.terms import pack
 
@@ -99,6 +99,21 @@ def test_very_long_terms_and_more_wanted_than_there_are() -> None:
     terms = varied_terms(rng, 24, [40, 3000, 5000], "abcdefghijklmnopqrstuvwxyz ")
 
     assert_same(both(candidates_of(terms), list(range(24)), [1000] * 24))
+
+
+@pytest.mark.parametrize("n_edits", [1, 3, 8])
+def test_many_queries_of_one_bound_are_screened(n_edits: int) -> None:
+    rng = random.Random(n_edits)  # noqa: S311 — a repeatable draw
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    terms: set[str] = set()
+    while len(terms) < 3 * LANES:
+        letters = rng.choices(alphabet, k=24)
+        terms.add("".join(letters))
+        for at in rng.sample(range(24), n_edits):
+            letters[at] = rng.choice(alphabet)
+        terms.add("".join(letters))
+
+    assert_same(both(candidates_of(sorted(terms)), list(range(len(terms))), [1] * len(terms)))
 
 
 def test_terms_that_share_long_prefixes() -> None:

@@ -1,0 +1,208 @@
+"""Rules out blocks of terms that all lack too many of a query's characters.
+
+A path of cost at most the bound stays within a band of diagonals, so a character of the query that
+it keeps stands in the term within a window of columns around its own row. Every character that a
+term has nowhere in its window costs an edit of its own, a deletion or a substitution, and a longer
+term costs at least as many insertions as it is longer. So a term that misses more characters than
+the bound then leaves is farther away than the bound.
+
+The rarest characters are looked at first, since they are missed most, and a look is one vector.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from medsim.kernels.vectors import (
+    ONES,
+    VECTOR_BYTES,
+    WORD,
+    WORDS,
+    ZEROS,
+    Loop,
+    and_of_words,
+    is_full,
+    load,
+    plus,
+    store,
+    sum_of_bits,
+)
+
+if TYPE_CHECKING:
+    from medsim.kernels.nearest import Pool
+    from medsim.kernels.types import Hashes, Ids, Offsets
+
+STEP = 4
+"""Characters that are looked at together."""
+
+_MOST_CHARACTERS = 128  # of a query, looked at
+N_PLANES = 6
+"""The bit planes of a counter of misses."""
+
+MOST_MISSED = (1 << N_PLANES) - 1
+"""The largest number of misses that may be left."""
+
+_OFFSET_BYTES = 4
+_ALL = ~np.uint64(0)
+_ZERO = np.uint64(0)
+
+
+def _rules_out(_typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: Any) -> Any:
+    """Return whether every term of a block misses too many of a query's characters.
+
+    Args:
+        windows: uint64, where the vectors lie of the terms that miss a character in a window.
+        offsets: uint64, where the offsets in bytes lie of the vectors to look at, each a uint32.
+        n_steps: uint64, how many there are, over ``STEP``.
+        preset: uint64, where the planes lie that counters begin with.
+
+    Returns:
+        uint64, all ones if so.
+    """
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        b, (windows, offsets, n_steps, preset) = builder, arguments
+
+        def missing(offset: Any, at: int) -> Any:
+            narrow = ir.IntType(8 * _OFFSET_BYTES)
+            pointer = b.inttoptr(plus(b, offset, _OFFSET_BYTES * at), narrow.as_pointer())
+            return load(b, b.add(windows, b.zext(b.load(pointer), WORD)))
+
+        counters = [load(b, plus(b, preset, plane * VECTOR_BYTES)) for plane in range(N_PLANES)]
+        loop = Loop(b, n_steps, [offsets, ZEROS, *counters])
+        offset, overflown, *counters = loop.values
+        addend = sum_of_bits(b, [missing(offset, at) for at in range(STEP)])
+        carry = ZEROS
+        for plane, old in enumerate(counters):
+            bits = addend[plane] if plane < len(addend) else ZEROS
+            half = b.xor(old, bits)
+            counters[plane] = b.xor(half, carry)
+            carry = b.or_(b.and_(old, bits), b.and_(half, carry))
+        overflown = b.or_(overflown, carry)
+        following = plus(b, offset, _OFFSET_BYTES * STEP)
+        _, overflown, *_ = loop.close([following, overflown, *counters], is_full(b, overflown))
+        return and_of_words(b, overflown)
+
+    return types.uint64(*[types.uint64] * 4), generate
+
+
+rules_out: Any = intrinsic(_rules_out)
+
+
+def _write_neither(_typing: Any, vectors: Any, n_vectors: Any, target: Any) -> Any:
+    """Write which bits none of some vectors that lie side by side has; all are uint64."""
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        b, (vectors, n_vectors, target) = builder, arguments
+        loop = Loop(b, n_vectors, [vectors, ZEROS])
+        at, found = loop.values
+        _, found = loop.close([plus(b, at, VECTOR_BYTES), b.or_(found, load(b, at))])
+        store(b, b.xor(found, ONES), target)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64, types.uint64), generate
+
+
+write_neither: Any = intrinsic(_write_neither)
+
+
+class Screen(NamedTuple):
+    """What one thread screens with.
+
+    Attributes:
+        windows: uint64[(n_characters * length + 1) * WORDS], for queries of one length: which terms
+            of a block miss a character in the window of a row; the last vector is zero.
+        preset: uint64[N_PLANES * WORDS], what counters begin with.
+        present: int32[n_characters], first those that the block has.
+    """
+
+    windows: Hashes
+    preset: Hashes
+    present: Ids
+
+
+@njit(cache=True, nogil=True)
+def can_screen(pool: Pool, screen: Screen, length: int) -> bool:
+    """Return whether there is room for the windows of queries of some length."""
+    return (pool.n_characters * length + 1) * WORDS <= len(screen.windows)
+
+
+@njit(cache=True, nogil=True)
+def begin_screen(pool: Pool, screen: Screen, length: int) -> None:
+    """Let every term miss every character, for queries of some length."""
+    n_words = pool.n_characters * length * WORDS
+    screen.windows[:n_words] = _ALL
+    screen.windows[n_words : n_words + WORDS] = _ZERO
+
+
+@njit(cache=True, nogil=True)
+def offsets_of(pool: Pool, places: Ids, length: int) -> Offsets:
+    """Return for each of some queries which vectors to look at, the rarest characters first.
+
+    Args:
+        pool: the terms; its characters are numbered by frequency.
+        places: int32[n_queries], where the queries lie; all have the same length.
+        length: theirs.
+
+    Returns:
+        uint32[n_queries, n_offsets], in bytes; n_offsets is a multiple of ``STEP``.
+    """
+    n_looks = min(length, _MOST_CHARACTERS)
+    n_offsets = (n_looks + STEP - 1) // STEP * STEP
+    none = np.uint32(pool.n_characters * length * VECTOR_BYTES)
+    offsets = np.full((len(places), n_offsets), none, np.uint32)
+    for query in range(len(places)):
+        first = pool.starts[places[query]]
+        rows = np.argsort(pool.codes[first : first + length])
+        for at in range(n_looks):
+            row = rows[length - 1 - at]
+            window = np.int64(pool.codes[first + row]) * length + row
+            offsets[query, at] = np.uint32(window * VECTOR_BYTES)
+    return offsets
+
+
+@njit(cache=True, nogil=True)
+def fill_windows(
+    equals: Hashes, screen: Screen, n_present: int, length: int, other: int, bound: int
+) -> None:
+    """Note which terms of a block miss which character in the window of which row.
+
+    Args:
+        equals: uint64[n_characters * other * WORDS], the terms that have a character in a column.
+        screen: whose windows are filled for the characters present; the others' are all ones.
+        n_present: how many characters the block has.
+        length: of the queries.
+        other: of the terms.
+        bound: the largest distance that may enter.
+    """
+    difference = length - other
+    spare = (bound - abs(difference)) // 2
+    lowest, highest = min(0, difference) - spare, max(0, difference) + spare
+    equals_at = np.uint64(equals.ctypes.data)
+    windows_at = np.uint64(screen.windows.ctypes.data)
+    for row in range(length):
+        low, high = max(0, row - highest), min(other, row + 1 - lowest)
+        width = np.uint64(max(0, high - low))
+        for at in range(n_present):
+            character = np.int64(screen.present[at])
+            source = equals_at + np.uint64((character * other + low) * VECTOR_BYTES)
+            target = windows_at + np.uint64((character * length + row) * VECTOR_BYTES)
+            write_neither(source, width, target)
+    missed = bound - max(0, -difference)
+    for plane in range(N_PLANES):
+        bit = ((MOST_MISSED - missed) >> plane) & 1
+        screen.preset[plane * WORDS : (plane + 1) * WORDS] = _ALL if bit else _ZERO
+
+
+@njit(cache=True, nogil=True)
+def clear_windows(screen: Screen, n_present: int, length: int) -> None:
+    """Undo ``fill_windows``: every term misses every character."""
+    n_words = length * WORDS
+    for at in range(n_present):
+        first = np.int64(screen.present[at]) * n_words
+        screen.windows[first : first + n_words] = _ALL

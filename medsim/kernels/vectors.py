@@ -1,0 +1,111 @@
+"""Vectors of bits in LLVM's terms, a bit a term: what the vector instructions are written with.
+
+Numba does not reliably turn loops over words into vector code, so the innermost steps are written
+down in LLVM's intermediate language, on vectors of four 64-bit words; LLVM maps them to what the
+processor has. Four words fill a register of AVX2 and leave enough of them for four rows of a table;
+wider vectors were slower where they have to be split and no faster where they need not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+LANES = 256
+"""How many terms are compared at once."""
+
+WORDS = LANES // 64
+"""The 64-bit words of a vector."""
+
+VECTOR_BYTES = LANES // 8
+
+WORD = ir.IntType(64)
+VECTOR = ir.VectorType(WORD, WORDS)
+ONES = ir.Constant(VECTOR, [-1] * WORDS)
+ZEROS = ir.Constant(VECTOR, [0] * WORDS)
+
+
+def load(builder: Any, address: Any) -> Any:
+    """Return the vector at an address."""
+    return builder.load(builder.inttoptr(address, VECTOR.as_pointer()), align=8)
+
+
+def store(builder: Any, value: Any, address: Any) -> None:
+    """Write a vector to an address."""
+    builder.store(value, builder.inttoptr(address, VECTOR.as_pointer()), align=8)
+
+
+def plus(builder: Any, number: Any, offset: int) -> Any:
+    """Return a number and an offset added."""
+    return builder.add(number, ir.Constant(WORD, offset))
+
+
+def and_of_words(builder: Any, vector: Any) -> Any:
+    """Return the words of a vector and-ed: all ones if every bit is set."""
+    words = [builder.extract_element(vector, ir.Constant(ir.IntType(32), w)) for w in range(WORDS)]
+    result = words[0]
+    for word in words[1:]:
+        result = builder.and_(result, word)
+    return result
+
+
+def sum_of_bits(builder: Any, bits: list[Any]) -> list[Any]:
+    """Return the binary digits of the sum of none, one or four one-bit vectors, lowest first."""
+    if len(bits) <= 1:
+        return bits
+    b, (first, second, third, fourth) = builder, bits
+    half = b.xor(first, second)
+    three = b.xor(half, third)
+    twos = b.or_(b.and_(first, second), b.and_(half, third))
+    more = b.and_(three, fourth)
+    return [b.xor(three, fourth), b.xor(twos, more), b.and_(twos, more)]
+
+
+def is_full(builder: Any, vector: Any) -> Any:
+    """Return whether every bit of a vector is set, as one bit."""
+    b = builder
+    equal = b.bitcast(b.icmp_signed("==", vector, ONES), ir.IntType(WORDS))
+    return b.icmp_signed("==", equal, ir.Constant(ir.IntType(WORDS), -1))
+
+
+class Loop:
+    """A loop of generated code, for at most ``n_rounds``, that carries values from round to round.
+
+    Used as ``loop = Loop(builder, n_rounds, values)``, then the body is generated with
+    ``loop.values`` and ``loop.at``, then ``after = loop.close(new_values)``.
+    """
+
+    def __init__(self, builder: Any, n_rounds: Any, values: list[Any]) -> None:
+        self._builder = builder
+        self._n_rounds = n_rounds
+        entry = builder.block
+        append = builder.function.append_basic_block
+        self._head, body, self._done = append("head"), append("body"), append("done")
+        builder.branch(self._head)
+        builder.position_at_end(self._head)
+        self.at = builder.phi(WORD)
+        self.values = [builder.phi(value.type) for value in values]
+        self.at.add_incoming(ir.Constant(WORD, 0), entry)
+        for phi, value in zip(self.values, values, strict=True):
+            phi.add_incoming(value, entry)
+        builder.cbranch(builder.icmp_unsigned("<", self.at, n_rounds), body, self._done)
+        builder.position_at_end(body)
+
+    def close(self, values: list[Any], stop: Any = None) -> list[Any]:
+        """End the body; return the carried values as they are after the loop.
+
+        Args:
+            values: what the next round begins with.
+            stop: a bit, whether there is none; by default there is until all are done.
+        """
+        b = self._builder
+        following = plus(b, self.at, 1)
+        if stop is not None:
+            following = b.select(stop, self._n_rounds, following)
+        self.at.add_incoming(following, b.block)
+        for phi, value in zip(self.values, values, strict=True):
+            phi.add_incoming(value, b.block)
+        b.branch(self._head)
+        b.position_at_end(self._done)
+        return self.values

@@ -1,0 +1,132 @@
+"""Blocks ruled out by what they miss of a query."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import config, njit
+from oracles.datasets import levenshtein
+
+from medsim.kernels.hashing import term_hashes
+from medsim.kernels.screen import (
+    MOST_MISSED,
+    N_PLANES,
+    STEP,
+    Screen,
+    begin_screen,
+    can_screen,
+    fill_windows,
+    offsets_of,
+    rules_out,
+)
+from medsim.kernels.sliced import _filled
+from medsim.kernels.vectors import WORDS
+from medsim.negatives import nearest
+from medsim.terms import pack
+
+pytestmark = pytest.mark.skipif(
+    bool(config.DISABLE_JIT), reason="vector instructions need the compiler"
+)
+
+
+@njit
+def _ruled_out(windows, looks, n_steps, preset):  # noqa: ANN202 — intrinsics need the compiler
+    return rules_out(
+        np.uint64(windows.ctypes.data),
+        np.uint64(looks.ctypes.data),
+        np.uint64(n_steps),
+        np.uint64(preset.ctypes.data),
+    )
+
+
+def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
+    """Return whether terms of one length are ruled out for a query."""
+    packed = pack([query, *terms])
+    pool = nearest._laid_out(
+        nearest.Candidates(
+            terms=packed,
+            components=np.arange(len(packed), dtype=np.int32),
+            hashes=term_hashes(packed.codes, packed.starts),
+        )
+    )
+    # Terms of one length lie in the order given, so the query is the first of its length.
+    place, length, other = pool.places[0], len(query), len(terms[0])
+    first = int(pool.length_starts[other]) + (other == length)
+    slate = nearest._slate(pool)
+    screen = Screen(
+        windows=np.zeros(len(slate.equals) + WORDS, np.uint64),
+        preset=np.zeros(N_PLANES * WORDS, np.uint64),
+        present=np.zeros(pool.n_characters, np.int32),
+    )
+    assert can_screen(pool, screen, length)
+    begin_screen(pool, screen, length)
+    looks = offsets_of(pool, np.array([place], np.int32), length)
+    block = _filled(pool, first, other, slate.equals, screen.present)
+    assert block.n_terms == len(terms)
+    fill_windows(slate.equals, screen, block.n_present, length, other, bound)
+    out = _ruled_out(screen.windows, looks[0], looks.shape[1] // STEP, screen.preset)
+    return int(out) == 2**64 - 1
+
+
+def misses(query: str, term: str, bound: int) -> int:
+    """Return how many characters of a query a term has nowhere near enough, counted one by one."""
+    difference = len(query) - len(term)
+    spare = (bound - abs(difference)) // 2
+    count = 0
+    for row, character in enumerate(query):
+        first = max(0, row - max(0, difference) - spare)
+        stop = row - min(0, difference) + spare + 1
+        count += character not in term[first : max(0, stop)]
+    return count
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[str, list[str], int]:
+    alphabet = draw(st.sampled_from(["ab", "abcdefgh", "aé\u4e00\U00010400 -"]))
+    query = draw(st.text(alphabet, min_size=1, max_size=20))
+    other = draw(st.integers(max(1, len(query) - 4), len(query) + 4))
+    term = st.text(alphabet, min_size=other, max_size=other)
+    terms = draw(st.lists(term, min_size=1, max_size=6))
+    return query, terms, abs(len(query) - other) + draw(st.integers(0, 6))
+
+
+@given(cases())
+def test_terms_are_ruled_out_exactly_if_each_misses_too_much(
+    case: tuple[str, list[str], int],
+) -> None:
+    query, terms, bound = case
+    most = bound - max(0, len(terms[0]) - len(query))
+    # The lanes that have no term miss every character.
+    left = [term for term in terms if misses(query, term, bound) <= most]
+
+    assert are_ruled_out(query, terms, bound) == (not left and len(query) > most)
+
+
+@given(cases())
+def test_no_term_within_the_bound_is_ruled_out(case: tuple[str, list[str], int]) -> None:
+    query, terms, bound = case
+    if any(levenshtein(query, term) <= bound for term in terms):
+        assert not are_ruled_out(query, terms, bound)
+
+
+@pytest.mark.parametrize("bound", [0, 1, 15, 16, 17, MOST_MISSED - 1, MOST_MISSED])
+def test_counts_are_exact_up_to_the_most_that_may_be_missed(bound: int) -> None:
+    kept = "x" * 30
+    query = kept + "a" * bound
+
+    assert not are_ruled_out(query, [kept + "b" * bound], bound)
+    assert are_ruled_out(query + "aa", [kept + "b" * (bound + 2)], bound)
+
+
+def test_full_blocks() -> None:
+    rng = random.Random(1)  # noqa: S311 — a repeatable draw
+    query = "fracture of the left femur"
+    terms = ["".join(rng.choices("klmnopqr", k=len(query))) for _ in range(256)]
+
+    assert are_ruled_out(query, terms, 9)
+    for lane in (0, 63, 64, 255):
+        assert not are_ruled_out(query, [*terms[:lane], query, *terms[lane + 1 :]], 9)
