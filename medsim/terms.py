@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.kernels.packing import taken
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.kernels.types import Codes, Starts
+    from medsim.kernels.types import Codes, Rows, Starts
 
 TERM_SCHEMA = {
     "term_id": pl.Int32,
@@ -61,13 +63,9 @@ class PackedTerms:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def take(self, rows: np.ndarray[tuple[int], np.dtype[np.integer]]) -> PackedTerms:
+    def take(self, rows: Rows) -> PackedTerms:
         """Return the terms at ``rows``, int[n_rows], in that order."""
-        lengths = np.diff(self.starts)[rows]
-        starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        shift = np.repeat(self.starts[:-1][rows] - starts[:-1], lengths)
-        codes = self.codes[np.arange(starts[-1]) + shift]
+        codes, starts = taken(self.codes, self.starts, rows)
         return PackedTerms(codes=codes, starts=starts)
 
 

@@ -13,6 +13,9 @@ Starts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 Ids: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
 """Row numbers of terms, nodes or components: int32[n]."""
 
+Rows: TypeAlias = np.ndarray[tuple[int], np.dtype[np.integer]]
+"""Row numbers of any width: int[n]."""
+
 Hashes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 """64-bit hashes of content, or bits of signatures: uint64[n]."""
 

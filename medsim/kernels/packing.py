@@ -1,0 +1,34 @@
+"""Copies packed terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Codes, Rows, Starts
+
+
+@njit(cache=True, nogil=True)
+def taken(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
+    """Return some terms, packed.
+
+    Args:
+        codes: of all terms.
+        starts: int64[n_terms + 1].
+        rows: int[n_rows], which terms, in the order wanted.
+
+    Returns:
+        uint32[n_code_points] and int64[n_rows + 1].
+    """
+    new_starts = np.zeros(len(rows) + 1, np.int64)
+    for at in range(len(rows)):
+        new_starts[at + 1] = new_starts[at] + starts[rows[at] + 1] - starts[rows[at]]
+    new_codes = np.empty(new_starts[-1], np.uint32)
+    for at in range(len(rows)):
+        first, to = starts[rows[at]], new_starts[at]
+        for offset in range(new_starts[at + 1] - to):
+            new_codes[to + offset] = codes[first + offset]
+    return new_codes, new_starts
