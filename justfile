@@ -35,10 +35,6 @@ test *arguments:
 test-nojit:
     NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -n 0 -m kernels
 
-# Drop Numba's cache, which does not see edits of a kernel that another file calls.
-forget:
-    find medsim -name "*.nb[ic]" -delete
-
 # Write the golden rows anew; look at the difference before you commit it.
 golden:
     {{ bin }}python tests/golden/write.py

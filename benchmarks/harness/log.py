@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from benchmarks.harness import Measured, Settings
 
 _ROOT = Path(__file__).parents[2]
+_LOG = "benchmarks/LOG.md"
 
 
 def log_line(when: datetime, commit: str, machine: str, name: str, measured: Measured) -> str:
@@ -42,13 +43,14 @@ def now() -> datetime:
 
 
 def commit() -> str:
-    """Return the commit that is checked out, with a mark if files were changed since."""
+    """Return the commit that is checked out, with a mark if other files than the log changed."""
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":!{_LOG}")
+    return _git("describe", "--always") + ("-dirty" if changed else "")
+
+
+def _git(*arguments: str) -> str:
     found = subprocess.run(
-        ["git", "describe", "--always", "--dirty"],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
+        ["git", *arguments], cwd=_ROOT, capture_output=True, text=True, check=True
     )
     return found.stdout.strip()
 

@@ -12,10 +12,8 @@ import numpy as np
 
 from benchmarks.harness import MismatchError
 from benchmarks.harness.brute_force import BruteForce, distances
-from medsim.kernels.hashing import term_hashes
 from medsim.negatives.nearest import Candidates, Nearest, NearestSearch
 from medsim.progress import Progress
-from medsim.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,21 +77,14 @@ class Race:
 
 def candidates_of(corpus: Corpus) -> Candidates:
     """Return the corpus as a search takes it."""
-    packed = pack(corpus.terms)
-    hashes = term_hashes(packed.codes, packed.starts)
-    return Candidates(terms=packed, components=corpus.groups, hashes=hashes)
+    return Candidates.of(corpus.terms, corpus.groups)
 
 
 def warm_up(corpus: Corpus, *, sliced: bool | None = None) -> None:
     """Compile what a search of this corpus needs."""
     some = slice(0, None, -(-len(corpus.terms) // _WARM_UP))
-    packed = pack(corpus.terms[some])
-    few = Candidates(
-        terms=packed,
-        components=corpus.groups[some],
-        hashes=term_hashes(packed.codes, packed.starts),
-    )
-    rows = np.arange(min(8, len(packed)), dtype=np.int32)
+    few = Candidates.of(corpus.terms[some], corpus.groups[some])
+    rows = np.arange(min(8, len(few.terms)), dtype=np.int32)
     NearestSearch(few, seed=SEED, threads=1, sliced=sliced).nearest(rows, np.full_like(rows, 2))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Starts
@@ -31,23 +32,7 @@ class Best(NamedTuple):
     ties: Hashes
 
 
-@njit(cache=True, nogil=True)
-def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
-    """Return the hash by which candidates of equal distance are ordered.
-
-    SplitMix64's finaliser over the three, as in ``hashing``; it stands here again because a cached
-    kernel does not notice changes in another file.
-    """
-    word = seed
-    for part in (query, candidate):
-        word = (word ^ part) + np.uint64(0x9E3779B97F4A7C15)
-        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        word = word ^ (word >> np.uint64(31))
-    return word
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def enter(best: Best, slot: int, found: int, distance: np.int64, tie: np.uint64) -> None:
     """Put a candidate among the best of a query if it belongs there and is not there yet.
 
@@ -74,7 +59,7 @@ def enter(best: Best, slot: int, found: int, distance: np.int64, tie: np.uint64)
         best.counts[slot] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_of(best: Best, slot: int) -> np.int64:
     """Return the largest distance that may still enter."""
     size = best.starts[slot + 1] - best.starts[slot]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def components(n_nodes: int, left: Ids, right: Ids) -> Ids:
     """Return the component of each node: the smallest node in it.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes
@@ -30,13 +31,13 @@ class Workspace(NamedTuple):
     minus: Hashes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def words_of(length: int) -> int:
     """Return how many words of 64 rows a query has, at least one."""
     return max(1, (length + _WORD - 1) // _WORD)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
     """Set the bits of the characters of the query ``codes[begin:end]`` in ``masks``."""
     n_words = words_of(end - begin)
@@ -46,7 +47,7 @@ def set_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
         masks[word] |= _ONE << np.uint64(row % _WORD)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
     """Undo ``set_masks``."""
     n_words = words_of(end - begin)
@@ -55,7 +56,7 @@ def clear_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
         masks[first : first + n_words] = _ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _short_distance(
     masks: Hashes, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:
@@ -78,7 +79,7 @@ def _short_distance(
     return distance
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _long_distance(
     work: Workspace, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:
@@ -112,7 +113,7 @@ def _long_distance(
     return distance
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bounded_distance(
     work: Workspace, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:

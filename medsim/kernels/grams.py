@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from medsim.kernels.best import bound_of
+from medsim.kernels.compiler import kernel
 from medsim.kernels.distance import Workspace, clear_masks, set_masks
 from medsim.kernels.nearest import Search, consider
 
@@ -50,7 +50,7 @@ class Tally(NamedTuple):
     counted: Ids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bucket(codes: Codes, at: int, shift: np.uint64) -> np.int64:
     """Return the bucket of the trigram that begins at a character."""
     word = np.uint64(codes[at]) | (np.uint64(codes[at + 1]) << np.uint64(21))
@@ -58,7 +58,7 @@ def _bucket(codes: Codes, at: int, shift: np.uint64) -> np.int64:
     return np.int64((word * np.uint64(0x9E3779B97F4A7C15)) >> shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_grams(codes: Codes, starts: Starts) -> Grams:
     """Return the trigrams of all terms of a pool."""
     bits = 1
@@ -80,7 +80,7 @@ def index_grams(codes: Codes, starts: Starts) -> Grams:
     return Grams(at[:-1], places, shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_shared(task: Search, grams: Grams, query: int, bound: np.int64, tally: Tally) -> int:
     """Count the trigrams that terms share with a query, the rarest first, until enough are read.
 
@@ -116,7 +116,7 @@ def _count_shared(task: Search, grams: Grams, query: int, bound: np.int64, tally
     return n_counted
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_alike(
     task: Search, grams: Grams, first: int, stop: int, work: Workspace, tally: Tally
 ) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Starts
 
 
-@njit(cache=True, nogil=True)
-def _mixed(word: np.uint64) -> np.uint64:
+@kernel
+def mixed(word: np.uint64) -> np.uint64:
     """Return the word with its bits mixed: the finaliser of SplitMix64 (Steele et al. 2014)."""
     word = word + np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -20,7 +21,7 @@ def _mixed(word: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def term_hashes(codes: Codes, starts: Starts) -> Hashes:
     """Return a hash of each term's code points.
 
@@ -36,12 +37,24 @@ def term_hashes(codes: Codes, starts: Starts) -> Hashes:
     for term in range(n_terms):
         word = np.uint64(starts[term + 1] - starts[term])
         for at in range(starts[term], starts[term + 1]):
-            word = _mixed(word ^ np.uint64(codes[at]))
+            word = mixed(word ^ np.uint64(codes[at]))
         hashes[term] = word
     return hashes
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
+    """Return the hash by which a candidate is ordered among those of equal distance to a query.
+
+    Args:
+        seed: of the build.
+        query: the hash of the first term.
+        candidate: the hash of the second term.
+    """
+    return mixed(mixed(seed ^ query) ^ candidate)
+
+
+@kernel
 def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
     """Return the hashes by which candidates of equal distance to a query are ordered.
 
@@ -54,7 +67,7 @@ def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
         uint64[n_candidates].
     """
     ties = np.empty(len(candidates), np.uint64)
-    first = _mixed(seed ^ query)
+    first = mixed(seed ^ query)
     for at in range(len(candidates)):
-        ties[at] = _mixed(first ^ candidates[at])
+        ties[at] = mixed(first ^ candidates[at])
     return ties

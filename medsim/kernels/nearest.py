@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from medsim.kernels.best import Best, bound_of, enter, tie_of
+from medsim.kernels.best import Best, bound_of, enter
+from medsim.kernels.compiler import kernel
 from medsim.kernels.distance import Workspace, bounded_distance, clear_masks, set_masks
+from medsim.kernels.hashing import tie_of
 from medsim.kernels.intrinsics import popcount
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Search(NamedTuple):
     best: Best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def signatures(codes: Codes, starts: Starts) -> Hashes:
     """Return a signature of the characters of each term.
 
@@ -91,7 +92,7 @@ def signatures(codes: Codes, starts: Starts) -> Hashes:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def suffixes(codes: Codes, starts: Starts) -> Wide:
     """Return the last characters of each term as two numbers, the second from the end on.
 
@@ -108,7 +109,7 @@ def suffixes(codes: Codes, starts: Starts) -> Wide:
     return ends
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _least_distance(bits: Hashes, left: int, right: int) -> int:
     """Return a lower bound of the distance of two terms, from their signatures."""
     lost, won = 0, 0
@@ -120,7 +121,7 @@ def _least_distance(bits: Hashes, left: int, right: int) -> int:
     return max(lost, won)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
     """Let one candidate enter the best of a query if it is near enough and not linked to it.
 
@@ -140,7 +141,7 @@ def consider(task: Search, query: int, candidate: int, slot: int, work: Workspac
         enter(task.best, slot, pool.ids[candidate], distance, tie)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_length(task: Search, query: int, length: int, slot: int, work: Workspace) -> None:
     """Consider every term of one length that the signatures do not rule out.
 
@@ -154,7 +155,7 @@ def search_length(task: Search, query: int, length: int, slot: int, work: Worksp
             bound = bound_of(task.best, slot)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_neighbours(
     task: Search, order: Ids, ranks: Ids, first: int, stop: int, work: Workspace
 ) -> None:
@@ -181,7 +182,7 @@ def search_neighbours(
         clear_masks(pool.codes, begin, end, work.masks)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(task: Search, first: int, stop: int, work: Workspace) -> None:
     """Complete the best candidates of ``queries[first:stop]``.
 

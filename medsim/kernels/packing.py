@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Rows, Starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def taken(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
     """Return some terms, packed.
 

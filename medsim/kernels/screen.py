@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from medsim.kernels.compiler import kernel
 from medsim.kernels.vectors import (
     ONES,
     VECTOR_BYTES,
@@ -126,13 +127,13 @@ class Screen(NamedTuple):
     present: Ids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def can_screen(pool: Pool, screen: Screen, length: int) -> bool:
     """Return whether there is room for the windows of queries of some length."""
     return (pool.n_characters * length + 1) * WORDS <= len(screen.windows)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_screen(pool: Pool, screen: Screen, length: int) -> None:
     """Let every term miss every character, for queries of some length."""
     n_words = pool.n_characters * length * WORDS
@@ -140,7 +141,7 @@ def begin_screen(pool: Pool, screen: Screen, length: int) -> None:
     screen.windows[n_words : n_words + WORDS] = _ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def offsets_of(pool: Pool, places: Ids, length: int) -> Offsets:
     """Return for each of some queries which vectors to look at, the rarest characters first.
 
@@ -166,7 +167,7 @@ def offsets_of(pool: Pool, places: Ids, length: int) -> Offsets:
     return offsets
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_windows(
     equals: Hashes, screen: Screen, n_present: int, length: int, other: int, bound: int
 ) -> None:
@@ -199,7 +200,7 @@ def fill_windows(
         screen.preset[plane * WORDS : (plane + 1) * WORDS] = _ALL if bit else _ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_windows(screen: Screen, n_present: int, length: int) -> None:
     """Undo ``fill_windows``: every term misses every character."""
     n_words = length * WORDS

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from medsim.kernels.compiler import kernel
+from medsim.kernels.hashing import mixed
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Hashes, Ids, Starts
@@ -29,36 +31,24 @@ class Chosen(NamedTuple):
     ids: Ids
 
 
-@njit(cache=True, nogil=True)
-def _mixed(word: np.uint64) -> np.uint64:
-    """Return the word with its bits mixed: the finaliser of SplitMix64 (Steele et al. 2014).
-
-    It stands in ``hashing`` too; a cached kernel does not notice changes in another file.
-    """
-    word = word + np.uint64(0x9E3779B97F4A7C15)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _pair_key(left: int, right: int) -> np.uint64:
     """Return one number for a pair of terms in either direction."""
     low, high = (left, right) if left < right else (right, left)
     return (np.uint64(low) << np.uint64(32)) | np.uint64(high)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(used: Hashes, key: np.uint64) -> np.int64:
     """Return where a key lies in a hash set with linear probing, or where it would."""
     mask = np.uint64(len(used) - 1)
-    at = _mixed(key) & mask
+    at = mixed(key) & mask
     while used[np.int64(at)] not in (_FREE, key):
         at = (at + _ONE) & mask
     return np.int64(at)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def used_pairs(left: Ids, right: Ids, n_more: int) -> Hashes:
     """Return a hash set of pairs, with room for ``n_more``.
 
@@ -80,7 +70,7 @@ def used_pairs(left: Ids, right: Ids, n_more: int) -> Hashes:
     return used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def serve_nearest(
     queries: Ids, found_starts: Starts, found_ids: Ids, used: Hashes, chosen: Chosen
 ) -> None:
@@ -111,7 +101,7 @@ def serve_nearest(
         chosen.counts[query] = at - begin
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _allowed(first: int, second: int, components: Ids, used: Hashes) -> bool:
     """Return whether a term may be the second of a negative."""
     if components[first] == components[second]:
@@ -119,7 +109,7 @@ def _allowed(first: int, second: int, components: Ids, used: Hashes) -> bool:
     return used[_place(used, _pair_key(first, second))] == _FREE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _counted_out(
     first: int, draw: np.uint64, drawn_from: Ids, components: Ids, used: Hashes
 ) -> int:
@@ -138,7 +128,7 @@ def _counted_out(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, used: Hashes) -> Ids:
     """Return a random second term for each pair.
 
@@ -165,13 +155,13 @@ def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, us
             continue
         second = -1
         for _ in range(_DRAWS):
-            draw = _mixed(draw)
+            draw = mixed(draw)
             drawn = drawn_from[np.int64(draw % np.uint64(len(drawn_from)))]
             if _allowed(first, drawn, components, used):
                 second = drawn
                 break
         if second < 0:
-            second = _counted_out(first, _mixed(draw), drawn_from, components, used)
+            second = _counted_out(first, mixed(draw), drawn_from, components, used)
         if second >= 0:
             key = _pair_key(first, second)
             used[_place(used, key)] = key
@@ -179,7 +169,7 @@ def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, us
     return seconds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_dry(chosen: Chosen, complete: Flags) -> Flags:
     """Return which queries got fewer than they want though more candidates may exist.
 

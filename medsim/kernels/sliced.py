@@ -17,19 +17,21 @@ It gives what ``nearest.search`` gives. The table of edit distances of a query (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from medsim.kernels.best import bound_of, enter, tie_of
+from medsim.kernels.best import bound_of, enter
+from medsim.kernels.blocks import Block, clear, filled
+from medsim.kernels.compiler import kernel
 from medsim.kernels.distance import Workspace, clear_masks, set_masks
+from medsim.kernels.hashing import tie_of
 from medsim.kernels.intrinsics import trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
-from medsim.kernels.nearest import Pool, Search, search_length
+from medsim.kernels.nearest import Search, search_length
+from medsim.kernels.order import Order, new_order, put_in_order
 from medsim.kernels.screen import (
     MOST_MISSED,
-    STEP,
     begin_screen,
     can_screen,
     clear_windows,
@@ -49,94 +51,17 @@ from medsim.kernels.table import (
 from medsim.kernels.vectors import LANES, VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Hashes, Ids, Offsets, Starts
+    from medsim.kernels.types import Ids
 
 _WORD = 64
 _ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _ONE_IN = 32  # queries are put in order again once the bound of one in so many has fallen
 _LEAST_RUN = 32  # queries of one bound that are worth a screen
 _TRIED = 16  # queries, before a screen may be given up that rules out less than half of them
 _REST = 16  # blocks that are then not screened
-_LOW_HALF = (1 << 31) - 1
 
 
-class Order(NamedTuple):
-    """Queries of one length, by what their bounds have come to, then by text.
-
-    Attributes:
-        slots: int32[n], which of the search's queries they are.
-        bounds: int64[n], the largest distance that may enter, when they were put in order.
-        codes: uint64[n], the addresses of their characters.
-        shared: int64[n], how many first characters each shares with the one before it.
-        looks: uint64[n], the addresses of what a screen looks at.
-        n_steps: how many steps of looks each has; 0 where queries are not screened.
-        rests: int64[MOST_MISSED + 1], for how many blocks a bound is not screened.
-    """
-
-    slots: Ids
-    bounds: Starts
-    codes: Hashes
-    shared: Starts
-    looks: Hashes
-    n_steps: int
-    rests: Starts
-
-
-class Block(NamedTuple):
-    """Up to ``LANES`` terms of one length that lie side by side in the pool.
-
-    Attributes:
-        first: the place of the first.
-        n_terms: how many there are.
-        length: of each.
-        n_present: how many different characters they have.
-    """
-
-    first: int
-    n_terms: int
-    length: int
-    n_present: int
-
-
-@njit(cache=True, nogil=True)
-def _filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) -> Block:
-    """Return a block, having noted which of its terms have which character in which column.
-
-    Args:
-        pool: the terms.
-        first: the place of the block's first.
-        length: of its terms.
-        equals: of the slate; all zero before.
-        present: the different characters are written to it.
-    """
-    codes, n_terms = pool.codes, min(LANES, int(pool.length_starts[length + 1] - first))
-    seen = np.zeros(pool.n_characters, np.bool_)
-    for lane in range(n_terms):
-        word, bit = lane // _WORD, _ONE << np.uint64(lane % _WORD)
-        begin = pool.starts[first + lane]
-        for column in range(length):
-            character = np.int64(codes[begin + column])
-            seen[character] = True
-            equals[(character * length + column) * WORDS + word] |= bit
-    n_present = 0
-    for number in range(pool.n_characters):
-        if seen[number]:
-            present[n_present] = number
-            n_present += 1
-    return Block(first, n_terms, length, n_present)
-
-
-@njit(cache=True, nogil=True)
-def _clear(block: Block, equals: Hashes, present: Ids) -> None:
-    """Undo ``_filled``."""
-    n_words = block.length * WORDS
-    for at in range(block.n_present):
-        first = np.int64(present[at]) * n_words
-        equals[first : first + n_words] = _ZERO
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate: Slate) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
@@ -169,7 +94,7 @@ def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate:
     return bool(bound_of(task.best, slot) < before)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_screened(order: Order, first: int, stop: int) -> bool:
     """Return whether a run of queries with the same bound is worth a screen of its own."""
     bound = order.bounds[first]
@@ -179,7 +104,7 @@ def _is_screened(order: Order, first: int, stop: int) -> bool:
     return bool(order.rests[bound] < 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_run(
     task: Search, order: Order, first: int, stop: int, length: int, block: Block, slate: Slate
 ) -> int:
@@ -227,7 +152,7 @@ def _search_run(
     return n_fallen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_block(
     task: Search, order: Order, first: int, length: int, block: Block, slate: Slate
 ) -> int:
@@ -246,32 +171,7 @@ def _search_block(
     return n_fallen
 
 
-@njit(cache=True, nogil=True)
-def _put_in_order(task: Search, group: Ids, looks: Offsets, order: Order) -> None:
-    """Sort the queries of a group by what their bounds have come to, then by text."""
-    pool, n_queries = task.pool, len(group)
-    keys = np.empty(n_queries, np.int64)
-    for at in range(n_queries):
-        bound = min(bound_of(task.best, int(group[at])), np.int64(_LOW_HALF))
-        keys[at] = (bound << np.int64(32)) | np.int64(at)
-    keys = np.sort(keys)
-    codes, before = np.uint64(pool.codes.ctypes.data), np.int64(0)
-    for at in range(n_queries):
-        member = keys[at] & np.int64(_LOW_HALF)
-        slot = group[member]
-        order.looks[at] = np.uint64(looks.ctypes.data) + np.uint64(member * looks.strides[0])
-        order.slots[at], order.bounds[at] = slot, keys[at] >> np.int64(32)
-        place = pool.places[task.queries[slot]]
-        first, end, shared = pool.starts[place], pool.starts[place + 1], 0
-        while at and first + shared < end:
-            if pool.codes[first + shared] != pool.codes[before + shared]:
-                break
-            shared += 1
-        order.shared[at], before = shared, first
-        order.codes[at] = codes + np.uint64(pool.codes.itemsize * first)
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _search_plainly(task: Search, order: Order, first: int, other: int, work: Workspace) -> int:
     """Compare queries, from the ``first`` in order on, with all terms of one length, one by one.
 
@@ -289,7 +189,7 @@ def _search_plainly(task: Search, order: Order, first: int, other: int, work: Wo
     return len(order.slots) - first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> None:
     """Complete the best candidates of a group's queries; only their own slots are written.
 
@@ -312,15 +212,7 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     if can_screen(pool, slate.screen, length):
         begin_screen(pool, slate.screen, length)
         looks = offsets_of(pool, pool.places[task.queries[group]], length)
-    order = Order(
-        np.empty(n_queries, np.int32),
-        np.empty(n_queries, np.int64),
-        np.empty(n_queries, np.uint64),
-        np.empty(n_queries, np.int64),
-        np.empty(n_queries, np.uint64),
-        looks.shape[1] // STEP,
-        np.zeros(MOST_MISSED + 1, np.int64),
-    )
+    order = new_order(n_queries, looks)
     n_fallen = n_queries
     for difference in range(max(length, max_length - length) + 1):
         for side in range(2 if difference else 1):
@@ -333,7 +225,7 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
                 pool.length_starts[other], pool.length_starts[other + 1], LANES
             ):
                 if _ONE_IN * n_fallen >= n_queries:
-                    _put_in_order(task, group, looks, order)
+                    put_in_order(task, group, looks, order)
                     n_fallen = 0
                 first = int(np.searchsorted(order.bounds, difference))
                 if first == n_queries:
@@ -341,6 +233,6 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
                 if plainly:
                     n_fallen += _search_plainly(task, order, first, other, work)
                     break
-                block = _filled(pool, block_first, other, slate.equals, slate.screen.present)
+                block = filled(pool, block_first, other, slate.equals, slate.screen.present)
                 n_fallen += _search_block(task, order, first, length, block, slate)
-                _clear(block, slate.equals, slate.screen.present)
+                clear(block, slate.equals, slate.screen.present)

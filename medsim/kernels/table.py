@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from medsim.kernels.compiler import kernel
 from medsim.kernels.lanes import (
     AFTER,
     BEFORE,
@@ -80,7 +80,7 @@ class Table(NamedTuple):
     count_bytes: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def planned(length: int, other: int, bound: int, plan: Plan) -> Table:
     """Cut the table of two lengths into passes that stay within the band of a bound.
 
@@ -121,7 +121,7 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> Table:
     return Table(at, n_planes, (1 << n_planes) - 1 - spare, count_bytes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin(table: Table, slate: Slate) -> None:
     """Set the state before the first row: differences of 1, and counters preset."""
     n_columns = slate.plan[0, BEFORE] + slate.plan[0, AFTER] + _HEIGHT + MARGIN
@@ -132,7 +132,7 @@ def begin(table: Table, slate: Slate) -> None:
     slate.counts[table.n_planes * WORDS : (table.n_planes + 1) * WORDS] = _ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def kept_at(passed: int) -> int:
     """Return where the state after some passes is kept."""
     return passed if passed <= KEPT_PASSES else KEPT_PASSES + 1 + passed % 2

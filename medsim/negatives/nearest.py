@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numba import config
 
+from medsim.config import checked_threads
+from medsim.errors import OptionError
 from medsim.kernels.best import Best
 from medsim.kernels.distance import Workspace
 from medsim.kernels.grams import Tally, index_grams, search_alike
+from medsim.kernels.hashing import term_hashes
 from medsim.kernels.lanes import MARGIN, N_FIELDS
 from medsim.kernels.nearest import (
     Pool,
@@ -26,9 +30,10 @@ from medsim.kernels.screen import N_PLANES, Screen
 from medsim.kernels.sliced import search_group
 from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, Slate
 from medsim.kernels.vectors import WORDS
+from medsim.terms import pack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from medsim.kernels.types import Codes, Hashes, Ids, Starts
     from medsim.terms import PackedTerms
@@ -56,6 +61,31 @@ class Candidates:
     terms: PackedTerms
     components: Ids
     hashes: Hashes
+
+    @classmethod
+    def of(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
+        """Return terms as candidates of each other.
+
+        Args:
+            terms: distinct, in order of code points; compared as they are, so lower-case them first
+                where case shall not count.
+            components: int32[n_terms], equal for terms that are linked; by default none are.
+
+        Raises:
+            OptionError: the terms are not distinct and in order, or components are missing.
+        """
+        if any(left >= right for left, right in pairwise(terms)):
+            raise OptionError("terms to search must be distinct and in order of code points")
+        packed = pack(terms)
+        if components is None:
+            components = np.arange(len(terms), dtype=np.int32)
+        if len(components) != len(terms):
+            raise OptionError("each term must have a component")
+        return cls(
+            terms=packed,
+            components=components,
+            hashes=term_hashes(packed.codes, packed.starts),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +138,11 @@ class NearestSearch:
 
         Returns:
             As many as wanted, or fewer where the pool has no more.
+
+        Raises:
+            OptionError: a query is no row of the pool, or a number is missing or negative.
         """
+        _check(queries, wanted, len(self._pool.ids))
         best = _no_candidates(np.minimum(wanted, len(self._pool.ids)))
         task = Search(self._pool, self._seed, queries, best)
         works = [_workspace(self._pool) for _ in range(self._threads)]
@@ -144,14 +178,34 @@ def nearest(
     queries: Ids,
     wanted: Ids,
     *,
-    seed: int,
-    threads: int,
+    seed: int = 0,
+    threads: int | None = None,
     sliced: bool | None = None,
     advance: Callable[[int], None] = lambda _n: None,
 ) -> Nearest:
-    """Return the nearest terms of each query by Levenshtein distance; see ``NearestSearch``."""
-    found = NearestSearch(candidates, seed=seed, threads=threads, sliced=sliced)
-    return found.nearest(queries, wanted, advance)
+    """Return the nearest terms of each query by Levenshtein distance, exactly.
+
+    Args:
+        candidates: the pool.
+        queries: int32[n_queries], rows of the pool.
+        wanted: int32[n_queries], how many each query asks for.
+        seed: of the hash that orders equal distances.
+        threads: how many to use, all available ones by default; results do not depend on it.
+        sliced: see ``NearestSearch``.
+        advance: told how many more queries are done, from any thread.
+
+    Returns:
+        As many as wanted, or fewer where the pool has no more.
+    """
+    search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
+    return search.nearest(queries, wanted, advance)
+
+
+def _check(queries: Ids, wanted: Ids, n_terms: int) -> None:
+    if len(queries) != len(wanted) or wanted.min(initial=0) < 0:
+        raise OptionError("each query must say how many terms it wants")
+    if len(queries) and not 0 <= queries.min() <= queries.max() < n_terms:
+        raise OptionError(f"queries must be rows of the {n_terms:,} terms")
 
 
 def _complete(task: Search, first: int, work: Workspace, advance: Callable[[int], None]) -> None:

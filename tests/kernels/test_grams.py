@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from oracles.datasets import levenshtein
 
 from medsim.kernels.grams import Tally, index_grams, search_alike
-from medsim.kernels.hashing import term_hashes
 from medsim.kernels.nearest import Search
 from medsim.negatives import nearest
 from medsim.terms import pack
@@ -25,14 +24,7 @@ def trigrams(term: str) -> list[str]:
 
 def alike(terms: list[str], wanted: int) -> list[list[tuple[str, int]]]:
     """Return what each term is given by its trigrams alone; terms are in order of text."""
-    packed = pack(terms)
-    pool = nearest._laid_out(
-        nearest.Candidates(
-            terms=packed,
-            components=np.arange(len(terms), dtype=np.int32),
-            hashes=term_hashes(packed.codes, packed.starts),
-        )
-    )
+    pool = nearest._laid_out(nearest.Candidates.of(terms))
     queries = np.arange(len(terms), dtype=np.int32)
     best = nearest._no_candidates(np.full(len(terms), wanted, np.int32))
     tally = Tally(counts=np.zeros(len(terms), np.uint8), counted=np.empty(len(terms), np.int32))

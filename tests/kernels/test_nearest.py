@@ -16,6 +16,7 @@ from oracles.hashing import mixed, term_hash
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from medsim.errors import OptionError
 from medsim.negatives.nearest import Candidates, NearestSearch, nearest
 from medsim.terms import pack
 
@@ -465,3 +466,31 @@ def test_a_search_can_be_asked_again(large_pool: Pool) -> None:
     again = search.nearest(queries, np.full(100, 3, np.int32))
     assert again.ids.tolist() == first.ids.tolist()
     assert again.distances.tolist() == first.distances.tolist()
+
+
+def test_terms_are_searched_by_one_call() -> None:
+    terms = ["cardiac arrest", "hearing loss", "heart attack", "heart attacks"]
+    queries, wanted = np.array([2, 0], np.int32), np.array([2, 0], np.int32)
+
+    found = nearest(Candidates.of(terms), queries, wanted)
+
+    assert [terms[row] for row in found.ids] == ["heart attacks", "hearing loss"]
+    assert found.distances.tolist() == [1, levenshtein("heart attack", "hearing loss")]
+    assert found.starts.tolist() == [0, 2, 2]
+
+
+@pytest.mark.parametrize("terms", [["b", "a"], ["a", "a"]])
+def test_terms_out_of_order_are_refused(terms: list[str]) -> None:
+    with pytest.raises(OptionError, match="distinct and in order"):
+        Candidates.of(terms)
+
+
+def test_components_must_be_there_for_every_term() -> None:
+    with pytest.raises(OptionError, match="component"):
+        Candidates.of(["a", "b"], np.zeros(1, np.int32))
+
+
+@pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
+def test_queries_that_are_no_rows_are_refused(query: list[int], wanted: list[int]) -> None:
+    with pytest.raises(OptionError):
+        nearest(Candidates.of(["a", "b"]), np.array(query, np.int32), np.array(wanted, np.int32))

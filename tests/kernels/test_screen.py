@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numba import config, njit
 from oracles.datasets import levenshtein
 
+from medsim.kernels.blocks import filled
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.screen import (
     MOST_MISSED,
@@ -23,7 +24,6 @@ from medsim.kernels.screen import (
     offsets_of,
     rules_out,
 )
-from medsim.kernels.sliced import _filled
 from medsim.kernels.vectors import WORDS
 from medsim.negatives import nearest
 from medsim.terms import pack
@@ -65,7 +65,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
     assert can_screen(pool, screen, length)
     begin_screen(pool, screen, length)
     looks = offsets_of(pool, np.array([place], np.int32), length)
-    block = _filled(pool, first, other, slate.equals, screen.present)
+    block = filled(pool, first, other, slate.equals, screen.present)
     assert block.n_terms == len(terms)
     fill_windows(slate.equals, screen, block.n_present, length, other, bound)
     out = _ruled_out(screen.windows, looks[0], looks.shape[1] // STEP, screen.preset)
