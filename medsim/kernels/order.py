@@ -1,4 +1,4 @@
-"""Queries of one length, in the order in which the search of ``sliced`` compares them."""
+"""Queries of near lengths, in the order in which the search of ``sliced`` compares them."""
 
 from __future__ import annotations
 
@@ -16,27 +16,36 @@ if TYPE_CHECKING:
 
 _LOW_HALF = (1 << 31) - 1
 
+N_RUNS, N_FALLEN = range(2)
+"""Of an order's state: how many runs it has; how many bounds have fallen since it was made."""
+
 
 class Order(NamedTuple):
-    """Queries of one length, by what their bounds have come to, then by text.
+    """Queries by length, by what their bounds have come to, then by text.
 
     Attributes:
         slots: int32[n], which of the search's queries they are.
+        lengths: int64[n], of their characters.
         bounds: int64[n], the largest distance that may enter, when they were put in order.
         codes: uint64[n], the addresses of their characters.
         shared: int64[n], how many first characters each shares with the one before it.
+        runs: int64[n + 1], where each run of the same length and bound begins, and the last ends.
         looks: uint64[n], the addresses of what a screen looks at.
         n_steps: how many steps of looks each has; 0 where queries are not screened.
         rests: int64[MOST_MISSED + 1], for how many blocks a bound is not screened.
+        state: int64[2], see ``N_RUNS``.
     """
 
     slots: Ids
+    lengths: Starts
     bounds: Starts
     codes: Hashes
     shared: Starts
+    runs: Starts
     looks: Hashes
     n_steps: int
     rests: Starts
+    state: Starts
 
 
 @kernel
@@ -50,41 +59,76 @@ def new_order(n_queries: int, looks: Offsets) -> Order:
     return Order(
         np.empty(n_queries, np.int32),
         np.empty(n_queries, np.int64),
+        np.empty(n_queries, np.int64),
         np.empty(n_queries, np.uint64),
         np.empty(n_queries, np.int64),
+        np.empty(n_queries + 1, np.int64),
         np.empty(n_queries, np.uint64),
         looks.shape[1] // STEP,
         np.zeros(MOST_MISSED + 1, np.int64),
+        np.zeros(2, np.int64),
     )
 
 
 @kernel
+def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
+    """Return members of a group as ``bound << 32 | member``, in order."""
+    keys = np.empty(stop - first, np.int64)
+    for member in range(first, stop):
+        bound = min(bound_of(task.best, int(group[member])), np.int64(_LOW_HALF))
+        keys[member - first] = (bound << np.int64(32)) | np.int64(member)
+    return np.sort(keys)
+
+
+@kernel
 def put_in_order(task: Search, group: Ids, looks: Offsets, order: Order) -> None:
-    """Sort the queries of a group by what their bounds have come to, then by text.
+    """Sort the queries of a group by length, by what their bounds have come to, then by text.
 
     Args:
         task: the search.
-        group: int32[n_queries], which of its queries, in order of text.
+        group: int32[n_queries], which of its queries, in order of length, then of text.
         looks: uint32[n_queries, n_looks], what a screen looks at, row by row of ``group``.
         order: filled.
     """
     pool, n_queries = task.pool, len(group)
-    keys = np.empty(n_queries, np.int64)
-    for at in range(n_queries):
-        bound = min(bound_of(task.best, int(group[at])), np.int64(_LOW_HALF))
-        keys[at] = (bound << np.int64(32)) | np.int64(at)
-    keys = np.sort(keys)
-    codes, before = np.uint64(pool.codes.ctypes.data), np.int64(0)
-    for at in range(n_queries):
-        member = keys[at] & np.int64(_LOW_HALF)
-        slot = group[member]
-        order.looks[at] = np.uint64(looks.ctypes.data) + np.uint64(member * looks.strides[0])
-        order.slots[at], order.bounds[at] = slot, keys[at] >> np.int64(32)
-        place = pool.places[task.queries[slot]]
-        first, end, shared = pool.starts[place], pool.starts[place + 1], 0
-        while at and first + shared < end:
-            if pool.codes[first + shared] != pool.codes[before + shared]:
-                break
-            shared += 1
-        order.shared[at], before = shared, first
-        order.codes[at] = codes + np.uint64(pool.codes.itemsize * first)
+    codes, before, n_runs, first = np.uint64(pool.codes.ctypes.data), np.int64(0), 0, 0
+    while first < n_queries:
+        length, stop = length_of(task, int(group[first])), first + 1
+        while stop < n_queries and length_of(task, int(group[stop])) == length:
+            stop += 1
+        keys = _sorted_by_bound(task, group, first, stop)
+        for at in range(first, stop):
+            member, bound = keys[at - first] & np.int64(_LOW_HALF), keys[at - first] >> np.int64(32)
+            slot = int(group[member])
+            begin = pool.starts[pool.places[task.queries[slot]]]
+            shared = 0
+            if at == first or bound != order.bounds[at - 1]:
+                order.runs[n_runs] = at
+                n_runs += 1
+            else:
+                while shared < length and pool.codes[begin + shared] == pool.codes[before + shared]:
+                    shared += 1
+            order.slots[at], order.lengths[at], order.bounds[at] = slot, length, bound
+            order.codes[at] = codes + np.uint64(pool.codes.itemsize * begin)
+            order.looks[at] = np.uint64(looks.ctypes.data) + np.uint64(member * looks.strides[0])
+            order.shared[at], before = shared, begin
+        first = stop
+    order.runs[n_runs] = n_queries
+    order.state[N_RUNS], order.state[N_FALLEN] = n_runs, 0
+
+
+@kernel
+def length_of(task: Search, slot: int) -> np.int64:
+    """Return the length of a query."""
+    place = task.pool.places[task.queries[slot]]
+    return task.pool.starts[place + 1] - task.pool.starts[place]
+
+
+@kernel
+def admits(order: Order, other: int) -> bool:
+    """Return whether a term of some length may be within the bound of any query."""
+    for run in range(order.state[N_RUNS]):
+        first = order.runs[run]
+        if abs(order.lengths[first] - other) <= order.bounds[first]:
+            return True
+    return False

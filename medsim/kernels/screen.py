@@ -35,6 +35,7 @@ from medsim.kernels.vectors import (
 )
 
 if TYPE_CHECKING:
+    from medsim.kernels.blocks import Block
     from medsim.kernels.nearest import Pool
     from medsim.kernels.types import Hashes, Ids, Offsets
 
@@ -116,8 +117,9 @@ class Screen(NamedTuple):
     """What one thread screens with.
 
     Attributes:
-        windows: uint64[(n_characters * length + 1) * WORDS], for queries of one length: which terms
-            of a block miss a character in the window of a row; the last vector is zero.
+        windows: uint64[(n_characters * stride + 1) * WORDS], for queries of up to ``stride``
+            characters: which terms of a block miss a character in the window of a row; the last
+            vector is zero.
         preset: uint64[N_PLANES * WORDS], what counters begin with.
         present: int32[n_characters], first those that the block has.
     """
@@ -128,59 +130,59 @@ class Screen(NamedTuple):
 
 
 @kernel
-def can_screen(pool: Pool, screen: Screen, length: int) -> bool:
-    """Return whether there is room for the windows of queries of some length."""
-    return (pool.n_characters * length + 1) * WORDS <= len(screen.windows)
+def can_screen(pool: Pool, screen: Screen, stride: int) -> bool:
+    """Return whether there is room for the windows of queries of up to some length."""
+    return (pool.n_characters * stride + 1) * WORDS <= len(screen.windows)
 
 
 @kernel
-def begin_screen(pool: Pool, screen: Screen, length: int) -> None:
-    """Let every term miss every character, for queries of some length."""
-    n_words = pool.n_characters * length * WORDS
+def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
+    """Let every term miss every character, for queries of up to some length."""
+    n_words = pool.n_characters * stride * WORDS
     screen.windows[:n_words] = _ALL
     screen.windows[n_words : n_words + WORDS] = _ZERO
 
 
 @kernel
-def offsets_of(pool: Pool, places: Ids, length: int) -> Offsets:
+def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
     """Return for each of some queries which vectors to look at, the rarest characters first.
 
     Args:
         pool: the terms; its characters are numbered by frequency.
-        places: int32[n_queries], where the queries lie; all have the same length.
-        length: theirs.
+        places: int32[n_queries], where the queries lie.
+        stride: the length of the longest.
 
     Returns:
         uint32[n_queries, n_offsets], in bytes; n_offsets is a multiple of ``STEP``.
     """
-    n_looks = min(length, _MOST_CHARACTERS)
-    n_offsets = (n_looks + STEP - 1) // STEP * STEP
-    none = np.uint32(pool.n_characters * length * VECTOR_BYTES)
+    n_offsets = (min(stride, _MOST_CHARACTERS) + STEP - 1) // STEP * STEP
+    none = np.uint32(pool.n_characters * stride * VECTOR_BYTES)
     offsets = np.full((len(places), n_offsets), none, np.uint32)
     for query in range(len(places)):
-        first = pool.starts[places[query]]
-        rows = np.argsort(pool.codes[first : first + length])
-        for at in range(n_looks):
-            row = rows[length - 1 - at]
-            window = np.int64(pool.codes[first + row]) * length + row
+        first, end = pool.starts[places[query]], pool.starts[places[query] + 1]
+        rows = np.argsort(pool.codes[first:end])
+        for at in range(min(len(rows), _MOST_CHARACTERS)):
+            row = rows[len(rows) - 1 - at]
+            window = np.int64(pool.codes[first + row]) * stride + row
             offsets[query, at] = np.uint32(window * VECTOR_BYTES)
     return offsets
 
 
 @kernel
 def fill_windows(
-    equals: Hashes, screen: Screen, n_present: int, length: int, other: int, bound: int
+    equals: Hashes, screen: Screen, block: Block, length: int, stride: int, bound: int
 ) -> None:
     """Note which terms of a block miss which character in the window of which row.
 
     Args:
-        equals: uint64[n_characters * other * WORDS], the terms that have a character in a column.
+        equals: uint64[n_characters * block.length * WORDS], the block's, see ``filled``.
         screen: whose windows are filled for the characters present; the others' are all ones.
-        n_present: how many characters the block has.
+        block: of terms.
         length: of the queries.
-        other: of the terms.
+        stride: of the windows.
         bound: the largest distance that may enter.
     """
+    other = block.length
     difference = length - other
     spare = (bound - abs(difference)) // 2
     lowest, highest = min(0, difference) - spare, max(0, difference) + spare
@@ -189,10 +191,10 @@ def fill_windows(
     for row in range(length):
         low, high = max(0, row - highest), min(other, row + 1 - lowest)
         width = np.uint64(max(0, high - low))
-        for at in range(n_present):
+        for at in range(block.n_present):
             character = np.int64(screen.present[at])
             source = equals_at + np.uint64((character * other + low) * VECTOR_BYTES)
-            target = windows_at + np.uint64((character * length + row) * VECTOR_BYTES)
+            target = windows_at + np.uint64((character * stride + row) * VECTOR_BYTES)
             write_neither(source, width, target)
     missed = bound - max(0, -difference)
     for plane in range(N_PLANES):
@@ -201,9 +203,9 @@ def fill_windows(
 
 
 @kernel
-def clear_windows(screen: Screen, n_present: int, length: int) -> None:
+def clear_windows(screen: Screen, block: Block, stride: int) -> None:
     """Undo ``fill_windows``: every term misses every character."""
-    n_words = length * WORDS
-    for at in range(n_present):
+    n_words = stride * WORDS
+    for at in range(block.n_present):
         first = np.int64(screen.present[at]) * n_words
         screen.windows[first : first + n_words] = _ALL

@@ -1,4 +1,4 @@
-"""The search of ``nearest`` for many queries of one length, comparing 256 terms at once.
+"""The search of ``nearest`` for many queries of near lengths, comparing 256 terms at once.
 
 It gives what ``nearest.search`` gives. The table of edit distances of a query (rows) and a term
 (columns) is computed on single bits, one a term, for a block of up to 256 terms of one length
@@ -29,7 +29,15 @@ from medsim.kernels.hashing import tie_of
 from medsim.kernels.intrinsics import trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
 from medsim.kernels.nearest import Search, search_length
-from medsim.kernels.order import Order, new_order, put_in_order
+from medsim.kernels.order import (
+    N_FALLEN,
+    N_RUNS,
+    Order,
+    admits,
+    length_of,
+    new_order,
+    put_in_order,
+)
 from medsim.kernels.screen import (
     MOST_MISSED,
     begin_screen,
@@ -51,7 +59,7 @@ from medsim.kernels.table import (
 from medsim.kernels.vectors import LANES, VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids
+    from medsim.kernels.types import Ids, Offsets
 
 _WORD = 64
 _ONE = np.uint64(1)
@@ -106,14 +114,21 @@ def _is_screened(order: Order, first: int, stop: int) -> bool:
 
 @kernel
 def _search_run(
-    task: Search, order: Order, first: int, stop: int, length: int, block: Block, slate: Slate
-) -> int:
-    """Compare queries of one length and bound, from ``first`` to ``stop`` in order, with a block.
+    task: Search, order: Order, run: int, stride: int, block: Block, slate: Slate
+) -> None:
+    """Compare a run of queries, of one length and bound, with a block.
 
-    Returns:
-        How many bounds have fallen.
+    Args:
+        task: the search.
+        order: whose state counts the bounds that fall.
+        run: of the order.
+        stride: of the screen's windows.
+        block: of terms.
+        slate: of this thread.
     """
-    plan, screen, bound = slate.plan, slate.screen, order.bounds[first]
+    first, stop = int(order.runs[run]), int(order.runs[run + 1])
+    length, bound = order.lengths[first], order.bounds[first]
+    plan, screen = slate.plan, slate.screen
     plan_at, equals = np.uint64(plan.ctypes.data), np.uint64(slate.equals.ctypes.data)
     states, counts = np.uint64(slate.states.ctypes.data), np.uint64(slate.counts.ctypes.data)
     windows, preset = np.uint64(screen.windows.ctypes.data), np.uint64(screen.preset.ctypes.data)
@@ -123,8 +138,8 @@ def _search_run(
     begin(table, slate)
     screened = _is_screened(order, first, stop)
     if screened:
-        fill_windows(slate.equals, screen, block.n_present, length, block.length, bound)
-    n_ruled_out, n_fallen = 0, 0
+        fill_windows(slate.equals, screen, block, length, stride, bound)
+    n_ruled_out = 0
     n_valid, given_up, shared = 0, False, np.int64(length)
     for at in range(first, stop):
         shared = min(shared, order.shared[at])
@@ -147,46 +162,69 @@ def _search_run(
             done += 1
         n_valid = min(done, KEPT_PASSES)
         if not given_up:
-            n_fallen += _enter_survivors(task, int(order.slots[at]), block, table, slate)
+            fallen = _enter_survivors(task, int(order.slots[at]), block, table, slate)
+            order.state[N_FALLEN] += fallen
         given_up = given_up and done <= KEPT_PASSES
-    return n_fallen
 
 
 @kernel
-def _search_block(
-    task: Search, order: Order, first: int, length: int, block: Block, slate: Slate
-) -> int:
-    """Compare queries of one length, from the ``first`` in order on, with a block.
-
-    Returns:
-        How many bounds have fallen.
-    """
-    n_fallen = 0
-    while first < len(order.slots):
-        stop = int(np.searchsorted(order.bounds, order.bounds[first], side="right"))
-        n_fallen += _search_run(task, order, first, stop, length, block, slate)
-        first = stop
+def _search_block(task: Search, order: Order, stride: int, block: Block, slate: Slate) -> None:
+    """Compare the queries that admit a block's length with the block."""
+    for run in range(order.state[N_RUNS]):
+        first = order.runs[run]
+        if abs(order.lengths[first] - block.length) <= order.bounds[first]:
+            _search_run(task, order, run, stride, block, slate)
     if order.n_steps:
-        clear_windows(slate.screen, block.n_present, length)
-    return n_fallen
+        clear_windows(slate.screen, block, stride)
 
 
 @kernel
-def _search_plainly(task: Search, order: Order, first: int, other: int, work: Workspace) -> int:
-    """Compare queries, from the ``first`` in order on, with all terms of one length, one by one.
-
-    Returns:
-        How many bounds may have fallen.
-    """
+def _search_plainly(task: Search, order: Order, other: int, work: Workspace) -> None:
+    """Compare the queries that admit a length with all terms of that length, one by one."""
     pool = task.pool
-    for at in range(first, len(order.slots)):
+    for at in range(len(order.slots)):
+        if abs(order.lengths[at] - other) > order.bounds[at]:
+            continue
         slot = int(order.slots[at])
         query = pool.places[task.queries[slot]]
         begin, end = pool.starts[query], pool.starts[query + 1]
         set_masks(pool.codes, begin, end, work.masks)
         search_length(task, query, other, slot, work)
         clear_masks(pool.codes, begin, end, work.masks)
-    return len(order.slots) - first
+        order.state[N_FALLEN] += 1
+
+
+@kernel
+def _search_length(
+    task: Search,
+    group: Ids,
+    looks: Offsets,
+    order: Order,
+    other: int,
+    slate: Slate,
+    work: Workspace,
+) -> bool:
+    """Compare the queries of a group with all terms of one length.
+
+    Returns:
+        Whether any query admits that length.
+    """
+    pool = task.pool
+    if not 0 <= other < len(pool.length_starts) - 1 or not admits(order, other):
+        return False
+    shortest, stride = order.lengths[0], int(order.lengths[-1])
+    plainly = shortest == 0 or other == 0
+    plainly |= other * pool.n_characters * WORDS > len(slate.equals)
+    for first in range(pool.length_starts[other], pool.length_starts[other + 1], LANES):
+        if _ONE_IN * order.state[N_FALLEN] >= len(group):
+            put_in_order(task, group, looks, order)
+        if plainly:
+            _search_plainly(task, order, other, work)
+            break
+        block = filled(pool, first, other, slate.equals, slate.screen.present)
+        _search_block(task, order, stride, block, slate)
+        clear(block, slate.equals, slate.screen.present)
+    return True
 
 
 @kernel
@@ -199,40 +237,23 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
 
     Args:
         task: the search.
-        group: int32[n], which of the search's queries; they have one length and are in order of
-            text.
+        group: int32[n], which of the search's queries, in order of length, then of text; their
+            lengths are near each other, and none but all are 0.
         slate: of this thread.
         work: of this thread, for comparing one by one.
     """
-    pool, n_queries = task.pool, len(group)
-    max_length = len(pool.length_starts) - 2
-    query = pool.places[task.queries[group[0]]]
-    length = pool.starts[query + 1] - pool.starts[query]
-    looks = np.empty((n_queries, 0), np.uint32)
-    if can_screen(pool, slate.screen, length):
-        begin_screen(pool, slate.screen, length)
-        looks = offsets_of(pool, pool.places[task.queries[group]], length)
-    order = new_order(n_queries, looks)
-    n_fallen = n_queries
-    for difference in range(max(length, max_length - length) + 1):
-        for side in range(2 if difference else 1):
-            other = length - difference if side == 0 else length + difference
-            if not 0 <= other <= max_length:
-                continue
-            plainly = length == 0 or other == 0
-            plainly |= other * pool.n_characters * WORDS > len(slate.equals)
-            for block_first in range(
-                pool.length_starts[other], pool.length_starts[other + 1], LANES
-            ):
-                if _ONE_IN * n_fallen >= n_queries:
-                    put_in_order(task, group, looks, order)
-                    n_fallen = 0
-                first = int(np.searchsorted(order.bounds, difference))
-                if first == n_queries:
-                    return
-                if plainly:
-                    n_fallen += _search_plainly(task, order, first, other, work)
-                    break
-                block = filled(pool, block_first, other, slate.equals, slate.screen.present)
-                n_fallen += _search_block(task, order, first, length, block, slate)
-                clear(block, slate.equals, slate.screen.present)
+    pool = task.pool
+    low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))
+    looks = np.empty((len(group), 0), np.uint32)
+    if can_screen(pool, slate.screen, high):
+        begin_screen(pool, slate.screen, high)
+        looks = offsets_of(pool, pool.places[task.queries[group]], high)
+    order = new_order(len(group), looks)
+    put_in_order(task, group, looks, order)
+    for other in range(low, high + 1):
+        _search_length(task, group, looks, order, other, slate, work)
+    searching = True
+    while searching:
+        low, high = low - 1, high + 1
+        searching = _search_length(task, group, looks, order, low, slate, work)
+        searching |= _search_length(task, group, looks, order, high, slate, work)

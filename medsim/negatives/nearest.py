@@ -246,14 +246,28 @@ def _groups(task: Search, threads: int) -> list[Ids]:
     bounds[served] = best.distances[best.starts[served + 1] - 1]
     order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
     cuts = np.flatnonzero(np.diff(lengths[order])) + 1
-    size = max(_LEAST_GROUP, len(order) // (_GROUPS_A_THREAD * threads))
-    groups = [
-        part[begin : begin + size]
-        for part in np.split(order.astype(np.int32), cuts)
-        for begin in range(0, len(part), size)
-    ]
+    most = max(_LEAST_GROUP, len(order) // (_GROUPS_A_THREAD * threads))
+    groups: list[Ids] = []
+    near: list[Ids] = []  # of lengths that have few queries
+    for part in np.split(order.astype(np.int32), cuts):
+        if not len(part):
+            continue
+        if near and not _belong(lengths[near[0][0]], lengths[part[0]]):
+            groups.append(np.concatenate(near))
+            near = []
+        near.append(part)
+        if sum(map(len, near)) >= _LEAST_GROUP:
+            whole = np.concatenate(near)
+            groups += [whole[begin : begin + most] for begin in range(0, len(whole), most)]
+            near = []
+    groups += [np.concatenate(near)] if near else []
     groups.sort(key=lambda group: _cost(bounds[group]), reverse=True)
-    return [group[np.argsort(task.queries[group], kind="stable")] for group in groups]
+    return [group[np.lexsort((task.queries[group], lengths[group]))] for group in groups]
+
+
+def _belong(shortest: int, length: int) -> bool:
+    """Return whether queries of two lengths are searched together; none but all may be empty."""
+    return shortest > 0 and length <= shortest + shortest // 4 + 4
 
 
 def _cost(bounds: Starts) -> float:
