@@ -118,10 +118,10 @@ def put_in_order(task: Search, group: Ids, looks: Offsets, order: Order) -> None
 
 
 @kernel
-def length_of(task: Search, slot: int) -> np.int64:
+def length_of(task: Search, slot: int) -> int:
     """Return the length of a query."""
     place = task.pool.places[task.queries[slot]]
-    return task.pool.starts[place + 1] - task.pool.starts[place]
+    return int(task.pool.starts[place + 1] - task.pool.starts[place])
 
 
 @kernel

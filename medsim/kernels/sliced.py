@@ -238,7 +238,7 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     Args:
         task: the search.
         group: int32[n], which of the search's queries, in order of length, then of text; their
-            lengths are near each other, and none but all are 0.
+            lengths are near each other, and either all or none of them are empty.
         slate: of this thread.
         work: of this thread, for comparing one by one.
     """

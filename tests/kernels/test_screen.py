@@ -67,7 +67,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
     looks = offsets_of(pool, np.array([place], np.int32), length)
     block = filled(pool, first, other, slate.equals, screen.present)
     assert block.n_terms == len(terms)
-    fill_windows(slate.equals, screen, block.n_present, length, other, bound)
+    fill_windows(slate.equals, screen, block, length, length, bound)
     out = _ruled_out(screen.windows, looks[0], looks.shape[1] // STEP, screen.preset)
     return int(out) == 2**64 - 1
 
