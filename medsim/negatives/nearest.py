@@ -14,34 +14,24 @@ from numba import config
 from medsim.config import checked_threads
 from medsim.errors import OptionError
 from medsim.kernels.best import Best
-from medsim.kernels.distance import Workspace
-from medsim.kernels.grams import Tally, index_grams, search_alike
+from medsim.kernels.grams import index_grams, search_alike
 from medsim.kernels.hashing import term_hashes
-from medsim.kernels.lanes import MARGIN, N_FIELDS
-from medsim.kernels.nearest import (
-    Pool,
-    Search,
-    search,
-    search_neighbours,
-    signatures,
-    suffixes,
-)
-from medsim.kernels.screen import N_PLANES, Screen
+from medsim.kernels.nearest import Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
-from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, Slate
-from medsim.kernels.vectors import WORDS
+from medsim.negatives.groups import groups
+from medsim.negatives.layout import laid_out, orders, slate, tally, workspace
 from medsim.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from medsim.kernels.types import Codes, Hashes, Ids, Starts
+    from medsim.kernels.distance import Workspace
+    from medsim.kernels.grams import Tally
+    from medsim.kernels.table import Slate
+    from medsim.kernels.types import Hashes, Ids, Starts
     from medsim.terms import PackedTerms
 
 _QUERIES_A_TASK = 64
-_LEAST_GROUP = 2048  # queries
-_GROUPS_A_THREAD = 8
-_EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -117,11 +107,11 @@ class NearestSearch:
     def __init__(
         self, candidates: Candidates, *, seed: int, threads: int, sliced: bool | None = None
     ) -> None:
-        self._pool = _laid_out(candidates)
+        self._pool = laid_out(candidates)
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
-        self._orders = [_with_ranks(order) for order in _orders(self._pool)]
+        self._orders = orders(self._pool)
         self._grams = index_grams(self._pool.codes, self._pool.starts)
 
     def nearest(
@@ -145,9 +135,9 @@ class NearestSearch:
         _check(queries, wanted, len(self._pool.ids))
         best = _no_candidates(np.minimum(wanted, len(self._pool.ids)))
         task = Search(self._pool, self._seed, queries, best)
-        works = [_workspace(self._pool) for _ in range(self._threads)]
+        works = [workspace(self._pool) for _ in range(self._threads)]
         starts = range(0, len(queries), _QUERIES_A_TASK)
-        tallies = [(work, _tally(self._pool)) for work in works]
+        tallies = [(work, tally(self._pool)) for work in works]
         _in_threads(tallies, starts, lambda first, space: self._bound(task, first, *space))
         if self._sliced:
             self._complete_in_groups(task, works, advance)
@@ -169,8 +159,8 @@ class NearestSearch:
             search_group(task, group, *space)
             advance(len(group))
 
-        spaces = [(_slate(self._pool), work) for work in works]
-        _in_threads(spaces, _groups(task, self._threads), complete)
+        spaces = [(slate(self._pool), work) for work in works]
+        _in_threads(spaces, groups(task, self._threads), complete)
 
 
 def nearest(
@@ -233,126 +223,6 @@ def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]
             pass
     finally:
         executor.shutdown(cancel_futures=True)
-
-
-def _groups(task: Search, threads: int) -> list[Ids]:
-    """Return the queries by length, bound and text, in groups of one length, costliest first."""
-    pool, best = task.pool, task.best
-    lengths = np.diff(pool.starts)[pool.places[task.queries]]
-    wants = np.flatnonzero(np.diff(best.starts))
-    full = best.counts == np.diff(best.starts)
-    bounds = np.full(len(task.queries), np.iinfo(np.int32).max, np.int64)
-    served = wants[full[wants]]
-    bounds[served] = best.distances[best.starts[served + 1] - 1]
-    order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
-    cuts = np.flatnonzero(np.diff(lengths[order])) + 1
-    most = max(_LEAST_GROUP, len(order) // (_GROUPS_A_THREAD * threads))
-    groups: list[Ids] = []
-    near: list[Ids] = []  # of lengths that have few queries
-    for part in np.split(order.astype(np.int32), cuts):
-        if not len(part):
-            continue
-        if near and not _belong(lengths[near[0][0]], lengths[part[0]]):
-            groups.append(np.concatenate(near))
-            near = []
-        near.append(part)
-        if sum(map(len, near)) >= _LEAST_GROUP:
-            whole = np.concatenate(near)
-            groups += [whole[begin : begin + most] for begin in range(0, len(whole), most)]
-            near = []
-    groups += [np.concatenate(near)] if near else []
-    groups.sort(key=lambda group: _cost(bounds[group]), reverse=True)
-    return [group[np.lexsort((task.queries[group], lengths[group]))] for group in groups]
-
-
-def _belong(shortest: int, length: int) -> bool:
-    """Return whether queries of two lengths are searched together; none but all may be empty."""
-    return shortest > 0 and length <= shortest + shortest // 4 + 4
-
-
-def _cost(bounds: Starts) -> float:
-    """Return about what a group costs: terms within the bound's lengths times the band."""
-    return float(np.square(np.minimum(bounds, 1 << 12)).sum())
-
-
-def _orders(pool: Pool) -> list[Ids]:
-    """Return orders in which near terms often stand side by side: by text, from either end."""
-    by_end = np.lexsort(suffixes(pool.codes, pool.starts))
-    return [np.arange(len(pool.ids), dtype=np.int32), pool.ids[by_end]]
-
-
-def _with_ranks(order: Ids) -> tuple[Ids, Ids]:
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order), dtype=np.int32)
-    return order, ranks
-
-
-def _laid_out(candidates: Candidates) -> Pool:
-    """Return the pool by length, then by text, with characters numbered by frequency."""
-    lengths = np.diff(candidates.terms.starts)
-    ids = np.argsort(lengths, kind="stable").astype(np.int32)
-    places = np.empty_like(ids)
-    places[ids] = np.arange(len(ids), dtype=np.int32)
-    terms = candidates.terms.take(ids)
-    codes, n_characters = _numbered(terms.codes)
-    n_lengths = int(lengths.max(initial=0)) + 2
-    return Pool(
-        codes=codes,
-        starts=terms.starts,
-        signatures=signatures(codes, terms.starts),
-        length_starts=np.searchsorted(lengths[ids], np.arange(n_lengths)).astype(np.int64),
-        components=candidates.components[ids],
-        hashes=candidates.hashes[ids],
-        ids=ids,
-        places=places,
-        n_characters=n_characters,
-    )
-
-
-def _numbered(codes: Codes) -> tuple[Codes, int]:
-    """Return the characters as numbers from 0, the most frequent first, and how many there are."""
-    counts = np.bincount(codes, minlength=1)
-    by_frequency = np.argsort(-counts, kind="stable")
-    n_characters = int(np.count_nonzero(counts))
-    numbers = np.empty(len(counts), np.uint32)
-    numbers[by_frequency] = np.arange(len(counts), dtype=np.uint32)
-    return numbers[codes], max(1, n_characters)
-
-
-def _longest(pool: Pool) -> int:
-    return max(1, len(pool.length_starts) - 2)
-
-
-def _workspace(pool: Pool) -> Workspace:
-    n_words = -(-_longest(pool) // 64)
-    return Workspace(
-        masks=np.zeros(pool.n_characters * n_words, np.uint64),
-        plus=np.zeros(n_words, np.uint64),
-        minus=np.zeros(n_words, np.uint64),
-    )
-
-
-def _tally(pool: Pool) -> Tally:
-    n_terms = len(pool.ids)
-    return Tally(counts=np.zeros(n_terms, np.uint8), counted=np.empty(n_terms, np.int32))
-
-
-def _slate(pool: Pool) -> Slate:
-    longest = _longest(pool)
-    n_equals = min(pool.n_characters * longest * WORDS, _EQUALS_BYTES // 8)
-    n_kept = KEPT_PASSES + 3
-    n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed
-    return Slate(
-        equals=np.zeros(n_equals, np.uint64),
-        states=np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64),
-        counts=np.zeros(n_kept * n_planes * WORDS, np.uint64),
-        screen=Screen(
-            windows=np.zeros(n_equals + WORDS, np.uint64),
-            preset=np.zeros(N_PLANES * WORDS, np.uint64),
-            present=np.zeros(pool.n_characters, np.int32),
-        ),
-        plan=np.zeros((longest + 2, N_FIELDS), np.int64),
-    )
 
 
 def _no_candidates(capacity: Ids) -> Best:

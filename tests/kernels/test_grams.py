@@ -12,7 +12,7 @@ from oracles.datasets import levenshtein
 
 from medsim.kernels.grams import Tally, index_grams, search_alike
 from medsim.kernels.nearest import Search
-from medsim.negatives import nearest
+from medsim.negatives import layout, nearest
 from medsim.terms import pack
 
 pytestmark = pytest.mark.kernels
@@ -24,11 +24,11 @@ def trigrams(term: str) -> list[str]:
 
 def alike(terms: list[str], wanted: int) -> list[list[tuple[str, int]]]:
     """Return what each term is given by its trigrams alone; terms are in order of text."""
-    pool = nearest._laid_out(nearest.Candidates.of(terms))
+    pool = layout.laid_out(nearest.Candidates.of(terms))
     queries = np.arange(len(terms), dtype=np.int32)
     best = nearest._no_candidates(np.full(len(terms), wanted, np.int32))
     tally = Tally(counts=np.zeros(len(terms), np.uint8), counted=np.empty(len(terms), np.int32))
-    work = nearest._workspace(pool)
+    work = layout.workspace(pool)
 
     search_alike(
         Search(pool, np.uint64(0), queries, best),

@@ -25,7 +25,7 @@ from medsim.kernels.screen import (
     rules_out,
 )
 from medsim.kernels.vectors import WORDS
-from medsim.negatives import nearest
+from medsim.negatives import layout, nearest
 from medsim.terms import pack
 
 pytestmark = pytest.mark.skipif(
@@ -46,7 +46,7 @@ def _ruled_out(windows, looks, n_steps, preset):  # noqa: ANN202 — intrinsics 
 def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
     """Return whether terms of one length are ruled out for a query."""
     packed = pack([query, *terms])
-    pool = nearest._laid_out(
+    pool = layout.laid_out(
         nearest.Candidates(
             terms=packed,
             components=np.arange(len(packed), dtype=np.int32),
@@ -56,7 +56,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
     # Terms of one length lie in the order given, so the query is the first of its length.
     place, length, other = pool.places[0], len(query), len(terms[0])
     first = int(pool.length_starts[other]) + (other == length)
-    slate = nearest._slate(pool)
+    slate = layout.slate(pool)
     screen = Screen(
         windows=np.zeros(len(slate.equals) + WORDS, np.uint64),
         preset=np.zeros(N_PLANES * WORDS, np.uint64),

@@ -1,0 +1,105 @@
+"""Lays terms out for the search, and makes the room that its threads compute in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.kernels.distance import Workspace
+from medsim.kernels.grams import Tally
+from medsim.kernels.lanes import MARGIN, N_FIELDS
+from medsim.kernels.nearest import Pool, signatures, suffixes
+from medsim.kernels.screen import N_PLANES, Screen
+from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, Slate
+from medsim.kernels.vectors import WORDS
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Codes, Ids
+    from medsim.negatives.nearest import Candidates
+
+_EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
+
+
+def laid_out(candidates: Candidates) -> Pool:
+    """Return the pool by length, then by text, with characters numbered by frequency."""
+    lengths = np.diff(candidates.terms.starts)
+    ids = np.argsort(lengths, kind="stable").astype(np.int32)
+    places = np.empty_like(ids)
+    places[ids] = np.arange(len(ids), dtype=np.int32)
+    terms = candidates.terms.take(ids)
+    codes, n_characters = _numbered(terms.codes)
+    n_lengths = int(lengths.max(initial=0)) + 2
+    return Pool(
+        codes=codes,
+        starts=terms.starts,
+        signatures=signatures(codes, terms.starts),
+        length_starts=np.searchsorted(lengths[ids], np.arange(n_lengths)).astype(np.int64),
+        components=candidates.components[ids],
+        hashes=candidates.hashes[ids],
+        ids=ids,
+        places=places,
+        n_characters=n_characters,
+    )
+
+
+def orders(pool: Pool) -> list[tuple[Ids, Ids]]:
+    """Return orders in which near terms often stand side by side: by text, from either end.
+
+    Returns:
+        Each as int32[n_terms], rows of terms, and its inverse, where each row stands.
+    """
+    by_text = np.arange(len(pool.ids), dtype=np.int32)
+    by_end = pool.ids[np.lexsort(suffixes(pool.codes, pool.starts))]
+    ranks = np.empty_like(by_end)
+    ranks[by_end] = by_text
+    return [(by_text, by_text), (by_end, ranks)]
+
+
+def _numbered(codes: Codes) -> tuple[Codes, int]:
+    """Return the characters as numbers from 0, the most frequent first, and how many there are."""
+    counts = np.bincount(codes, minlength=1)
+    by_frequency = np.argsort(-counts, kind="stable")
+    n_characters = int(np.count_nonzero(counts))
+    numbers = np.empty(len(counts), np.uint32)
+    numbers[by_frequency] = np.arange(len(counts), dtype=np.uint32)
+    return numbers[codes], max(1, n_characters)
+
+
+def _longest(pool: Pool) -> int:
+    return max(1, len(pool.length_starts) - 2)
+
+
+def workspace(pool: Pool) -> Workspace:
+    """Return room to compare terms of a pool one by one."""
+    n_words = -(-_longest(pool) // 64)
+    return Workspace(
+        masks=np.zeros(pool.n_characters * n_words, np.uint64),
+        plus=np.zeros(n_words, np.uint64),
+        minus=np.zeros(n_words, np.uint64),
+    )
+
+
+def tally(pool: Pool) -> Tally:
+    """Return room to count shared trigrams."""
+    n_terms = len(pool.ids)
+    return Tally(counts=np.zeros(n_terms, np.uint8), counted=np.empty(n_terms, np.int32))
+
+
+def slate(pool: Pool) -> Slate:
+    """Return room to compare terms of a pool block by block."""
+    longest = _longest(pool)
+    n_equals = min(pool.n_characters * longest * WORDS, _EQUALS_BYTES // 8)
+    n_kept = KEPT_PASSES + 3
+    n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more, for what has overflowed
+    return Slate(
+        equals=np.zeros(n_equals, np.uint64),
+        states=np.zeros(n_kept * (longest + 2 * MARGIN) * 2 * WORDS, np.uint64),
+        counts=np.zeros(n_kept * n_planes * WORDS, np.uint64),
+        screen=Screen(
+            windows=np.zeros(n_equals + WORDS, np.uint64),
+            preset=np.zeros(N_PLANES * WORDS, np.uint64),
+            present=np.zeros(pool.n_characters, np.int32),
+        ),
+        plan=np.zeros((longest + 2, N_FIELDS), np.int64),
+    )
