@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _SIZE = 3
 _MOST_BITS = 18
 _FAR = 16  # bounds below it are as good as they need be
-_POSTINGS = 100  # read for each edit of the bound, of at most
-_EDITS = 64
-_COMPARED = 8  # candidates, and two for each that is wanted
+_POSTINGS = 100  # terms of trigrams that are read for each edit of the bound
+_EDITS = 64  # of the bound that count for that, at most
+_COMPARED = 8  # candidates that are compared, and two more for each that the query wants
 _LEVELS = 256
 
 

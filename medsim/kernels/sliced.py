@@ -10,9 +10,9 @@ It gives what ``nearest.search`` gives. The table of edit distances of a query (
   at once (``screen``).
 - Values never fall along a diagonal. Counters follow the one that ends in the last cell; once all
   of a block's terms have exceeded the bound there, the block is done, after about a dozen rows.
-- Queries are kept in order of what their bounds have come to, then of text, and so is the state
-  after every pass of rows: a query begins after the last pass that lies within the prefix it
-  shares with the one before, and is done at once if that one was given up within it.
+- Queries are kept in order of length, of what their bounds have come to, then of text. The state
+  after every pass of rows is kept, too: a query begins after the last pass that lies within the
+  prefix it shares with the one before, and is done at once if that one was given up within it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ _REST = 16  # blocks that are then not screened
 def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate: Slate) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
-    A term's distance is the difference of the lengths and what its counter has counted.
+    A term's distance is the difference of the lengths and what its counter has counted since it was
+    preset.
 
     Returns:
         Whether the query's bound has fallen.
@@ -187,11 +188,12 @@ def _search_plainly(task: Search, order: Order, other: int, work: Workspace) -> 
             continue
         slot = int(order.slots[at])
         query = pool.places[task.queries[slot]]
-        begin, end = pool.starts[query], pool.starts[query + 1]
-        set_masks(pool.codes, begin, end, work.masks)
+        first, end = pool.starts[query], pool.starts[query + 1]
+        before = bound_of(task.best, slot)
+        set_masks(pool.codes, first, end, work.masks)
         search_length(task, query, other, slot, work)
-        clear_masks(pool.codes, begin, end, work.masks)
-        order.state[N_FALLEN] += 1
+        clear_masks(pool.codes, first, end, work.masks)
+        order.state[N_FALLEN] += bound_of(task.best, slot) < before
 
 
 @kernel

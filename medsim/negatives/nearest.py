@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from medsim.terms import PackedTerms
 
 _QUERIES_A_TASK = 64
+_SEEDS = 1 << 64
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -69,7 +70,8 @@ class Candidates:
         packed = pack(terms)
         if components is None:
             components = np.arange(len(terms), dtype=np.int32)
-        if len(components) != len(terms):
+        components = np.asarray(components, np.int32)
+        if components.shape != (len(terms),):
             raise OptionError("each term must have a component")
         return cls(
             terms=packed,
@@ -102,11 +104,18 @@ class NearestSearch:
         threads: how many to use; results do not depend on it.
         sliced: whether to compare 256 terms at once; by default where the machine can. The results
             are the same.
+
+    Beside the pool, each thread takes about 2 kB for every character of the longest term.
+
+    Raises:
+        OptionError: the seed is out of range.
     """
 
     def __init__(
         self, candidates: Candidates, *, seed: int, threads: int, sliced: bool | None = None
     ) -> None:
+        if not 0 <= seed < _SEEDS:
+            raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
         self._pool = laid_out(candidates)
         self._seed = np.uint64(seed)
         self._threads = threads
@@ -132,8 +141,8 @@ class NearestSearch:
         Raises:
             OptionError: a query is no row of the pool, or a number is missing or negative.
         """
-        _check(queries, wanted, len(self._pool.ids))
-        best = _no_candidates(np.minimum(wanted, len(self._pool.ids)))
+        queries, wanted = _checked(queries, wanted, len(self._pool.ids))
+        best = _no_candidates(wanted)
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
         starts = range(0, len(queries), _QUERIES_A_TASK)
@@ -179,23 +188,32 @@ def nearest(
         candidates: the pool.
         queries: int32[n_queries], rows of the pool.
         wanted: int32[n_queries], how many each query asks for.
-        seed: of the hash that orders equal distances.
+        seed: of the hash that orders equal distances, from 0 to 2**64 - 1.
         threads: how many to use, all available ones by default; results do not depend on it.
         sliced: see ``NearestSearch``.
         advance: told how many more queries are done, from any thread.
 
     Returns:
         As many as wanted, or fewer where the pool has no more.
+
+    Raises:
+        OptionError: a query is no row of the pool, or a number is out of range.
     """
     search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
     return search.nearest(queries, wanted, advance)
 
 
-def _check(queries: Ids, wanted: Ids, n_terms: int) -> None:
-    if len(queries) != len(wanted) or wanted.min(initial=0) < 0:
+def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:
+    """Return queries, and how many terms each wants, of those there are."""
+    rows, sizes = np.asarray(queries), np.asarray(wanted)
+    for numbers in (rows, sizes):
+        if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and len(numbers)):
+            raise OptionError("queries, and how many terms each wants, must be whole numbers")
+    if len(rows) != len(sizes) or sizes.min(initial=0) < 0:
         raise OptionError("each query must say how many terms it wants")
-    if len(queries) and not 0 <= queries.min() <= queries.max() < n_terms:
+    if len(rows) and not 0 <= rows.min() <= rows.max() < n_terms:
         raise OptionError(f"queries must be rows of the {n_terms:,} terms")
+    return rows.astype(np.int32), np.minimum(sizes.astype(np.int64), n_terms).astype(np.int32)
 
 
 def _complete(task: Search, first: int, work: Workspace, advance: Callable[[int], None]) -> None:

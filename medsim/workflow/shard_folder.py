@@ -156,25 +156,27 @@ class ShardFolder:
         Raises:
             InputError: some are missing, damaged or of another job; the message names them.
         """
-        found, missing, unusable = [], [], []
+        found, missing, damaged, said = [], [], [], []
         for number in range(1, own.total + 1):
             try:
                 found += self.read(own, Shard(number=number, total=own.total))
             except FileNotFoundError:
                 missing.append(number)
             except InputError as error:
-                unusable.append((number, str(error)))
+                damaged.append(number)
+                said.append(str(error))
         if missing:
             one = len(missing) == 1
-            raise InputError(
+            said.insert(
+                0,
                 f"shard{'' if one else 's'} {_listed(missing)} of {own.total} "
-                f"{'is' if one else 'are'} missing in {self.folder}; make "
-                f"{'it' if one else 'each'} with medsim build and --shard {missing[0]}/{own.total}"
+                f"{'is' if one else 'are'} missing in {self.folder}",
             )
-        if unusable:
-            said = "; ".join(said for _, said in unusable[:_MOST_NAMED])
+        if said:
+            left = sorted(missing + damaged)
             raise InputError(
-                f"{said}; make it again with medsim build and --shard {unusable[0][0]}/{own.total}"
+                f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
+                f"with medsim build and --shard {left[0]}/{own.total}"
             )
         return found
 

@@ -1,0 +1,5 @@
+"""Runs the program: ``python -m medsim``."""
+
+from medsim.cli import main
+
+main()
