@@ -239,3 +239,11 @@ def test_help_does_not_wait_for_slow_imports() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_package_runs_as_a_program() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "medsim", "--version"], capture_output=True, text=True, check=True
+    )
+
+    assert ran.stdout == run("--version").stdout

@@ -490,7 +490,25 @@ def test_components_must_be_there_for_every_term() -> None:
         Candidates.of(["a", "b"], np.zeros(1, np.int32))
 
 
-@pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], []), ([0], [1.5]), ([[0]], [[1]])],
+)
 def test_queries_that_are_no_rows_are_refused(query: list[int], wanted: list[int]) -> None:
     with pytest.raises(OptionError):
-        nearest(Candidates.of(["a", "b"]), np.array(query, np.int32), np.array(wanted, np.int32))
+        nearest(Candidates.of(["a", "b"]), np.array(query), np.array(wanted))
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64])
+def test_seeds_out_of_range_are_refused(seed: int) -> None:
+    with pytest.raises(OptionError, match="out of range"):
+        NearestSearch(Candidates.of(["a", "b"]), seed=seed, threads=1)
+
+
+def test_numbers_may_be_of_any_whole_type() -> None:
+    candidates = Candidates.of([f"{number:03d}" for number in range(300)])
+
+    found = nearest(candidates, np.array([200], np.uint8), np.array([255], np.uint8))
+
+    assert len(found.ids) == 255
+    assert found.ids.tolist() == nearest(candidates, [200], [255]).ids.tolist()  # type: ignore[arg-type]

@@ -272,6 +272,17 @@ def test_a_damaged_shard_is_named_and_can_be_done_again(
     assert medsim.merge(tmp_path / "out").manifest.outputs == whole["set"]
 
 
+def test_missing_and_damaged_shards_are_named_together(source: Path, tmp_path: Path) -> None:
+    shards(source, tmp_path / "out", 4, 1, 2)
+    (tmp_path / "out.shards" / "shard-2-of-4.shard").write_bytes(b"")
+
+    with pytest.raises(medsim.MedsimError, match="shards 3 and 4 of 4 are missing in") as error:
+        medsim.merge(tmp_path / "out")
+
+    assert "shard-2-of-4.shard is damaged" in said(error)
+    assert said(error).endswith("make each with medsim build and --shard 2/4")
+
+
 def test_a_shard_of_another_job_that_was_copied_in_is_refused(source: Path, tmp_path: Path) -> None:
     shards(source, tmp_path / "out", 2)
     shards(source, tmp_path / "other", 2, pool="terminology")
