@@ -29,7 +29,7 @@ def kernel(function: F) -> Dispatcher[F]:
     Numba looks for another place.
     """
     chosen = config.CACHE_DIR  # type: ignore[attr-defined]  # set when numba is imported
-    config.CACHE_DIR = str(_folder(chosen))  # type: ignore[attr-defined]
+    config.CACHE_DIR = _folder(chosen)  # type: ignore[attr-defined]
     try:
         return njit(function, cache=True, nogil=True)
     finally:
@@ -37,10 +37,14 @@ def kernel(function: F) -> Dispatcher[F]:
 
 
 @cache
-def _folder(chosen: str) -> Path:
-    users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    base = Path(chosen) if chosen else Path(users, "medsim")
+def _folder(chosen: str) -> str:
+    """Return the folder of the cache, or nothing where the user has no place for it."""
+    try:
+        users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        base = Path(chosen) if chosen else Path(users, "medsim")
+    except RuntimeError:  # a user without a home
+        return ""
     sources = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         sources.update(file.read_bytes())
-    return base / f"kernels-{sources.hexdigest()[:16]}"
+    return str(base / f"kernels-{sources.hexdigest()[:16]}")

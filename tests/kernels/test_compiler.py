@@ -50,8 +50,21 @@ def test_other_functions_are_cached_where_they_were() -> None:
 
 
 def test_the_folder_lies_in_the_one_that_numba_was_given() -> None:
-    assert compiler._folder("/somewhere").parent == Path("/somewhere")
-    assert compiler._folder("").parent.name == "medsim"
+    assert Path(compiler._folder("/somewhere")).parent == Path("/somewhere")
+    assert Path(compiler._folder("")).parent.name == "medsim"
+
+
+def test_users_without_a_home_leave_the_place_to_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    compiler._folder.cache_clear()
+    try:
+        assert not compiler._folder("")
+    finally:
+        compiler._folder.cache_clear()
 
 
 def _doubled(number: int) -> int:
