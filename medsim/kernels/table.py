@@ -1,4 +1,4 @@
-"""The edit-distance table of one query and 256 terms: planned pass by pass, and computed."""
+"""The edit-distance table of one query and 256 terms: planned pass by pass, and begun."""
 
 from __future__ import annotations
 
