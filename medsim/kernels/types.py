@@ -33,3 +33,12 @@ Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """How a table is computed pass by pass: int64[n_passes + 1, n_fields]."""
+
+Vectors: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+"""A vector a row: float32[n_rows, n_dimensions]."""
+
+Ranks: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
+"""Ranks of the values of each row: int32[n_rows, n_dimensions]."""
+
+Values: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+"""One number a row: float64[n]."""

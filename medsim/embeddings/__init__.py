@@ -1,0 +1,135 @@
+"""Embeddings: one module a format, each of which gives vectors of words or of terms."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from medsim.errors import InputError
+from medsim.registry import Registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Flags, Vectors
+    from medsim.progress import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked of an embedding.
+
+    Attributes:
+        terms: distinct, as they stand in the inputs, in order of code points.
+        words: every form under which a word of a term may be looked up, see ``tokens.forms``.
+        options: how the embedding is read.
+        threads: how many may compute; they never change the result.
+        cache: the folder that keeps term vectors that an encoder made; None keeps none.
+        stage: told how far the work is.
+    """
+
+    terms: Sequence[str]
+    words: Collection[str]
+    options: EmbeddingOptions
+    threads: int
+    cache: Path | None
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordVectors:
+    """Vectors of those wanted words that an embedding has.
+
+    Attributes:
+        words: distinct, in any order.
+        vectors: float32[n_words, n_dimensions], finite.
+        in_vocabulary: bool[n_words]; False where the vector was made from parts of the word.
+        n_vocabulary: how many words the embedding has in all.
+    """
+
+    words: Sequence[str]
+    vectors: Vectors
+    in_vocabulary: Flags
+    n_vocabulary: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermVectors:
+    """Vectors of the wanted terms.
+
+    Attributes:
+        vectors: float32[n_terms, n_dimensions], finite, a row for every term of the request in its
+            order; zeros where a term has none. May be mapped from a file.
+        covered: bool[n_terms], whether a term has a vector.
+        n_vocabulary: how many terms the embedding has in all; None where it can embed any.
+    """
+
+    vectors: Vectors
+    covered: Flags
+    n_vocabulary: int | None
+
+
+Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
+"""Returns what an embedding has of what is asked.
+
+Raises:
+    InputError: a file is missing, damaged, or not what it says; the message names the file, the
+        line or row where it has one, and the value.
+    OptionError: an option does not fit the format.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A way in which embeddings are kept.
+
+    Attributes:
+        describes: what it is, for the help and for messages, such as "word2vec, binary".
+        recognises: whether a file or folder is of this format, told by its content where content
+            tells, else by its suffix; cheap, and never raises for what is not of this format.
+        files: the files whose content decides the vectors, given the path and the options.
+        load: see ``Load``.
+    """
+
+    describes: str
+    recognises: Callable[[Path], bool]
+    files: Callable[[Path, EmbeddingOptions], list[Path]]
+    load: Load
+
+
+FORMATS: Registry[Format] = Registry("embedding format", __name__)
+"""Embedding formats by name."""
+
+
+def find_format(path: Path, options: EmbeddingOptions) -> Format:
+    """Return the format of an embedding: the one that the options name, or that recognises it.
+
+    Raises:
+        InputError: the path does not exist, or no format recognises it, or several do.
+        OptionError: no format has the name that the options give.
+    """
+    if not path.exists():
+        raise InputError(f"{path} does not exist")
+    if options.format is not None:
+        return FORMATS.get(options.format)
+    found = {name: one for name, one in FORMATS.all().items() if one.recognises(path)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    known = ", ".join(found or FORMATS.all())
+    says = "several formats fit" if found else "is in no known format"
+    raise InputError(f"{path} {says}; add ,format=NAME with one of: {known}")
+
+
+def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:
+    """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
+    digest = hashlib.sha256()
+    for file in found.files(path, options):
+        try:
+            with file.open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        except OSError as error:
+            raise InputError(f"{file} cannot be read ({error.strerror})") from error
+    return digest.hexdigest()

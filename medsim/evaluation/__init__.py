@@ -1,0 +1,1 @@
+"""What similarities of pairs show: scores, and how far they can be told apart."""

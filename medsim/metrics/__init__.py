@@ -1,0 +1,1 @@
+"""Similarity metrics: one module a family, each of which compares pairs of embedded terms."""
