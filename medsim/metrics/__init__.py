@@ -1,1 +1,83 @@
 """Similarity metrics: one module a family, each of which compares pairs of embedded terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from medsim.registry import Registry
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Ids, Starts, Values, Vectors
+    from medsim.metrics.workers import Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordBags:
+    """Terms as bags of word vectors.
+
+    Attributes:
+        vectors: float32[n_words, n_dimensions].
+        words: int32[n_tokens], rows of the vectors, term by term.
+        starts: int64[n_terms + 1]; the words of term ``i`` are ``words[starts[i]:starts[i + 1]]``.
+    """
+
+    vectors: Vectors
+    words: Ids
+    starts: Starts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermPoints:
+    """Terms as one vector each.
+
+    Attributes:
+        vectors: float32[n_terms, n_dimensions].
+    """
+
+    vectors: Vectors
+
+
+Embedded: TypeAlias = WordBags | TermPoints
+"""Terms as an embedding has them."""
+
+Similarities: TypeAlias = Callable[[Any, "Ids", "Ids", "Workers"], "Values"]
+"""Returns the similarity of each pair of terms.
+
+Args:
+    embedded: of the kind that the metric is for; each term of a pair has a word or a vector.
+    first: int32[n_pairs], terms.
+    second: int32[n_pairs], terms.
+    workers: share out the work, and are told how many pairs are done.
+
+Returns:
+    float64[n_pairs], finite, larger for what is more similar. It is the same for a pair and its
+    mirror up to rounding, and depends on nothing but the pair.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A way to tell how similar two embedded terms are.
+
+    Attributes:
+        of: what it compares, ``WordBags`` or ``TermPoints``.
+        describes: what it is, in a few words, with its source.
+        similarities: see ``Similarities``.
+    """
+
+    of: type[WordBags | TermPoints]
+    describes: str
+    similarities: Similarities
+
+
+METRICS: Registry[Metric] = Registry("metric", __name__)
+"""Metrics by name."""
+
+
+def metrics_of(embedded: Embedded) -> dict[str, Metric]:
+    """Return the metrics that can compare terms of one kind, by name."""
+    return {
+        name: metric for name, metric in METRICS.all().items() if isinstance(embedded, metric.of)
+    }

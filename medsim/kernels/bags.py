@@ -1,0 +1,172 @@
+"""Compares terms as bags of word vectors: pools a bag into one vector, pairs words, fuzzy sets.
+
+Bags are flat: the words of term ``i`` are ``words[starts[i]:starts[i + 1]]``, rows of the vectors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.kernels.compiler import kernel
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Ids, Rows, Starts, Values, Vectors
+
+
+@kernel
+def averaged(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
+    """Return the mean of each term's word vectors: float32[n_terms, n_dimensions].
+
+    Args:
+        vectors: float32[n_words, n_dimensions].
+        words: int32[n_tokens], rows of the vectors.
+        starts: int64[n_bags + 1].
+        terms: int32[n_terms], which bags; one without words gives zeros.
+    """
+    found = np.zeros((len(terms), vectors.shape[1]), np.float32)
+    total = np.empty(vectors.shape[1])
+    for row in range(len(terms)):
+        begin, end = starts[terms[row]], starts[terms[row] + 1]
+        total[:] = 0
+        for token in range(begin, end):
+            total += vectors[words[token]]
+        if end > begin:
+            found[row] = total / (end - begin)
+    return found
+
+
+@kernel
+def positive_maxima(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
+    """Return the largest value of each term's word vectors in each dimension, at least 0.
+
+    Arguments and result as of ``averaged``.
+    """
+    found = np.zeros((len(terms), vectors.shape[1]), np.float32)
+    for row in range(len(terms)):
+        for token in range(starts[terms[row]], starts[terms[row] + 1]):
+            for at in range(vectors.shape[1]):
+                found[row, at] = max(found[row, at], vectors[words[token], at])
+    return found
+
+
+@kernel
+def overlaps(vectors: Vectors, first: Ids, second: Ids) -> Values:
+    """Return the Jaccard index of each pair of fuzzy sets: sum of minima over sum of maxima.
+
+    Args:
+        vectors: float32[n_rows, n_dimensions], memberships, at least 0.
+        first: int32[n_pairs], rows.
+        second: int32[n_pairs], rows.
+
+    Returns:
+        float64[n_pairs] from 0 to 1; 0 where both sets are empty.
+    """
+    found = np.zeros(len(first))
+    for pair in range(len(first)):
+        a, b = vectors[first[pair]], vectors[second[pair]]
+        least, most = 0.0, 0.0
+        for at in range(len(a)):
+            least += min(a[at], b[at])
+            most += max(a[at], b[at])
+        if most > 0:
+            found[pair] = least / most
+    return found
+
+
+@kernel
+def dynamax_overlaps(
+    vectors: Vectors, words: Ids, starts: Starts, first: Ids, second: Ids
+) -> Values:
+    """Return DynaMax-Jaccard of each pair of terms (Zhelezniak et al., ICLR 2019, algorithm 1).
+
+    The universe of a pair is the word vectors of both terms. A term belongs to a member of the
+    universe by the largest inner product of one of its own words with it, at least 0.
+
+    Args:
+        vectors: float32[n_words, n_dimensions].
+        words: int32[n_tokens], rows of the vectors.
+        starts: int64[n_terms + 1].
+        first: int32[n_pairs], terms.
+        second: int32[n_pairs], terms.
+
+    Returns:
+        float64[n_pairs] from 0 to 1; 0 where nothing is positive. Time O(n_words**2 * n_dimensions)
+        a pair.
+    """
+    found = np.zeros(len(first))
+    for pair in range(len(first)):
+        a = words[starts[first[pair]] : starts[first[pair] + 1]]
+        b = words[starts[second[pair]] : starts[second[pair] + 1]]
+        least, most = 0.0, 0.0
+        for member in a:
+            left = _membership(vectors, a, member)
+            right = _membership(vectors, b, member)
+            least, most = least + min(left, right), most + max(left, right)
+        for member in b:
+            left = _membership(vectors, a, member)
+            right = _membership(vectors, b, member)
+            least, most = least + min(left, right), most + max(left, right)
+        if most > 0:
+            found[pair] = least / most
+    return found
+
+
+@kernel
+def _membership(vectors: Vectors, bag: Ids, member: int) -> float:
+    """Return the largest inner product of a bag's vectors with one vector, at least 0."""
+    largest = 0.0
+    for word in bag:
+        product = 0.0
+        for at in range(vectors.shape[1]):
+            product += float(vectors[word, at]) * float(vectors[member, at])
+        largest = max(largest, product)
+    return largest
+
+
+@kernel
+def word_pairs(words: Ids, starts: Starts, first: Ids, second: Ids) -> tuple[Rows, Starts]:
+    """Return every word of the first term with every word of the second, for each pair of terms.
+
+    Args:
+        words: int32[n_tokens].
+        starts: int64[n_terms + 1].
+        first: int32[n_pairs], terms.
+        second: int32[n_pairs], terms.
+
+    Returns:
+        int64[n_word_pairs], the smaller word times 2**32 plus the larger, since metrics are
+        symmetric; and int64[n_pairs + 1], where those of each pair begin.
+    """
+    ends = np.zeros(len(first) + 1, np.int64)
+    for pair in range(len(first)):
+        n_first = starts[first[pair] + 1] - starts[first[pair]]
+        n_second = starts[second[pair] + 1] - starts[second[pair]]
+        ends[pair + 1] = ends[pair] + n_first * n_second
+    found = np.empty(ends[-1], np.int64)
+    for pair in range(len(first)):
+        at = ends[pair]
+        for left in words[starts[first[pair]] : starts[first[pair] + 1]]:
+            for right in words[starts[second[pair]] : starts[second[pair] + 1]]:
+                found[at] = (np.int64(min(left, right)) << 32) | max(left, right)
+                at += 1
+    return found, ends
+
+
+@kernel
+def group_means(values: Values, groups: Rows, starts: Starts) -> Values:
+    """Return the mean of the values of each group: float64[n_groups], 0 for an empty one.
+
+    Args:
+        values: float64[n_values].
+        groups: int64[n_members], rows of the values.
+        starts: int64[n_groups + 1], where the members of each group begin.
+    """
+    found = np.zeros(len(starts) - 1)
+    for group in range(len(found)):
+        for at in range(starts[group], starts[group + 1]):
+            found[group] += values[groups[at]]
+        if starts[group + 1] > starts[group]:
+            found[group] /= starts[group + 1] - starts[group]
+    return found

@@ -1,0 +1,68 @@
+"""Metrics of paired words: the mean similarity of each word of a term with each of the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.kernels.bags import group_means, word_pairs
+from medsim.metrics import METRICS, Metric, WordBags
+from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows
+from medsim.metrics.workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from medsim.kernels.types import Ids, Values
+
+_WORD_PAIRS_AT_ONCE = 1 << 24
+_LOW_BITS = (1 << 32) - 1
+
+
+def _metric(comparison: Comparison) -> Metric:
+    def similarities(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
+        found = np.empty(len(first))
+        for part in _blocks(bags, first, second):
+            found[part] = _means(comparison, bags, first[part], second[part], workers)
+            workers.advance(part.stop - part.start)
+        return found
+
+    return Metric(
+        of=WordBags,
+        describes=f"mean of {comparison.describes} over all pairs of the terms' words",
+        similarities=similarities,
+    )
+
+
+def _blocks(bags: WordBags, first: Ids, second: Ids) -> Iterator[slice]:
+    """Yield pairs in slices that have a bounded number of pairs of words, or one pair."""
+    sizes = np.diff(bags.starts)
+    ends = np.cumsum(sizes[first] * sizes[second])
+    begin = 0
+    while begin < len(first):
+        done = ends[begin - 1] if begin else 0
+        end = int(np.searchsorted(ends, done + _WORD_PAIRS_AT_ONCE, side="right"))
+        end = max(end, begin + 1)
+        yield slice(begin, end)
+        begin = end
+
+
+def _means(
+    comparison: Comparison, bags: WordBags, first: Ids, second: Ids, workers: Workers
+) -> Values:
+    """Return the mean over pairs of words, each of which is compared once."""
+    every, starts = word_pairs(bags.words, bags.starts, first, second)
+    distinct, at = np.unique(every, return_inverse=True)
+    similarities = compare_rows(
+        comparison,
+        lambda words: bags.vectors[words],
+        (distinct >> 32).astype(np.int32),
+        (distinct & _LOW_BITS).astype(np.int32),
+        Workers(threads=workers.threads),
+    )
+    return group_means(similarities, at, starts)
+
+
+for _name, _comparison in COMPARISONS.items():
+    METRICS.register(f"pair_{_name}", _metric(_comparison))

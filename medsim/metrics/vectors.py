@@ -1,0 +1,165 @@
+"""Metrics of one vector a term: cosine, and the correlations of Pearson, Spearman and Kendall.
+
+Zhelezniak et al. (NAACL 2019) give reasons to take a vector as a sample and correlate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from medsim.kernels.similarity import (
+    centred_cosines,
+    kendalls,
+    mean_ranks,
+    means,
+    untied_pairs,
+)
+from medsim.metrics import METRICS, Embedded, Metric, TermPoints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from medsim.kernels.types import Ids, Rows, Values, Vectors
+    from medsim.metrics.workers import Workers
+
+BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How rows of vectors are prepared, each once, and then compared.
+
+    Attributes:
+        describes: what it is, with its source.
+        prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows.
+        weigh: returns a number for each prepared row.
+        compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows a pair.
+    """
+
+    describes: str
+    prepare: Callable[[Vectors], Vectors]
+    weigh: Callable[[Vectors], NDArray[Any]]
+    compare: Callable[[Vectors, NDArray[Any], Ids, Ids], Values]
+
+
+def _as_they_are(vectors: Vectors) -> Vectors:
+    return vectors
+
+
+def _origin(vectors: Vectors) -> Values:
+    return np.zeros(len(vectors))
+
+
+COMPARISONS = {
+    "cos": Comparison(
+        describes="cosine",
+        prepare=_as_they_are,
+        weigh=_origin,
+        compare=centred_cosines,
+    ),
+    "pearson": Comparison(
+        describes="Pearson's correlation",
+        prepare=_as_they_are,
+        weigh=means,
+        compare=centred_cosines,
+    ),
+    "spearman": Comparison(
+        describes="Spearman's rank correlation",
+        prepare=mean_ranks,
+        weigh=means,
+        compare=centred_cosines,
+    ),
+    "kendall": Comparison(
+        describes="Kendall's tau-b",
+        prepare=mean_ranks,
+        weigh=untied_pairs,
+        compare=kendalls,
+    ),
+}
+"""Ways to compare two vectors; 0 where one of them is constant, or zero for the cosine."""
+
+
+def compare_rows(
+    comparison: Comparison,
+    vectors_of: Callable[[Ids], Vectors],
+    first: Ids,
+    second: Ids,
+    workers: Workers,
+) -> Values:
+    """Return the similarity of each pair of rows.
+
+    Rows are prepared once where ``BLOCK_VALUES`` hold all of them; else pairs are compared block by
+    block, and a row is prepared once a block.
+
+    Args:
+        comparison: of prepared rows.
+        vectors_of: returns float32[n_rows, n_dimensions] for int32[n_rows].
+        first: int32[n_pairs], rows.
+        second: int32[n_pairs], rows.
+        workers: share out rows, then pairs.
+    """
+    found = np.zeros(len(first))
+    if not len(first):
+        return found
+    n_rows = max(2, BLOCK_VALUES // vectors_of(first[:1]).shape[1])
+    for pairs in _blocks(first, second, n_rows):
+        rows, at = np.unique([first[pairs], second[pairs]], return_inverse=True)
+        left, right = at.reshape(2, -1).astype(np.int32)
+        prepared, weights = _prepared(comparison, vectors_of, rows, workers)
+        found[pairs] = workers.spread(
+            partial(_compared, comparison, prepared, weights, left, right),
+            len(left),
+            workers.advance,
+        )
+    return found
+
+
+def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
+    """Yield the pairs in blocks that have at most so many different rows."""
+    if len(np.union1d(first, second)) <= n_rows:
+        yield np.arange(len(first))
+        return
+    in_order = np.lexsort((second, first))
+    for begin in range(0, len(first), n_rows // 2):
+        yield in_order[begin : begin + n_rows // 2]
+
+
+def _prepared(
+    comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
+) -> tuple[Vectors, NDArray[Any]]:
+    """Return rows ready to be compared, and their numbers."""
+    prepared = workers.spread(lambda part: comparison.prepare(vectors_of(rows[part])), len(rows))
+    return prepared, workers.spread(lambda part: comparison.weigh(prepared[part]), len(rows))
+
+
+def _compared(
+    comparison: Comparison,
+    prepared: Vectors,
+    weights: NDArray[Any],
+    first: Ids,
+    second: Ids,
+    part: slice,
+) -> Values:
+    return comparison.compare(prepared, weights, first[part], second[part])
+
+
+def _metric(comparison: Comparison) -> Metric:
+    def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
+        vectors = embedded.vectors
+        return compare_rows(comparison, lambda terms: vectors[terms], first, second, workers)
+
+    return Metric(
+        of=TermPoints,
+        describes=f"{comparison.describes} of the terms' vectors",
+        similarities=similarities,
+    )
+
+
+for _name, _comparison in COMPARISONS.items():
+    METRICS.register(_name, _metric(_comparison))

@@ -1,0 +1,64 @@
+"""Threads that share out the rows of one computation, whose result does not depend on them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+_ROWS_A_TASK = 8192
+
+
+def _nothing(_n_rows: int) -> None:
+    """Take no notice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """Threads, and whom to tell how far they are.
+
+    Attributes:
+        threads: how many compute at once.
+        advance: told how many more pairs are done.
+    """
+
+    threads: int
+    advance: Callable[[int], None] = _nothing
+
+    def spread(
+        self,
+        work: Callable[[slice], NDArray[Any]],
+        n_rows: int,
+        advance: Callable[[int], None] = _nothing,
+    ) -> NDArray[Any]:
+        """Return what ``work`` gives for all rows, row by row.
+
+        Args:
+            work: returns an array with a row for each row of a slice; called from several threads,
+                and once with no rows where there are none.
+            n_rows: how many there are.
+            advance: told how many more rows are done.
+        """
+        slices = [
+            slice(begin, min(begin + _ROWS_A_TASK, n_rows))
+            for begin in range(0, max(n_rows, 1), _ROWS_A_TASK)
+        ]
+        executor = ThreadPoolExecutor(self.threads)
+        try:
+            found: NDArray[Any] | None = None
+            for rows, part in zip(slices, executor.map(work, slices), strict=True):
+                if found is None:
+                    found = np.empty((n_rows, *part.shape[1:]), part.dtype)
+                found[rows] = part
+                advance(rows.stop - rows.start)
+        finally:
+            executor.shutdown(cancel_futures=True)
+        assert found is not None  # noqa: S101 — there is at least one slice
+        return found
