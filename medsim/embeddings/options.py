@@ -23,6 +23,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """What options that are a choice can be; the first is the default where an option has one."""
 
+TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
+"""The options that say how a term's words are looked up, see ``tokens``."""
+
 _NAME = re.compile(r"[^/\\=,\x00-\x1f]{1,100}")
 _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 
@@ -71,6 +74,19 @@ class EmbeddingOptions:
         """Return the options that differ from their defaults, as text."""
         plain = asdict(EmbeddingOptions())
         return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
+
+    def check_fit(self, what: str, *accepted: str) -> None:
+        """Raise OptionError for an option that is given and not accepted.
+
+        Args:
+            what: the options are for, such as "word2vec, binary".
+            accepted: names beside ``format``, which every embedding has.
+        """
+        for name, value in self.given().items():
+            if name not in ("format", *accepted):
+                raise OptionError(
+                    f"option {name}={value} does not fit ({what}); accepted: {', '.join(accepted)}"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

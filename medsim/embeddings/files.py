@@ -1,0 +1,135 @@
+"""Opens files of word vectors, plain or gzip, and bounds what their headers claim."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from medsim.progress import Stage
+
+BLOCK = 1 << 23
+"""Bytes read at a time; no row is longer."""
+
+MAX_DIMENSIONS = 65_536
+"""More than any embedding has."""
+
+_GZIP = b"\x1f\x8b"
+_DEFLATE_RATIO = 1032  # the most that a byte of this packing can hold
+_PEEK = 1 << 21  # a header and a row of 65,536 numbers as they are written in practice
+_HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What the first line of a word2vec file says.
+
+    Attributes:
+        n_words: how many rows follow.
+        n_dimensions: numbers in a row.
+        size: bytes of the line, its end included.
+    """
+
+    n_words: int
+    n_dimensions: int
+    size: int
+
+
+def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
+    """Yield a file's content in blocks, and tell how many bytes of the file have been read.
+
+    Raises:
+        InputError: it cannot be read, or what is packed is damaged.
+    """
+    try:
+        stage.total(path.stat().st_size)
+        with path.open("rb") as raw, _unpacked(raw) as stream:
+            n_told = 0
+            while block := stream.read(BLOCK):
+                stage.advance(raw.tell() - n_told)
+                n_told = raw.tell()
+                yield block
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} cannot be read ({error})") from error
+
+
+def peek(path: Path) -> bytes:
+    """Return how a file's content begins; nothing where it cannot be read."""
+    try:
+        with path.open("rb") as raw, _unpacked(raw) as stream:
+            return stream.read(_PEEK)
+    except (OSError, EOFError, zlib.error):
+        return b""
+
+
+def header_of(beginning: bytes) -> Header | None:
+    """Return the header that a file begins with, such as "400000 300", if it has one."""
+    found = _HEADER.match(beginning)
+    if not found:
+        return None
+    return Header(n_words=int(found[1]), n_dimensions=int(found[2]), size=found.end())
+
+
+def checked_header(path: Path, beginning: bytes, row_size: int, number_size: int) -> Header:
+    """Return the header of a file after comparing it with the file's size.
+
+    Args:
+        path: of the file.
+        beginning: of its content.
+        row_size: the fewest bytes that a row has beside its numbers.
+        number_size: the fewest bytes of a number.
+
+    Raises:
+        InputError: there is none, or the file cannot hold what it claims.
+    """
+    header = header_of(beginning)
+    if header is None:
+        raise InputError(f'{path} {what_it_is(beginning)}; a header such as "400000 300" is due')
+    check_dimensions(path, header.n_dimensions)
+    least = header.n_words * (row_size + number_size * header.n_dimensions)
+    with path.open("rb") as raw:
+        packed = raw.read(len(_GZIP)) == _GZIP
+    size = path.stat().st_size * (_DEFLATE_RATIO if packed else 1)
+    if header.n_words == 0 or header.size + least > size:
+        raise InputError(
+            f"{path}: its header claims {header.n_words:,} words of {header.n_dimensions:,} "
+            f"numbers, which a file of {path.stat().st_size:,} bytes does not hold"
+        )
+    return header
+
+
+def check_dimensions(path: Path, n_dimensions: int) -> None:
+    """Raise InputError for vectors without numbers or with absurdly many."""
+    if not 0 < n_dimensions <= MAX_DIMENSIONS:
+        raise InputError(
+            f"{path} claims vectors of {n_dimensions:,} numbers; 1 to {MAX_DIMENSIONS:,} are "
+            "accepted"
+        )
+
+
+def what_it_is(beginning: bytes) -> str:
+    """Return what a file that is not what it should be looks like, for a message."""
+    if not beginning:
+        return "is empty"
+    if beginning.startswith(b"\x80"):
+        return "looks like a pickle, which could run code and is never read"
+    if beginning.lstrip()[:1] == b"<":
+        return "looks like an HTML page, not like vectors"
+    return f"begins with {beginning[:40]!r}"
+
+
+def _unpacked(raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    """Return the content of a file that may be packed."""
+    packed = raw.read(len(_GZIP)) == _GZIP
+    raw.seek(0)
+    return gzip.open(raw) if packed else nullcontext(raw)  # type: ignore[return-value]  # it reads bytes

@@ -1,0 +1,201 @@
+"""Reads word vectors as text: word2vec's and fastText's with a header, GloVe's without."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.embeddings import FORMATS, Format
+from medsim.embeddings.files import (
+    BLOCK,
+    blocks,
+    check_dimensions,
+    checked_header,
+    header_of,
+    peek,
+    what_it_is,
+)
+from medsim.embeddings.found import FoundWords
+from medsim.embeddings.options import TOKEN_OPTIONS
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from medsim.embeddings import Request, WordVectors
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.progress import Stage
+
+_WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
+_WITHOUT_HEADER = "GloVe, text without a header (.txt, .gz)"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def has_row(text: bytes, n_dimensions: int) -> bool:
+    """Return whether a text begins with a word and numbers, at least as far as its line's end."""
+    fields = _fields(text)[1:]
+    return bool(fields) and all(map(_is_number, fields[-min(n_dimensions, 2) :]))
+
+
+def _recognises_with_header(path: Path) -> bool:
+    beginning = _beginning(path)
+    header = header_of(beginning)
+    return header is not None and has_row(beginning[header.size :], header.n_dimensions)
+
+
+def _recognises_without_header(path: Path) -> bool:
+    beginning = _beginning(path)
+    return header_of(beginning) is None and _n_numbers(beginning) > 1
+
+
+def _load_with_header(path: Path, request: Request) -> WordVectors:
+    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``."""
+    request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
+    header = checked_header(path, _beginning(path), row_size=1, number_size=2)
+    found = FoundWords(path, request.words, "line")
+    lines = islice(_lines(path, request.stage), 1, None)
+    n_rows = _collect(lines, 2, header.n_dimensions, found)
+    if n_rows != header.n_words:
+        raise InputError(
+            f"{path} has {n_rows:,} rows; its header claims {header.n_words:,} rows of "
+            f"{header.n_dimensions:,} numbers"
+        )
+    return found.result(header.n_dimensions, n_rows)
+
+
+def _load_without_header(path: Path, request: Request) -> WordVectors:
+    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``.
+
+    The first line tells how many numbers a row has.
+    """
+    request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
+    beginning = _beginning(path)
+    n_dimensions = _n_numbers(beginning)
+    if n_dimensions == 0:
+        raise InputError(f"{path} {what_it_is(beginning)}; a word and its numbers are due")
+    check_dimensions(path, n_dimensions)
+    found = FoundWords(path, request.words, "line")
+    n_rows = _collect(_lines(path, request.stage), 1, n_dimensions, found)
+    return found.result(n_dimensions, n_rows)
+
+
+def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: FoundWords) -> int:
+    """Keep the wanted words of a text, and return how many rows it has.
+
+    A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.
+    Lines of other words are not read beyond the count of their fields, and blank ones count for
+    nothing.
+
+    Args:
+        lines: of the text.
+        first: the number of the first line.
+        n_dimensions: numbers in a line.
+        found: takes what is wanted.
+    """
+    heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
+    n_rows = 0
+    for number, line in enumerate(lines, start=first):
+        row = line.rstrip(b" \r")
+        if not row:
+            continue
+        n_rows += 1
+        n_numbers = row.count(b" ")
+        if n_numbers < n_dimensions:
+            raise _wrong_count(found.path, number, n_numbers, n_dimensions)
+        if n_rows == 1 or row[: row.find(b" ")] in heads:
+            fields = row.split(b" ")
+            if n_numbers > n_dimensions and all(map(_is_number, fields[1:-n_dimensions])):
+                raise _wrong_count(found.path, number, n_numbers, n_dimensions)
+            word = b" ".join(fields[:-n_dimensions]).strip(b" ")
+            vector = _vector(found.path, number, fields[-n_dimensions:])
+            if word in found.wanted:
+                found.add(word, number, vector)
+    return n_rows
+
+
+def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
+    """Return the numbers of a line as float32, low byte first."""
+    try:
+        numbers = [float(field) for field in fields]
+    except ValueError as error:
+        wrong = next(field for field in fields if not _is_number(field))
+        raise InputError(
+            f"{path}: line {number:,} has {wrong[:40]!r} where a number is due"
+        ) from error
+    with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
+        return np.array(numbers).astype("<f4").tobytes()
+
+
+def _wrong_count(path: Path, number: int, n_numbers: int, n_dimensions: int) -> InputError:
+    return InputError(
+        f"{path}: line {number:,} has {n_numbers:,} numbers where {n_dimensions:,} are due"
+    )
+
+
+def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
+    """Yield the lines of a file."""
+    rest = b""
+    is_first = True
+    for block in blocks(path, stage):
+        *whole, rest = (rest + block).split(b"\n")
+        if is_first and whole:
+            whole[0] = whole[0].removeprefix(_BYTE_ORDER_MARK)
+            is_first = False
+        yield from whole
+        if len(rest) > BLOCK:
+            raise InputError(f"{path} has a line of more than {BLOCK:,} bytes")
+    yield rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest
+
+
+def _beginning(path: Path) -> bytes:
+    return peek(path).removeprefix(_BYTE_ORDER_MARK)
+
+
+def _fields(text: bytes) -> list[bytes]:
+    """Return the fields of the first line of a text."""
+    return text.partition(b"\n")[0].rstrip(b" \r").split(b" ")
+
+
+def _n_numbers(text: bytes) -> int:
+    """Return how many numbers end the first line of a text, beside its first field."""
+    n_numbers = 0
+    for field in reversed(_fields(text)[1:]):
+        if not _is_number(field):
+            break
+        n_numbers += 1
+    return n_numbers
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _files(path: Path, _options: EmbeddingOptions) -> list[Path]:
+    return [path]
+
+
+FORMATS.register(
+    "word2vec-text",
+    Format(
+        describes=_WITH_HEADER,
+        recognises=_recognises_with_header,
+        files=_files,
+        load=_load_with_header,
+    ),
+)
+FORMATS.register(
+    "glove",
+    Format(
+        describes=_WITHOUT_HEADER,
+        recognises=_recognises_without_header,
+        files=_files,
+        load=_load_without_header,
+    ),
+)

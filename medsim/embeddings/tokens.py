@@ -1,0 +1,208 @@
+"""Splits terms into words, each under the form in which an embedding has a vector.
+
+A term is split at white space. A token that is nothing but punctuation is no word. Of any other,
+the first of these that is in the vocabulary counts:
+
+1. the token as it stands;
+2. the token without its outer punctuation;
+3. its parts, split at inner punctuation, each a word of its own. They count if any of them is
+   known (``parts=fallback``), before all else (``always``), or not at all (``never``).
+
+Each of them is looked up as it stands, then in lower case (``case=fallback``); only in lower case
+(``lower``); or only as it stands (``keep``). Where digits are replaced (``digits=hash`` or
+``zero``) the same forms follow with every digit replaced, so what the vocabulary has with its
+digits is found with them.
+
+An embedding that makes vectors of unseen words from their parts makes them of words of which no
+form is known, without outer punctuation, and in the last of those forms: in lower case unless
+``case=keep``, with digits replaced where they are. Lower case is the safer guess: even where a
+model was trained on mixed case, most of what it read was in lower case.
+
+Punctuation is what Unicode calls punctuation or symbol, so "+", "<" and "%" are, and accents that
+are characters of their own are not.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.kernels.packing import taken
+from medsim.terms import lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from medsim.embeddings import WordVectors
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Flags, Ids, Starts
+
+_DIGIT = re.compile(r"\d")
+_REPLACED = {"hash": "#", "zero": "0"}
+
+
+class _Spaced(dict[int, int]):
+    """What ``str.translate`` makes of each character: a space of punctuation, else itself.
+
+    Filled as characters come, because to ask Unicode for each of them anew takes most of the time.
+    """
+
+    def __missing__(self, code: int) -> int:
+        self[code] = ord(" ") if unicodedata.category(chr(code))[0] in "PS" else code
+        return self[code]
+
+
+_SPACED = _Spaced()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermWords:
+    """The words of terms, as rows of word vectors.
+
+    Attributes:
+        word_ids: int32[n_found], the words that have a vector, one term after the other, in the
+            order of the term; a word that comes twice stands twice.
+        starts: int64[n_terms + 1]; term ``i`` has ``word_ids[starts[i]:starts[i + 1]]``.
+        covered: bool[n_terms], whether a term counts as covered, which takes one word with a vector
+            or, with ``coverage=all``, a vector of every word. A term without words is not.
+        n_words: int32[n_terms], how many words each term has, with a vector or without.
+    """
+
+    word_ids: Ids
+    starts: Starts
+    covered: Flags
+    n_words: Ids
+
+    @property
+    def n_unknown(self) -> Ids:
+        """How many words of each term have no vector: int32[n_terms]."""
+        return (self.n_words - np.diff(self.starts)).astype(np.int32)
+
+
+def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
+    """Return every form under which a word of a term may be looked up."""
+    return frozenset(
+        form
+        for token in _tokens(terms)
+        for word in chain(*_readings(token, options))
+        for form in _spelled(word, options)
+    )
+
+
+def unseen(
+    terms: Iterable[str], known: Container[str], options: EmbeddingOptions
+) -> frozenset[str]:
+    """Return the forms in which words are read of which no form is known.
+
+    Args:
+        terms: of the datasets.
+        known: the forms that are in the vocabulary.
+        options: how words are looked up.
+    """
+    return frozenset(
+        form
+        for token in _tokens(terms)
+        for form in _read(token, known, options)
+        if form not in known
+    )
+
+
+def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions) -> TermWords:
+    """Return the words of each term.
+
+    Args:
+        terms: in the order wanted.
+        found: what the embedding has of the words' forms.
+        options: how words are looked up, and when a term is covered.
+    """
+    rows = {word: row for row, word in enumerate(found.words)}
+    known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
+    token_ids: dict[str, int] = {}
+    flat, n_tokens = array("i"), array("i")
+    for term in terms:
+        tokens = term.split()
+        flat.extend([token_ids.setdefault(token, len(token_ids)) for token in tokens])
+        n_tokens.append(len(tokens))
+    read_ids, n_read_ids, n_read = array("i"), array("i"), array("i")
+    for token in token_ids:
+        words = _read(token, known, options)
+        ids = [rows[form] for form in words if form in rows]
+        read_ids.extend(ids)
+        n_read_ids.append(len(ids))
+        n_read.append(len(words))
+
+    of_tokens = np.array(flat, np.int32)
+    term_starts = _starts(n_tokens)
+    word_ids, token_starts = taken(np.array(read_ids, np.uint32), _starts(n_read_ids), of_tokens)
+    starts = token_starts[term_starts]
+    n_found = np.diff(starts)
+    n_words = np.diff(_starts(np.array(n_read, np.int32)[of_tokens])[term_starts])
+    covered = n_found > 0
+    if options.coverage == "all":
+        covered &= n_found == n_words
+    return TermWords(
+        word_ids=word_ids.view(np.int32),
+        starts=starts,
+        covered=covered,
+        n_words=n_words.astype(np.int32),
+    )
+
+
+def _tokens(terms: Iterable[str]) -> set[str]:
+    return {token for term in terms for token in term.split()}
+
+
+def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[str]:
+    """Return the forms that a token's words are read in: known ones, else each word's last."""
+    wholes, parts = _readings(token, options)
+    for whole in wholes:
+        for form in _spelled(whole, options):
+            if form in known:
+                return [form]
+    read = [_first_known(part, known, options) for part in parts]
+    if not wholes or any(form in known for form in read):
+        return read
+    return _spelled(wholes[-1], options)[-1:]
+
+
+def _first_known(word: str, known: Container[str], options: EmbeddingOptions) -> str:
+    """Return the first form of a word that is known, or its last."""
+    spelled = _spelled(word, options)
+    return next((form for form in spelled if form in known), spelled[-1])
+
+
+def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[str]]:
+    """Return the texts that stand for a token as one word, and the words that it splits into."""
+    if token.isalnum():
+        return ([], [token]) if options.parts == "always" else ([token], [])
+    parts = token.translate(_SPACED).split()
+    if not parts:
+        return [], []
+    if options.parts == "always":
+        return [], parts
+    stripped = token[token.index(parts[0]) : token.rindex(parts[-1]) + len(parts[-1])]
+    wholes = [token] if stripped == token else [token, stripped]
+    return wholes, parts if options.parts == "fallback" and len(parts) > 1 else []
+
+
+def _spelled(word: str, options: EmbeddingOptions) -> list[str]:
+    """Return the forms of a word in the order in which they count."""
+    spelled = [] if options.case == "lower" else [word]
+    if options.case != "keep":
+        spelled += lowered([word])
+    if mark := _REPLACED.get(options.digits):
+        spelled += [_DIGIT.sub(mark, form) for form in spelled]
+    return spelled
+
+
+def _starts(sizes: array[int] | Ids) -> Starts:
+    """Return where each group begins if they stand one after the other, and their end."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts

@@ -1,0 +1,93 @@
+"""Reads word2vec's binary files (Mikolov et al. 2013): a header, then words and their numbers."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from medsim.embeddings import FORMATS, Format
+from medsim.embeddings.files import blocks, checked_header, header_of, peek
+from medsim.embeddings.found import FoundWords
+from medsim.embeddings.options import TOKEN_OPTIONS
+from medsim.embeddings.text import has_row
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.embeddings import Request, WordVectors
+    from medsim.embeddings.files import Header
+    from medsim.embeddings.options import EmbeddingOptions
+
+_DESCRIBES = "word2vec, binary (.bin, .bin.gz)"
+_NUMBER_SIZE = 4
+_MAX_WORD = 65_536
+_LINE_FEED = ord("\n")
+
+
+def _recognises(path: Path) -> bool:
+    """Return whether a file begins with a header and then with no line of text."""
+    beginning = peek(path)
+    header = header_of(beginning)
+    return header is not None and not has_row(beginning[header.size :], header.n_dimensions)
+
+
+def _load(path: Path, request: Request) -> WordVectors:
+    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``.
+
+    A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
+    """
+    request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
+    header = checked_header(path, peek(path), row_size=1, number_size=_NUMBER_SIZE)
+    found = FoundWords(path, request.words, "row")
+    stream = blocks(path, request.stage)
+    rest, n_rows = next(stream)[header.size :], 0
+    for block in chain([b""], stream):
+        rest, n_rows = _scanned(rest + block, n_rows, header, found)
+        if n_rows == header.n_words and rest.strip(b"\n"):
+            raise InputError(f"{path} goes on after the {n_rows:,} rows that its header claims")
+    if n_rows < header.n_words:
+        raise InputError(
+            f"{path} ends in row {n_rows + 1:,}; its header claims {header.n_words:,} rows of "
+            f"{header.n_dimensions:,} numbers"
+        )
+    return found.result(header.n_dimensions, header.n_words)
+
+
+def _scanned(block: bytes, n_rows: int, header: Header, found: FoundWords) -> tuple[bytes, int]:
+    """Keep what a block has of the wanted words.
+
+    Args:
+        block: begins where a row begins.
+        n_rows: how many rows are before it.
+        header: of the file.
+        found: takes what is wanted.
+
+    Returns:
+        What is left of the block, which holds no whole row, and how many rows are before that.
+    """
+    width = _NUMBER_SIZE * header.n_dimensions
+    wanted = found.wanted
+    at = 0
+    while n_rows < header.n_words and at < len(block):
+        begin = at + (block[at] == _LINE_FEED)
+        end = block.find(b" ", begin, begin + _MAX_WORD)
+        if end < 0 and len(block) >= begin + _MAX_WORD:
+            raise InputError(f"{found.path}: row {n_rows + 1:,} has no word: no space ends it")
+        if end < 0 or end + 1 + width > len(block):
+            break
+        at = end + 1 + width
+        n_rows += 1
+        if (word := block[begin:end]) in wanted:
+            found.add(word, n_rows, block[end + 1 : at])
+    return block[at:], n_rows
+
+
+def _files(path: Path, _options: EmbeddingOptions) -> list[Path]:
+    return [path]
+
+
+FORMATS.register(
+    "word2vec",
+    Format(describes=_DESCRIBES, recognises=_recognises, files=_files, load=_load),
+)
