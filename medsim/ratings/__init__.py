@@ -1,0 +1,149 @@
+"""Pairs of terms that people rated, read from files as they are passed around."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.ratings.columns import RatedColumns
+from medsim.ratings.lines import read_content
+from medsim.ratings.places import find_places
+from medsim.ratings.rows import read_rows
+from medsim.terms import lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from medsim.ratings.layouts import Layout
+    from medsim.ratings.lines import Content
+
+OWN_COLUMNS = "columns as named"
+"""What stands for the layout of a file whose columns the user named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Lines that were left out.
+
+    Attributes:
+        reason: why.
+        n_rows: how many.
+    """
+
+    reason: str
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedPairs:
+    """A file of rated pairs, as it was read.
+
+    Attributes:
+        name: the file's name without its suffix.
+        layout: the name of the layout that recognised it, or ``OWN_COLUMNS``.
+        pairs: a row a line, in the file's order: ``term1``, ``term2``, and one Float64 column for
+            each rating, higher where the terms are more similar. No value is missing.
+        range: the lowest and the highest rating that the layout allows; None for a user's own.
+        higher_is_similar: whether a higher rating means more similar in the file; where it does
+            not, ratings were turned round, to low + high - rating where the range is known, else to
+            -rating.
+        notes: why lines were left out, and how many.
+        warnings: what a reader of results should know, a sentence each.
+    """
+
+    name: str
+    layout: str
+    pairs: pl.DataFrame
+    range: tuple[float, float] | None
+    higher_is_similar: bool
+    notes: tuple[Note, ...]
+    warnings: tuple[str, ...]
+
+
+def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
+    """Return the rated pairs of a CSV or TSV file.
+
+    Layouts of published sets are recognised (``medsim.ratings.layouts``). A pair that stands twice
+    with the same ratings, in either direction, is taken once: a second row would count the same
+    judgement again. A pair whose ratings differ is kept as often as it stands, with a warning.
+
+    Args:
+        path: of the file.
+        columns: what the user says of it; by default a layout must recognise it.
+
+    Raises:
+        InputError: the file cannot be read, fits no layout, or holds a rating that is no number or
+            outside the layout's range; the message names the line and the value.
+        OptionError: the columns are not in the file.
+    """
+    columns = columns or RatedColumns()
+    content = read_content(path)
+    places = find_places(content, columns)
+    rows = read_rows(content, places)
+    frame = _without_repeats(rows.frame)
+    counts = {
+        "a rating is missing": rows.n_without_rating,
+        "a term is empty": rows.n_without_term,
+        "the pair stands there already, with the same ratings": len(rows.frame) - len(frame),
+    }
+    notes = tuple(Note(reason=why, n_rows=count) for why, count in counts.items() if count)
+    if frame.is_empty():
+        raise InputError(f"{path} has no rated pair; lines left out: {_listed(notes)}")
+    layout = places.layout
+    upward = columns.higher_is_similar
+    if upward is None:
+        upward = layout.higher_is_similar if layout else True
+    return RatedPairs(
+        name=path.stem,
+        layout=layout.name if layout else OWN_COLUMNS,
+        pairs=_finished(frame, layout, upward=upward),
+        range=(layout.low, layout.high) if layout else None,
+        higher_is_similar=upward,
+        notes=notes,
+        warnings=tuple(_warnings(content, frame, upward=upward)),
+    )
+
+
+def _without_repeats(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the first of all rows that have the same terms, in either order, and ratings."""
+    sides = ("term1", "term2")
+    least = pl.min_horizontal(sides).alias("least")
+    greatest = pl.max_horizontal(sides).alias("greatest")
+    return frame.filter(pl.struct(least, greatest, *frame.columns[2:]).is_first_distinct())
+
+
+def _warnings(content: Content, frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
+    if content.encoding == "latin-1":
+        yield f"{content.path.name} is not UTF-8 and was read as latin-1"
+    if not upward:
+        yield "a higher rating means less similar in the file; ratings were turned round"
+    if n_pairs := _n_contradictory(frame):
+        yield f"pairs that have several ratings, which differ: {n_pairs}; all are kept"
+
+
+def _n_contradictory(frame: pl.DataFrame) -> int:
+    """Return how many pairs, ignoring direction and letter case, have ratings that differ."""
+    sides = {"term1": lowered(frame["term1"].to_list()), "term2": lowered(frame["term2"].to_list())}
+    pair = (pl.min_horizontal(*sides).alias("least"), pl.max_horizontal(*sides).alias("greatest"))
+    n_ratings = pl.struct(frame.columns[2:]).n_unique().alias("n_ratings")
+    same = frame.with_columns(pl.Series(*side, pl.String) for side in sides.items()).group_by(pair)
+    return same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height
+
+
+def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
+    """Return the frame with higher ratings for what is more similar, and a layout's mean."""
+    ratings = frame.columns[2:]
+    if not upward:
+        turn = layout.low + layout.high if layout else 0.0
+        frame = frame.with_columns(pl.col(ratings) * -1 + turn)
+    if layout and len(ratings) > 1:
+        frame = frame.with_columns(pl.mean_horizontal(ratings).alias("mean"))
+    return frame
+
+
+def _listed(notes: Iterable[Note]) -> str:
+    return ", ".join(f"{note.reason} ({note.n_rows})" for note in notes)

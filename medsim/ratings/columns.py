@@ -1,0 +1,110 @@
+"""Which columns of a user's own file hold terms and ratings, and the text that names them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeVar
+
+from medsim.errors import OptionError, unknown_name
+
+SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
+"""What may stand between two columns, the one that is rarest in terms first."""
+
+DIRECTIONS = {"similar": True, "different": False}
+"""What a higher rating can mean, and whether that is similarity."""
+
+HOW_TO_NAME = "--columns term1=NAME,term2=NAME,rating=NAME, or numbers from 1"
+"""How a user says what the columns of a file are, for messages."""
+
+T = TypeVar("T")
+
+_OPTIONS = ("term1", "term2", "rating", "separator", "higher")
+_COMMA_BEFORE_OPTION = re.compile(r",(?=[a-z][a-z0-9_]*=)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedColumns:
+    """What a user says of a file of rated pairs.
+
+    A column is named as in the file's header, where letter case and spaces may differ, or by its
+    number from 1. Where all are named by numbers the file may lack a header; its first line is one
+    if what stands there for a rating is neither a number nor a mark for a missing one.
+
+    Attributes:
+        term1: the column of first terms; None, and so are the others, leaves columns to the layout
+            that recognises the file.
+        term2: the column of second terms.
+        ratings: the columns of ratings.
+        separator: the character between columns, one of ``SEPARATORS``; None lets the file tell.
+        higher_is_similar: whether a higher rating means more similar; None takes what the layout
+            says, and True where there is none.
+    """
+
+    term1: str | None = None
+    term2: str | None = None
+    ratings: tuple[str, ...] = ()
+    separator: str | None = None
+    higher_is_similar: bool | None = None
+
+    def named(self) -> tuple[str, ...]:
+        """Return the names of all columns; none where they are left to a layout.
+
+        Raises:
+            OptionError: a column is missing or given twice, or the separator is unknown.
+        """
+        if self.separator is not None and self.separator not in SEPARATORS.values():
+            known = ", ".join(repr(one) for one in SEPARATORS.values())
+            raise OptionError(f"unknown separator {self.separator!r}; known: {known}")
+        if self.term1 is None and self.term2 is None and not self.ratings:
+            return ()
+        if not (self.term1 and self.term2 and self.ratings and all(self.ratings)):
+            raise OptionError(f"columns need two terms and a rating: {HOW_TO_NAME}")
+        names = (self.term1, self.term2, *self.ratings)
+        for name in names:
+            if names.count(name) > 1:
+                raise OptionError(f"column {name!r} is named twice; a term or a rating is one each")
+        return names
+
+
+def parse_columns(text: str) -> RatedColumns:
+    """Return what a text such as "term1=Name A,term2=Name B,rating=score" says of a file.
+
+    ``rating`` may be given several times. ``separator`` is tab, bar, semicolon or comma, ``higher``
+    is similar or different. A comma that no option follows is of a name.
+
+    Raises:
+        OptionError: an option is unknown, missing, given twice or has a wrong value.
+    """
+    given: dict[str, list[str]] = {name: [] for name in _OPTIONS}
+    for part in _COMMA_BEFORE_OPTION.split(text):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise OptionError(f"--columns {text!r}: {part!r} is not NAME=VALUE; use {HOW_TO_NAME}")
+        if name not in given:
+            raise OptionError(f"--columns {text!r}: {unknown_name('option', name, list(_OPTIONS))}")
+        if given[name] and name != "rating":
+            raise OptionError(f"--columns {text!r} gives {name} twice")
+        given[name].append(value)
+    columns = RatedColumns(
+        term1=_first(given["term1"]),
+        term2=_first(given["term2"]),
+        ratings=tuple(given["rating"]),
+        separator=_choice("separator", _first(given["separator"]), SEPARATORS),
+        higher_is_similar=_choice("higher", _first(given["higher"]), DIRECTIONS),
+    )
+    columns.named()
+    return columns
+
+
+def _first(values: list[str]) -> str | None:
+    return values[0] if values else None
+
+
+def _choice(option: str, value: str | None, choices: dict[str, T]) -> T | None:
+    """Return what a word stands for, None for none."""
+    if value is None:
+        return None
+    if value not in choices:
+        raise OptionError(unknown_name(option, value, list(choices)))
+    return choices[value]

@@ -1,0 +1,192 @@
+"""Finds in which columns of a file the terms and ratings stand."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError, OptionError, unknown_name
+from medsim.ratings.columns import HOW_TO_NAME, SEPARATORS
+from medsim.ratings.layouts import LAYOUTS
+from medsim.ratings.lines import cells_of_lines
+from medsim.ratings.values import is_missing, number_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.ratings.columns import RatedColumns
+    from medsim.ratings.layouts import Layout
+    from medsim.ratings.lines import Content
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_MOST_SHOWN = 20
+_LONGEST_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where a file keeps what is read from it; columns are counted from 0.
+
+    Attributes:
+        separator: the character between columns.
+        n_columns: how many each line has.
+        term1: the column of first terms.
+        term2: the column of second terms.
+        ratings: name of each rating, and its column.
+        has_header: whether the first line holds names.
+        layout: that recognised the file; None where the user named the columns.
+    """
+
+    separator: str
+    n_columns: int
+    term1: int
+    term2: int
+    ratings: dict[str, int]
+    has_header: bool
+    layout: Layout | None
+
+
+def find_places(content: Content, columns: RatedColumns) -> Places:
+    """Return where terms and ratings stand: as the user says, else as a layout does.
+
+    Raises:
+        InputError: no layout fits, or the first line cannot be cut.
+        OptionError: the file has no such column, or two of that name.
+    """
+    names = columns.named()
+    separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
+    first = _first_lines(content, separators)
+    widest = max(first.values(), key=len)
+    if names:
+        for separator, cells in first.items():
+            if all(_matches(name, cells) for name in names):
+                return _named(content.path, separator, cells, columns)
+        missing = next(name for name in names if not _matches(name, widest))
+        raise OptionError(f"{content.path}: {_no_column(missing, widest)}")
+    fitting = [
+        (len(layout.header), separator, layout)
+        for separator, cells in first.items()
+        for layout in LAYOUTS
+        if _fits(layout, separator, cells)
+    ]
+    if not fitting:
+        raise InputError(f"{content.path} is in no known layout: {_description(widest)}")
+    _, separator, layout = max(fitting, key=lambda found: found[0])
+    return _as_laid_out(layout, separator, first[separator])
+
+
+def _first_lines(content: Content, separators: list[str]) -> dict[str, list[str]]:
+    """Return the cells of the first line by separator, for those that fit its quotes."""
+    first: dict[str, list[str]] = {}
+    failures: list[InputError] = []
+    for separator in separators:
+        try:
+            _, first[separator] = next(cells_of_lines(content, separator), (0, []))
+        except InputError as error:
+            failures.append(error)
+    if not any(first.values()):
+        raise failures[-1] if failures else InputError(f"{content.path} is empty")
+    return first
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).lower()
+
+
+def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
+    if layout.header:
+        plain = [_plain(cell) for cell in cells]
+        return all(plain.count(name) == 1 for name in layout.header)
+    # Any two words with a number would do, so a file without a header must be as was published.
+    columns = [layout.term1, layout.term2, *layout.ratings.values()]
+    return (
+        separator == SEPARATORS["tab"]
+        and len(cells) == len(columns)
+        and all(number_in(cells[int(one) - 1]) is not None for one in layout.ratings.values())
+    )
+
+
+def _as_laid_out(layout: Layout, separator: str, cells: list[str]) -> Places:
+    return Places(
+        separator=separator,
+        n_columns=len(cells),
+        term1=_matches(layout.term1, cells)[0],
+        term2=_matches(layout.term2, cells)[0],
+        ratings={name: _matches(column, cells)[0] for name, column in layout.ratings.items()},
+        has_header=bool(layout.header),
+        layout=layout,
+    )
+
+
+def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) -> Places:
+    names = columns.named()
+    places: dict[str, int] = {}
+    for name in names:
+        at = _matches(name, cells)
+        if len(at) > 1:
+            raise OptionError(f"{path}: several columns are named {name!r}; give the number of one")
+        if at[0] in places.values():
+            raise OptionError(f"{path}: {name!r} names a column that another option names, too")
+        places[name] = at[0]
+    term1, term2, *ratings = names
+    by_number = all(_is_number(name) for name in names)
+    return Places(
+        separator=separator,
+        n_columns=len(cells),
+        term1=places[term1],
+        term2=places[term2],
+        ratings={_rating_name(name): places[name] for name in ratings},
+        has_header=not by_number or not all(_is_rating(cells[places[name]]) for name in ratings),
+        layout=None,
+    )
+
+
+def _matches(name: str, cells: list[str]) -> list[int]:
+    """Return which cells of a header a name can mean; exact ones come before those alike."""
+    if _is_number(name):
+        return [int(name) - 1] if 1 <= int(name) <= len(cells) else []
+    exact = [at for at, cell in enumerate(cells) if cell == name]
+    return exact or [at for at, cell in enumerate(cells) if _plain(cell) == _plain(name)]
+
+
+def _is_number(name: str) -> bool:
+    return _NUMBER.fullmatch(name) is not None
+
+
+def _rating_name(name: str) -> str:
+    """Return the name that a rating has in the result."""
+    if _is_number(name):
+        return f"column{name}"
+    if name in {"term1", "term2"}:
+        raise OptionError(f"a rating cannot be named {name!r}; give the number of its column")
+    return name
+
+
+def _is_rating(cell: str) -> bool:
+    return is_missing(cell) or number_in(cell) is not None
+
+
+def _no_column(name: str, cells: list[str]) -> str:
+    if _is_number(name):
+        return f"there is no column {name}; the first line has {len(cells)}"
+    if _is_data(cells):
+        return f"there is no column {name!r}: {_description(cells)}"
+    return unknown_name("column", name, _shown(cells))
+
+
+def _description(cells: list[str]) -> str:
+    """Return what the first line looks like, and how to name its columns."""
+    if _is_data(cells):
+        says = f"its first line has {len(cells)} cells with a number among them, so is no header"
+        return f"{says}; say --columns term1=1,term2=2,rating=3 with the numbers of its columns"
+    more = f" and {len(cells) - _MOST_SHOWN} more" if len(cells) > _MOST_SHOWN else ""
+    return f"it has the columns {', '.join(map(repr, _shown(cells)))}{more}; say {HOW_TO_NAME}"
+
+
+def _is_data(cells: list[str]) -> bool:
+    return any(number_in(cell) is not None for cell in cells)
+
+
+def _shown(cells: list[str]) -> list[str]:
+    return [cell[:_LONGEST_SHOWN] for cell in cells[:_MOST_SHOWN]]

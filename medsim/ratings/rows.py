@@ -1,0 +1,87 @@
+"""Reads the terms and ratings of a file, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.ratings.columns import HOW_TO_NAME
+from medsim.ratings.lines import cells_of_lines
+from medsim.ratings.values import is_missing, number_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.ratings.lines import Content
+    from medsim.ratings.places import Places
+
+_LONGEST_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rated pairs of a file, in its order.
+
+    Attributes:
+        frame: ``term1``, ``term2`` and a Float64 column for each rating; no value is missing.
+        n_without_rating: how many lines lack a rating.
+        n_without_term: how many lines have all ratings and lack a term.
+    """
+
+    frame: pl.DataFrame
+    n_without_rating: int
+    n_without_term: int
+
+
+def read_rows(content: Content, places: Places) -> Rows:
+    """Return the pairs of those lines that have two terms and all ratings.
+
+    Raises:
+        InputError: a line has more or fewer cells than the first, or a rating that is no number or
+            is outside the scale; or there is no line but the header.
+    """
+    path = content.path
+    lines = cells_of_lines(content, places.separator)
+    if places.has_header:
+        next(lines)
+    rows: list[tuple[str | float, ...]] = []
+    n_lines = n_without_rating = 0
+    for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
+        if len(cells) != places.n_columns:
+            raise InputError(
+                f"{path}: line {number} has {len(cells)} cells, and the first {places.n_columns}"
+            )
+        found = [cells[at] for at in places.ratings.values()]
+        values = [_rating(path, number, cell, places) for cell in found if not is_missing(cell)]
+        if len(values) < len(found):
+            n_without_rating += 1
+        elif cells[places.term1] and cells[places.term2]:
+            rows.append((cells[places.term1], cells[places.term2], *values))
+    if not n_lines:
+        raise InputError(f"{path} has a header and no pair")
+    terms = {"term1": pl.String, "term2": pl.String}
+    schema = pl.Schema({**terms, **dict.fromkeys(places.ratings, pl.Float64)})
+    return Rows(
+        frame=pl.DataFrame(rows, schema, orient="row"),
+        n_without_rating=n_without_rating,
+        n_without_term=n_lines - n_without_rating - len(rows),
+    )
+
+
+def _rating(path: Path, number: int, cell: str, places: Places) -> float:
+    """Return the rating in a cell, which is checked against the scale of the layout."""
+    value = number_in(cell)
+    if value is None:
+        raise InputError(
+            f"{path}: line {number}: rating {cell[:_LONGEST_SHOWN]!r} is no number such as 3.5"
+        )
+    layout = places.layout
+    if layout is not None and not layout.low <= value <= layout.high:
+        raise InputError(
+            f"{path}: line {number}: rating {cell[:_LONGEST_SHOWN]!r} is outside {layout.low:g} to "
+            f"{layout.high:g}, the scale of {layout.name}; if it is another set, say {HOW_TO_NAME}"
+        )
+    return value

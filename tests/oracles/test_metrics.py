@@ -1,0 +1,130 @@
+"""Tests that the twins of the metrics give what was worked out by hand."""
+
+import numpy as np
+import pytest
+from oracles.metrics import METRICS, SIMILARITIES, cos, kendall, pearson, spearman
+
+ZERO = np.zeros((1, 4))
+CONSTANT = np.full((1, 4), 0.1)
+ALL = sorted(METRICS)
+CENTRED = [name for name in ALL if name.split("_")[1] in {"pearson", "spearman", "kendall"}]
+
+
+def term(*words: list[float]) -> np.ndarray:
+    return np.array(words, dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "a", "b", "expected"),
+    [
+        (cos, [3, 4], [4, 3], 24 / 25),
+        (cos, [1, 0], [0, 1], 0),
+        (cos, [1, 2], [-2, -4], -1),
+        # deviations (-1, 0, 1) and (-2, 1, 1): 3 / sqrt(2 * 6)
+        (pearson, [1, 2, 3], [0, 3, 3], 3 / np.sqrt(12)),
+        # ranks (1, 2, 3, 4) and (2, 1, 4, 3): 1 - 6 * 4 / (4 * 15)
+        (spearman, [1, 5, 6, 90], [2, 1, 7, 3], 0.6),
+        # the ranks (1, 2.5, 2.5, 4) deviate by (-1.5, 0, 0, 1.5)
+        (spearman, [7, 8, 8, 9], [1, 2, 3, 4], 4.5 / np.sqrt(4.5 * 5)),
+        (spearman, [1, 2, 3, 4], [7, 8, 8, 9], 4.5 / np.sqrt(4.5 * 5)),
+        # of 6 pairs 4 agree and 2 do not
+        (kendall, [1, 5, 6, 90], [2, 1, 7, 3], 2 / 6),
+        # 2 pairs agree, 1 of 3 is tied on the right
+        (kendall, [1, 2, 3], [4, 4, 5], 2 / np.sqrt(3 * 2)),
+    ],
+)
+def test_vectors_are_compared_as_by_hand(similarity, a, b, expected):
+    assert similarity(np.array(a, float), np.array(b, float)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        # the means are (1, 1) and (2, 0)
+        ("avg_cos", np.sqrt(0.5)),
+        # (2, 0) and (0, 2) beside (2, 0): 1 and 0
+        ("pair_cos", 0.5),
+        # universe (2, 0), (0, 2), (2, 0): A belongs by (4, 4, 4), B by (4, 0, 4)
+        ("fuzzy_jaccard", 8 / 12),
+        # the maxima are (2, 2) and (2, 0)
+        ("max_jaccard", 2 / 4),
+    ],
+)
+def test_two_words_beside_one_are_compared_as_by_hand(metric, expected):
+    assert METRICS[metric](term([2, 0], [0, 2]), term([2, 0])) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        # the mean (2, 2, 5) beside (1, 2, 3): deviations (-1, -1, 2) and (-1, 0, 1)
+        ("avg_pearson", 3 / np.sqrt(6 * 2)),
+        # (1, 2, 3) gives 1; (3, 2, 7), deviations (-1, -2, 3), gives 4 / sqrt(14 * 2)
+        ("pair_pearson", (1 + 4 / np.sqrt(28)) / 2),
+        # the ranks of the mean are (1.5, 1.5, 3)
+        ("avg_spearman", 1.5 / np.sqrt(1.5 * 2)),
+        # 1, and ranks (2, 1, 3): 1 - 6 * 2 / (3 * 8)
+        ("pair_spearman", 0.75),
+        # one pair of three is tied, the others agree
+        ("avg_kendall", 2 / np.sqrt(2 * 3)),
+        # 1, and two pairs agree while one does not
+        ("pair_kendall", (1 + 1 / 3) / 2),
+    ],
+)
+def test_a_mean_of_words_and_pairs_of_words_differ_as_by_hand(metric, expected):
+    words = term([1, 2, 3], [3, 2, 7])
+
+    assert METRICS[metric](words, term([1, 2, 3])) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", CENTRED)
+@pytest.mark.parametrize("nearly", [[1, 1 + 1e-15], [1, 1 + 1e-15, 1], [1e300, -1e300, 0]])
+def test_vectors_that_are_hardly_varied_or_huge_have_a_correlation(metric, nearly):
+    assert METRICS[metric](term(nearly), term(nearly)) == pytest.approx(1)
+
+
+def test_negative_parts_belong_to_no_fuzzy_set():
+    # universe (1, -1), (-1, 2): A belongs by (2, -3 so 0), B by (-3 so 0, 5)
+    assert METRICS["fuzzy_jaccard"](term([1, -1]), term([-1, 2])) == 0
+    # universe (1, 0), (1, 1): A belongs by (1, 1), B by (1, 2)
+    assert METRICS["fuzzy_jaccard"](term([1, 0]), term([1, 1])) == pytest.approx(2 / 3)
+    # (3, 0) and (1, 2): minima (1, 0), maxima (3, 2)
+    assert METRICS["max_jaccard"](term([3, -1], [-2, -4]), term([1, 2])) == pytest.approx(1 / 5)
+
+
+def test_where_nothing_is_positive_the_jaccard_metrics_are_zero():
+    assert METRICS["max_jaccard"](term([-1, -2]), term([0, -3])) == 0
+    assert METRICS["fuzzy_jaccard"](ZERO, ZERO) == 0
+
+
+@pytest.mark.parametrize("metric", ALL)
+def test_a_zero_vector_is_similar_to_nothing(metric):
+    other = term([1, 2, 3, 5])
+
+    assert METRICS[metric](ZERO, other) == 0
+    assert METRICS[metric](other, ZERO) == 0
+    assert METRICS[metric](ZERO, ZERO) == 0
+
+
+@pytest.mark.parametrize("metric", CENTRED)
+def test_a_constant_vector_has_no_correlation(metric):
+    assert METRICS[metric](CONSTANT, term([1, 2, 3, 5])) == 0
+    assert METRICS[metric](CONSTANT, CONSTANT) == 0
+
+
+def test_a_constant_vector_has_a_cosine():
+    assert METRICS["avg_cos"](CONSTANT, term([1, 0, 0, 0])) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("metric", ALL)
+def test_a_word_is_wholly_similar_to_itself_and_metrics_are_symmetric(metric):
+    one, other = term([1, 2, 3, 5]), term([1, 3, 2, 7], [0.5, 4, 0, 1])
+
+    assert METRICS[metric](one, one) == pytest.approx(1)
+    assert METRICS[metric](one, other) == pytest.approx(METRICS[metric](other, one))
+
+
+def test_every_metric_has_a_twin():
+    words = [f"{how}_{name}" for how in ("avg", "pair") for name in SIMILARITIES]
+
+    assert sorted([*words, "fuzzy_jaccard", "max_jaccard"]) == ALL

@@ -1,0 +1,263 @@
+"""Tests that files of published sets are recognised and read as they are passed around."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from medsim.errors import InputError
+from medsim.ratings import OWN_COLUMNS, RatedPairs, read_rated
+from medsim.ratings.columns import RatedColumns
+from medsim.ratings.layouts import LAYOUTS
+
+FOLDER = os.environ.get("MEDSIM_DATA")
+published = pytest.mark.skipif(FOLDER is None, reason="MEDSIM_DATA is not set")
+
+HLIAOUTAKIS = "term 1,term 2,mesh 1,mesh 2,score\nArmache,Beinweh,D1,D2,0.25\nArm,Bein,D3,D4,1\n"
+PEDERSEN = "Term 1,Term 2,MeSH 1,MeSH 2,Physician,Coder\nArmache,Beinweh,D1,D2,3,2.5\n"
+MINI_MAYO = (
+    '"Physicians","Coders","CUI1","CUI2","TERM1","TERM2","MESH1","MESH2"\r\n'
+    '"3","1.5","C1","C2","Armache","Ache, arm","D1","D2"\r\n'
+)
+MAYO = '"Mean","CUI1","CUI2","TERM1","TERM2"\r\n"9.5","C1","C2","Armache","Beinweh"\r\n'
+UMNSRS = "Mean,Stdev,Term1,Term2,CUI1,CUI2\r1200.5,12.25,armache,beinweh,C1,C2"
+BIO_SIMLEX = "armache\tbeinweh\t7.25\nachen\theilen\t0.00"
+
+
+def read(folder: Path, text: str, name: str = "pairs.csv") -> RatedPairs:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return read_rated(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "scale", "row"),
+    [
+        (HLIAOUTAKIS, "Hliaoutakis", (0, 1), {"score": 0.25}),
+        (PEDERSEN, "Pedersen", (1, 4), {"physicians": 3.0, "coders": 2.5, "mean": 2.75}),
+        (MAYO, "MayoSRS", (1, 10), {"mean": 9.5}),
+        (
+            UMNSRS.replace("arm", "Arm").replace("bein", "Bein"),
+            "UMNSRS",
+            (0, 1600),
+            {"mean": 1200.5},
+        ),
+        (
+            BIO_SIMLEX.replace("arm", "Arm").replace("bein", "Bein"),
+            "Bio-SimLex",
+            (0, 10),
+            {"mean": 7.25},
+        ),
+    ],
+)
+def test_each_layout_is_recognised_and_its_ratings_are_named(tmp_path, text, layout, scale, row):
+    rated = read(tmp_path, text)
+
+    assert (rated.name, rated.layout, rated.range) == ("pairs", layout, scale)
+    assert rated.pairs.row(0, named=True) == {"term1": "Armache", "term2": "Beinweh", **row}
+    assert rated.higher_is_similar
+    assert rated.notes == rated.warnings == ()
+
+
+def test_raters_are_ratings_of_their_own_and_their_mean_is_one_more(tmp_path):
+    rated = read(tmp_path, MINI_MAYO)
+
+    assert rated.layout == "MiniMayoSRS"
+    expected = {"term1": "Armache", "term2": "Ache, arm", "physicians": 3.0, "coders": 1.5}
+    assert rated.pairs.rows(named=True) == [{**expected, "mean": 2.25}]
+    assert set(rated.pairs.dtypes[2:]) == {pl.Float64}
+
+
+def test_rows_are_in_the_order_of_the_file(tmp_path):
+    rated = read(tmp_path, BIO_SIMLEX)
+
+    assert rated.pairs.rows() == [("armache", "beinweh", 7.25), ("achen", "heilen", 0.0)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_line_ends_and_a_byte_order_mark_make_no_difference(tmp_path, end, mark):
+    plain = read(tmp_path, HLIAOUTAKIS)
+
+    other = read(tmp_path, mark + HLIAOUTAKIS.replace("\n", end) + end + end)
+
+    assert other.pairs.equals(plain.pairs)
+    assert other.layout == plain.layout
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "TERM1,TERM2,MESH1,MESH2,SCORE",
+        " Term 1 , Term 2 , MeSH_1 , mesh-2 , Score ",
+        '"term 1","term 2","mesh 1","mesh 2","score"',
+    ],
+)
+def test_headers_are_compared_without_case_and_spaces(tmp_path, header):
+    rated = read(tmp_path, HLIAOUTAKIS.replace("term 1,term 2,mesh 1,mesh 2,score", header))
+
+    assert rated.layout == "Hliaoutakis"
+    assert rated.pairs.height == 2
+
+
+@pytest.mark.parametrize("separator", ["\t", ";", "|"])
+def test_a_published_header_is_recognised_with_any_separator(tmp_path, separator):
+    assert read(tmp_path, HLIAOUTAKIS.replace(",", separator)).pairs.height == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HLIAOUTAKIS.replace("mesh 1", "Term 1"),
+        HLIAOUTAKIS.replace("mesh 1", "other"),
+        "a\tb\t1\tC1\n",
+        "a\tb\tone\n",
+        "a,b,1\n",
+    ],
+)
+def test_what_only_resembles_a_layout_is_left_to_the_user(tmp_path, text):
+    with pytest.raises(InputError, match="is in no known layout"):
+        read(tmp_path, text)
+
+
+def test_a_column_that_a_layout_needs_stands_once(tmp_path):
+    twice = HLIAOUTAKIS.replace("score", "score,Score").replace("0.25", "0.25,1")
+
+    with pytest.raises(InputError, match="is in no known layout"):
+        read(tmp_path, twice)
+
+
+def test_terms_lose_outer_white_space_and_keep_the_rest(tmp_path):
+    rated = read(tmp_path, "Left  arm \t \u00e4rm-ache\t1\n")
+
+    assert rated.pairs.row(0)[:2] == ("Left  arm", "\u00e4rm-ache")
+
+
+def test_a_quoted_term_may_hold_separators_quotes_and_line_ends(tmp_path):
+    rated = read(tmp_path, MAYO.replace('"Armache"', '"Ache, ""left""\r\narm"'))
+
+    assert rated.pairs["term1"].to_list() == ['Ache, "left"\r\narm']
+
+
+def test_the_ends_of_a_scale_are_ratings(tmp_path):
+    assert read(tmp_path, "a\tb\t0\nc\td\t10\n").pairs["mean"].to_list() == [0, 10]
+
+
+@pytest.mark.parametrize("value", ["10.01", "-0.5"])
+def test_a_rating_outside_the_scale_is_refused_with_its_line_and_value(tmp_path, value):
+    with pytest.raises(
+        InputError, match=rf"line 2: rating '{value}' is outside 0 to 10, .*Bio-Sim"
+    ):
+        read(tmp_path, f"a\tb\t1\nc\td\t{value}\n")
+
+
+def test_a_user_can_turn_the_ratings_of_a_layout_round(tmp_path):
+    path = tmp_path / "mayo.csv"
+    path.write_text(MAYO)
+
+    rated = read_rated(path, RatedColumns(higher_is_similar=False))
+
+    assert rated.layout == "MayoSRS"
+    assert rated.pairs["mean"].to_list() == [1.5]
+    assert rated.range == (1, 10)
+    assert not rated.higher_is_similar
+    assert rated.warnings == (
+        "a higher rating means less similar in the file; ratings were turned round",
+    )
+
+
+def test_raters_are_turned_round_before_their_mean(tmp_path):
+    path = tmp_path / "mini.csv"
+    path.write_text(MINI_MAYO)
+
+    rated = read_rated(path, RatedColumns(higher_is_similar=False))
+
+    assert rated.pairs.row(0)[2:] == (2.0, 3.5, 2.75)
+
+
+def test_a_layout_with_more_columns_wins_over_one_it_contains(tmp_path):
+    rated = read(tmp_path, "Mean,Stdev,Term1,Term2,CUI1,CUI2\n1500,1,a,b,C1,C2\n")
+
+    assert rated.layout == "UMNSRS"
+
+
+def test_layouts_differ_in_name_and_have_a_scale_and_a_source():
+    assert len({layout.name for layout in LAYOUTS}) == len(LAYOUTS)
+    assert OWN_COLUMNS not in {layout.name for layout in LAYOUTS}
+    for one in LAYOUTS:
+        assert one.low < one.high
+        assert one.source
+        assert not one.header or {one.term1, one.term2, *one.ratings.values()} <= set(one.header)
+
+
+@published
+@pytest.mark.parametrize(
+    ("name", "layout", "n_pairs", "n_contradictory"),
+    [
+        ("Hliaoutakis2005_mesh.csv", "Hliaoutakis", 36, 0),
+        ("Pedersen2007_mesh.csv", "Pedersen", 30, 0),
+        ("MiniMayoSRS_mesh.csv", "MiniMayoSRS", 29, 0),
+        ("MayoSRS_mesh.csv", "MayoSRS", 101, 0),
+        ("UMNSRS_sim_mesh.csv", "UMNSRS", 566, 14),
+        ("UMNSRS_rel_mesh.csv", "UMNSRS", 587, 12),
+        ("UMNSRS_sim_mod_mesh.csv", "UMNSRS", 449, 5),
+        ("UMNSRS_rel_mod_mesh.csv", "UMNSRS", 458, 3),
+        ("UMNSRS_similarity_mod449_word2vec.csv", "UMNSRS", 449, 5),
+        ("UMNSRS_relatedness_mod458_word2vec.csv", "UMNSRS", 458, 3),
+        ("Bio-SimLex.txt", "Bio-SimLex", 988, 0),
+        ("Bio-SimVerb.txt", "Bio-SimLex", 1000, 0),
+    ],
+)
+def test_published_files_are_read_whole(name, layout, n_pairs, n_contradictory):
+    rated = read_rated(Path(FOLDER) / "ratings" / name)
+
+    assert (rated.layout, rated.pairs.height, rated.notes) == (layout, n_pairs, ())
+    assert rated.pairs.null_count().sum_horizontal().item() == 0
+    assert len(rated.warnings) == (n_contradictory > 0)
+    assert all(f"differ: {n_contradictory};" in sentence for sentence in rated.warnings)
+
+
+@published
+@pytest.mark.parametrize(
+    ("ours", "first_published", "n_respelt"),
+    [
+        ("UMNSRS_sim_mod_mesh.csv", "UMNSRS_similarity_mod449_word2vec.csv", 3),
+        ("UMNSRS_rel_mod_mesh.csv", "UMNSRS_relatedness_mod458_word2vec.csv", 4),
+    ],
+)
+def test_both_versions_of_a_mod_agree_but_for_a_few_spellings(ours, first_published, n_respelt):
+    one = read_rated(Path(FOLDER) / "ratings" / ours).pairs
+    other = read_rated(Path(FOLDER) / "ratings" / first_published).pairs
+
+    assert one["mean"].equals(other["mean"])
+    respelt = (one["term1"] != other["term1"]) | (one["term2"] != other["term2"])
+    assert respelt.sum() == n_respelt
+
+
+@published
+@pytest.mark.parametrize("other", ["UMNSRS_sim_mesh.csv", "UMNSRS_rel_mesh.csv"])
+def test_high_ratings_of_mayosrs_mean_related_as_those_of_umnsrs_do(other):
+    mayo, umnsrs = (
+        {frozenset((a.lower(), b.lower())): mean for a, b, mean in read_rated(path).pairs.rows()}
+        for path in (Path(FOLDER) / "ratings" / name for name in ("MayoSRS_mesh.csv", other))
+    )
+
+    shared = mayo.keys() & umnsrs.keys()
+
+    assert len(shared) == 1
+    for pair in shared:
+        assert mayo[pair] > np.quantile(list(mayo.values()), 2 / 3)
+        assert umnsrs[pair] > np.quantile(list(umnsrs.values()), 2 / 3)
+
+
+@published
+def test_mayosrs_crowds_at_the_end_that_means_unrelated_as_minimayosrs_does():
+    for name in ("MayoSRS_mesh.csv", "MiniMayoSRS_mesh.csv"):
+        rated = read_rated(Path(FOLDER) / "ratings" / name)
+        lowest, highest = rated.range
+        mean = rated.pairs["mean"]
+
+        assert (mean == lowest).mean() > 0.2
+        assert (mean == highest).mean() < 0.05

@@ -1,0 +1,225 @@
+"""Tests of which lines of a rated file are taken, left out, or refused."""
+
+import csv
+import io
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.errors import InputError, OptionError
+from medsim.ratings import Note, RatedPairs, lines, read_rated
+from medsim.ratings.columns import parse_columns
+
+OWN = parse_columns("term1=a,term2=b,rating=r")
+REPEATED = "the pair stands there already, with the same ratings"
+
+
+def read(folder: Path, content: str | bytes, columns=OWN) -> RatedPairs:
+    path = folder / "pairs.csv"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_rated(path, columns)
+
+
+def read_without_header(folder: Path, content: str | bytes) -> RatedPairs:
+    return read(folder, content, parse_columns("term1=1,term2=2,rating=3"))
+
+
+def test_lines_without_a_rating_or_a_term_are_left_out_and_counted(tmp_path):
+    rated = read(tmp_path, "a,b,r\nx,y,1\nx,z,\nx,u,NA\n,v,2\nw, ,3\n , ,n/a\n\n  \n,,\n")
+
+    assert rated.pairs.rows() == [("x", "y", 1.0)]
+    assert rated.notes == (
+        Note(reason="a rating is missing", n_rows=3),
+        Note(reason="a term is empty", n_rows=2),
+    )
+
+
+def test_a_line_that_lacks_one_of_several_ratings_is_left_out(tmp_path):
+    columns = parse_columns("term1=a,term2=b,rating=r,rating=s")
+
+    rated = read(tmp_path, "a,b,r,s\nx,y,1,2\nx,z,1,-\n", columns)
+
+    assert rated.pairs.columns == ["term1", "term2", "r", "s"]
+    assert rated.pairs.rows() == [("x", "y", 1.0, 2.0)]
+    assert rated.notes == (Note(reason="a rating is missing", n_rows=1),)
+
+
+def test_a_pair_that_stands_twice_with_one_rating_is_taken_once(tmp_path):
+    rated = read(tmp_path, "a,b,r\nx,y,1\nu,v,2\nx,y,1.0\ny,x,1\n")
+
+    assert rated.pairs.rows() == [("x", "y", 1.0), ("u", "v", 2.0)]
+    assert rated.notes == (Note(reason=REPEATED, n_rows=2),)
+    assert rated.warnings == ()
+
+
+def test_pairs_that_differ_in_letter_case_are_no_repeats(tmp_path):
+    rated = read(tmp_path, "a,b,r\nx,y,1\nX,y,1\n")
+
+    assert rated.pairs.height == 2
+    assert rated.notes == rated.warnings == ()
+
+
+def test_contradictory_ratings_are_kept_and_their_pairs_counted(tmp_path):
+    rated = read(tmp_path, "a,b,r\nx,y,1\nY,X,2\nx,y,3\nu,v,1\nu,w,2\np,q,1\np,q,2\n")
+
+    assert rated.pairs.height == 7
+    assert rated.notes == ()
+    assert rated.warnings == ("pairs that have several ratings, which differ: 2; all are kept",)
+
+
+def test_a_term_beside_itself_is_a_pair(tmp_path):
+    assert read(tmp_path, "a,b,r\nx,x,1\n").pairs.rows() == [("x", "x", 1.0)]
+
+
+def test_latin_1_is_read_where_the_file_is_not_utf_8_and_that_is_said(tmp_path):
+    rated = read(tmp_path, "a,b,r\nSjögren,É,1\n".encode("latin-1"))
+
+    assert rated.pairs.rows() == [("Sjögren", "É", 1.0)]
+    assert rated.warnings == ("pairs.csv is not UTF-8 and was read as latin-1",)
+
+
+def test_utf_8_is_read_without_a_word(tmp_path):
+    rated = read(tmp_path, "a,b,r\nSjögren,膝\u2028痛,1\n")
+
+    assert rated.pairs.rows() == [("Sjögren", "膝\u2028痛", 1.0)]
+    assert rated.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("1e3", 1000.0), ("+.5", 0.5), ("-2", -2.0), ("3.", 3.0), ("007", 7.0)]
+)
+def test_a_users_own_ratings_may_be_any_numbers(tmp_path, cell, value):
+    rated = read(tmp_path, f"a,b,r\nx,y,{cell}\n")
+
+    assert rated.pairs["r"].to_list() == [value]
+    assert rated.range is None
+
+
+@pytest.mark.parametrize("cell", ["high", "1_0", "inf", "1e999", "0x1", "1 2", "٣", "1/2"])
+def test_what_is_no_number_is_refused_with_its_line_and_value(tmp_path, cell):
+    with pytest.raises(InputError, match=r"pairs\.csv: line 3: rating ") as caught:
+        read(tmp_path, f"a,b,r\nx,y,1\nx,z,{cell}\n")
+
+    assert repr(cell) in str(caught.value)
+
+
+def test_lines_are_counted_as_an_editor_counts_them(tmp_path):
+    with pytest.raises(InputError, match="line 6: rating 'high'"):
+        read(tmp_path, 'a,b,r\r\n\r\n"x\r\nx",y,1\r\n\r\nx,z,high\r\n')
+
+
+@pytest.mark.parametrize(("line", "n_cells"), [("x,y", 2), ("x,y,z,1", 4)])
+def test_a_line_with_another_number_of_cells_is_refused(tmp_path, line, n_cells):
+    with pytest.raises(InputError, match=f"line 2 has {n_cells} cells, and the first 3"):
+        read(tmp_path, f"a,b,r\n{line}\n")
+
+
+@pytest.mark.parametrize("line", ['"x" z,y,1', '"x,y,1\nu,v,2'])
+def test_quotes_that_do_not_match_are_refused_with_their_line(tmp_path, line):
+    with pytest.raises(InputError, match="line 2 cannot be cut"):
+        read(tmp_path, f"a,b,r\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"\xef\xbb\xbf", "is empty"),
+        (b" \r\n\r\n", "is empty"),
+        (b'""\n""\n', "is empty"),
+        (b"\x80\x04\x95\x00", "is no text: byte 2 is 0x04"),
+        (pickle.dumps(["a", "b"], protocol=2), "is no text"),
+        (pickle.dumps(["a", "b"], protocol=0), "is in no known layout"),
+        (b"PK\x03\x04zip", "is no text: byte 3 is 0x03"),
+        ("a,b\n".encode("utf-16"), "is in UTF-16; save it as UTF-8"),
+        (b"\n <!DOCTYPE html><html>", "is a web page"),
+        (b"\xef\xbb\xbf<HTML lang='en'>", "is a web page"),
+        (b"{}", "is in no known layout"),
+        (b"Mean,CUI1,CUI2,TERM1,TERM2\n", "has a header and no pair"),
+        (b"Mean,CUI1,CUI2,TERM1,TERM2\n,C1,C2,a,b\n", r"a rating is missing \(1\)"),
+    ],
+)
+def test_what_is_no_rated_file_is_refused_with_the_reason(tmp_path, content, says):
+    with pytest.raises(InputError, match=says) as caught:
+        read(tmp_path, content, None)
+
+    assert str(tmp_path / "pairs.csv") in str(caught.value)
+
+
+def test_a_path_that_is_no_file_is_refused(tmp_path):
+    for path in (tmp_path, tmp_path / "missing.csv", tmp_path / ("x" * 5000)):
+        with pytest.raises(InputError, match=r"is no file|cannot be read"):
+            read_rated(path)
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "LARGEST_FILE", 1 << 20)
+    with pytest.raises(InputError, match="larger than 1 MiB"):
+        read(tmp_path, b"a,b,r\n" + b"x" * (1 << 20))
+
+
+def test_a_file_as_large_as_allowed_is_read(tmp_path, monkeypatch):
+    content = "a,b,r\nx,y,1\n"
+    monkeypatch.setattr(lines, "LARGEST_FILE", len(content))
+
+    assert read(tmp_path, content).pairs.height == 1
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_line_that_is_too_long_is_refused(tmp_path, at):
+    content = "a,b,r\n" * (at - 1) + "," * ((1 << 20) + 1)
+
+    with pytest.raises(InputError, match=f"line {at} has more than 1,048,576 characters"):
+        read(tmp_path, content)
+
+
+def test_a_line_as_long_as_allowed_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "LONGEST_LINE", len("x,y,100\n"))
+
+    assert read(tmp_path, "a,b,r\nx,y,100\n").pairs.height == 1
+
+
+def test_a_single_row_is_read_with_or_without_a_header(tmp_path):
+    assert read(tmp_path, "a,b,r\nx,y,1").pairs.height == 1
+    assert read_without_header(tmp_path, "x,y,1").pairs.height == 1
+
+
+cells = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).map(
+    str.strip
+)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            cells.filter(bool),
+            cells.filter(bool),
+            st.floats(allow_nan=False, allow_infinity=False),
+        ),
+        min_size=1,
+        max_size=20,
+        unique_by=lambda row: frozenset(row[:2]),
+    ),
+    st.sampled_from([",", "\t", ";", "|"]),
+    st.sampled_from(["\n", "\r", "\r\n"]),
+)
+def test_whatever_is_written_as_csv_is_read_back(tmp_path_factory, rows, separator, end):
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=csv.QUOTE_ALL)
+    writer.writerows([("a", "b", "r"), *rows])
+
+    rated = read(tmp_path_factory.getbasetemp(), text.getvalue())
+
+    assert rated.pairs.rows() == rows
+
+
+@given(st.binary(max_size=60))
+def test_whatever_bytes_come_are_read_or_refused(tmp_path_factory, content):
+    try:
+        rated = read_without_header(tmp_path_factory.getbasetemp(), content)
+    except (InputError, OptionError):
+        return
+    assert rated.pairs.height > 0
