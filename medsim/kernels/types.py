@@ -10,6 +10,9 @@ Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
 Starts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 """Where each group begins in a flat array, and its end: int64[n_groups + 1]."""
 
+Counts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
+"""Whole numbers, one a row: int64[n]."""
+
 Ids: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
 """Row numbers of terms, nodes or components: int32[n]."""
 

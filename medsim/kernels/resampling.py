@@ -1,0 +1,109 @@
+"""Spearman's correlation of pairs that are drawn with replacement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.kernels.compiler import kernel
+from medsim.kernels.hashing import mixed
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Ids, Ranks, Values
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def drawn_rows(n_rows: int, seed: np.uint64, resample: np.uint64) -> Ids:
+    """Return how often each row is drawn when as many are drawn with replacement as there are.
+
+    A SplitMix64 generator (Steele et al. 2014) whose state begins with the hash of the seed and the
+    resample's number, so a resample is the same whoever draws it.
+
+    Args:
+        n_rows: at least 1.
+        seed: of all resamples.
+        resample: which of them.
+
+    Returns:
+        int32[n_rows], ``n_rows`` in all. Time O(n_rows).
+    """
+    times = np.zeros(n_rows, np.int32)
+    state = mixed(mixed(seed) ^ resample)
+    for _ in range(n_rows):
+        times[np.int64(mixed(state) % np.uint64(n_rows))] += 1
+        state += _GAMMA
+    return times
+
+
+@kernel
+def _centred_ranks(ranks: Ids, times: Ids) -> Ids:
+    """Return for each dense rank how many drawn rows are below it less how many are above."""
+    centred = np.zeros(len(ranks), np.int32)
+    n_drawn = 0
+    for row in range(len(ranks)):
+        centred[ranks[row]] += times[row]
+        n_drawn += times[row]
+    n_below = 0
+    for rank in range(len(ranks)):
+        n_tied = centred[rank]
+        centred[rank] = 2 * n_below + n_tied - n_drawn
+        n_below += n_tied
+    return centred
+
+
+@kernel
+def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
+    """Return Spearman's correlation of rows of which each counts a number of times.
+
+    It is Pearson's correlation of average ranks (Kendall 1948, Rank Correlation Methods). Twice an
+    average rank, less its mean, is the number of rows below less the number above: a whole number,
+    found by counting over the dense ranks. So nothing is sorted, and sums are exact.
+
+    Args:
+        left: int32[n_rows], the dense rank of each row from 0.
+        right: int32[n_rows], the same of the other side.
+        times: int32[n_rows], how often each row counts, at most 3,000,000 in all.
+
+    Returns:
+        From -1 to 1; NaN where a side is constant. Time and memory O(n_rows).
+    """
+    of_left, of_right = _centred_ranks(left, times), _centred_ranks(right, times)
+    square_left, square_right, product = np.int64(0), np.int64(0), np.int64(0)
+    for row in range(len(times)):
+        if times[row]:
+            n_times = np.int64(times[row])
+            a, b = np.int64(of_left[left[row]]), np.int64(of_right[right[row]])
+            square_left += n_times * a * a
+            square_right += n_times * b * b
+            product += n_times * a * b
+    if square_left == 0 or square_right == 0:
+        return np.nan
+    return float(product) / np.sqrt(float(square_left) * float(square_right))
+
+
+@kernel
+def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, stop: int) -> Values:
+    """Return Spearman's correlation in each of some resamples, or the difference of two.
+
+    Args:
+        sides: int32[n_sides, n_rows], the dense ranks of one side or of two.
+        right: int32[n_rows], those of the side that they are correlated with.
+        seed: of all resamples.
+        first: the first resample.
+        stop: the one after the last.
+
+    Returns:
+        float64[stop - first], the correlation of the first side, less that of the second if there
+        is one, in the same rows; NaN where one is not defined. Time O(n_sides * n_rows) each.
+    """
+    found = np.empty(stop - first, np.float64)
+    for resample in range(first, stop):
+        times = drawn_rows(len(right), seed, np.uint64(resample))
+        correlation = weighted_spearman(sides[0], right, times)
+        for other in range(1, len(sides)):
+            correlation -= weighted_spearman(sides[other], right, times)
+        found[resample - first] = correlation
+    return found

@@ -1,0 +1,87 @@
+"""Spearman's correlation of resampled pairs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.hashing import MASK, mixed
+from scipy import stats
+
+from medsim.kernels.resampling import drawn_rows, resampled_spearman, weighted_spearman
+
+pytestmark = pytest.mark.kernels
+
+GAMMA = 0x9E3779B97F4A7C15
+Rows = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=25)
+
+
+def dense(values: list[int]) -> np.ndarray:
+    return stats.rankdata(values, "dense").astype(np.int32) - 1
+
+
+def times_drawn(n_rows: int, seed: int, resample: int) -> list[int]:
+    state = mixed(mixed(seed) ^ resample)
+    draws = [mixed((state + GAMMA * draw) & MASK) % n_rows for draw in range(n_rows)]
+    return [draws.count(row) for row in range(n_rows)]
+
+
+def spearman(left: np.ndarray, right: np.ndarray) -> float:
+    if len(set(left)) < 2 or len(set(right)) < 2:
+        return math.nan
+    return float(stats.spearmanr(left, right).statistic)
+
+
+@given(st.integers(1, 30), st.integers(0, MASK), st.integers(0, 1 << 20))
+def test_rows_are_drawn_by_splitmix64_from_seed_and_number(
+    n_rows: int, seed: int, resample: int
+) -> None:
+    drawn = drawn_rows(n_rows, np.uint64(seed), np.uint64(resample))
+
+    assert drawn.dtype == np.int32
+    assert drawn.tolist() == times_drawn(n_rows, seed, resample)
+
+
+@given(Rows)
+def test_a_weighted_correlation_is_that_of_repeated_rows(rows: list[tuple[int, int, int]]) -> None:
+    left, right = dense([row[0] for row in rows]), dense([row[1] for row in rows])
+    times = np.array([row[2] for row in rows], np.int32)
+
+    found = weighted_spearman(left, right, times)
+
+    expected = spearman(np.repeat(left, times), np.repeat(right, times))
+    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_equal_and_opposite_orders_correlate_exactly() -> None:
+    ranks, once = dense([3, 1, 4, 1, 5, 9, 2, 6]), np.ones(8, np.int32)
+
+    assert weighted_spearman(ranks, ranks, once) == 1
+    assert weighted_spearman(ranks, ranks.max() - ranks, once) == -1
+
+
+def test_a_resample_is_the_same_in_whichever_share_it_is_computed() -> None:
+    left, right = dense([3, 1, 4, 1, 5, 9, 2, 6, 5]), dense([2, 7, 1, 8, 2, 8, 1, 8, 2])
+    seed, sides = np.uint64(7), left[None, :]
+
+    whole = resampled_spearman(sides, right, seed, 0, 12)
+    parts = [resampled_spearman(sides, right, seed, *ends) for ends in ((0, 5), (5, 6), (6, 12))]
+
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    for resample, found in enumerate(whole):
+        times = times_drawn(9, 7, resample)
+        expected = spearman(np.repeat(left, times), np.repeat(right, times))
+        assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_two_sides_are_compared_in_the_same_rows() -> None:
+    first, second = dense([3, 1, 4, 1, 5, 9, 2]), dense([2, 7, 1, 8, 2, 8, 1])
+    right, seed = dense([1, 1, 2, 3, 5, 8, 13]), np.uint64(3)
+
+    both = resampled_spearman(np.stack([first, second]), right, seed, 0, 10)
+
+    alone = [resampled_spearman(side[None, :], right, seed, 0, 10) for side in (first, second)]
+    np.testing.assert_array_equal(both, alone[0] - alone[1])
