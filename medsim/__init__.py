@@ -1,8 +1,8 @@
 """Term-similarity datasets from medical terminologies.
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
-``convert``, ``merge``, and ``open``, which gives the statistics, pairs, tables and SQL of a build;
-``build_shard`` is ``medsim build --shard``.
+``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, and ``open``, which
+gives the tables and SQL of a build or an evaluation; ``build_shard`` is ``medsim build --shard``.
 """
 
 from __future__ import annotations
@@ -14,20 +14,25 @@ if TYPE_CHECKING:
     from medsim.errors import MedsimError
     from medsim.progress import Progress
     from medsim.workflow.build import build
-    from medsim.workflow.opened import Build
-    from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
+    from medsim.workflow.compare import compare
+    from medsim.workflow.evaluate import evaluate
+    from medsim.workflow.opened import Build, Evaluation
+    from medsim.workflow.opened import open_output as open  # noqa: A004 — reads well as medsim.open
     from medsim.workflow.releases import convert, synth
     from medsim.workflow.shards import build_shard, merge
     from medsim.workflow.verify import Verification, verify
 
 __all__ = [
     "Build",
+    "Evaluation",
     "MedsimError",
     "Progress",
     "Verification",
     "build",
     "build_shard",
+    "compare",
     "convert",
+    "evaluate",
     "merge",
     "open",
     "synth",
@@ -36,14 +41,17 @@ __all__ = [
 
 _HOMES = {
     "Build": "medsim.workflow.opened:Build",
+    "Evaluation": "medsim.workflow.opened:Evaluation",
     "MedsimError": "medsim.errors:MedsimError",
     "Progress": "medsim.progress:Progress",
     "Verification": "medsim.workflow.verify:Verification",
     "build": "medsim.workflow.build:build",
     "build_shard": "medsim.workflow.shards:build_shard",
+    "compare": "medsim.workflow.compare:compare",
     "convert": "medsim.workflow.releases:convert",
+    "evaluate": "medsim.workflow.evaluate:evaluate",
     "merge": "medsim.workflow.shards:merge",
-    "open": "medsim.workflow.opened:open_build",
+    "open": "medsim.workflow.opened:open_output",
     "synth": "medsim.workflow.releases:synth",
     "verify": "medsim.workflow.verify:verify",
 }

@@ -192,23 +192,24 @@ def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
 
 @app.command()
 def sql(
-    out: BuildFolder,
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The folder of a build or of an evaluation.")
+    ],
     statement: Annotated[
         str | None, typer.Argument(help="One select; read from standard input if piped.")
     ] = None,
     threads: Threads = None,
     form: Format = TableFormat.table,
 ) -> None:
-    """Run one read-only SQL statement over a build, or list what it can select from.
+    """Run one read-only SQL statement over a build or an evaluation, or list what it can select from.
 
-    Writes nothing: the statement sees the views concept, description, association, is_a, pair and
-    stats, and no other file.
+    Writes nothing: the statement sees the views that are listed without one, and no other file.
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
-    from medsim.workflow.opened import open_build
+    from medsim.workflow.opened import open_output
 
-    opened = open_build(out)
+    opened = open_output(out)
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:
@@ -277,6 +278,117 @@ def convert(
     from medsim.workflow.releases import convert as run
 
     _print(run(source, out, language=language, progress=Progress.to_stderr()), form)
+
+
+@app.command(name="eval")
+def evaluate(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(metavar="INPUT...", help="Folders of builds and files of rated pairs."),
+    ],
+    embedding: Annotated[
+        list[str],
+        typer.Option(
+            "--embedding",
+            "-e",
+            metavar="NAME=PATH",
+            help="An embedding; options follow the path, as in bert=model.onnx,pooling=cls.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, or to add to.")],
+    metric: Annotated[
+        list[str] | None, typer.Option(help="A metric, such as avg_cos; all that fit by default.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="term1=…,term2=…,rating=…",
+            help="Columns of rated files in no known layout, by name or by number from 1.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap and of the held-out half.")] = 0,
+    resamples: Annotated[
+        int, typer.Option(help="Of the bootstrap, for intervals of Spearman's correlation.")
+    ] = 10_000,
+    threads: Threads = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="Folder that keeps what encoders made; ~/.cache/medsim/vectors if none."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option(help="Replace earlier results at OUT instead of adding to them.")
+    ] = False,
+    form: Format = TableFormat.table,
+) -> None:
+    """Score embeddings on builds and rated files, and print each at its best metric.
+
+    Writes OUT with results, comparisons, coverage and overlap as Parquet, the similarity of every
+    pair, and manifest.json. Where OUT is there already, what it has is not computed again. An
+    interrupted run leaves OUT as it was; the same command goes on where it stopped.
+
+    Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
+    """
+    from medsim.config import checked_threads
+    from medsim.embeddings.options import parse_embedding
+    from medsim.progress import Progress
+    from medsim.ratings.columns import parse_columns
+    from medsim.workflow.compare import compare as table_of
+    from medsim.workflow.evaluate import EvaluationConfig, run_evaluation, users_cache
+
+    config = EvaluationConfig(
+        inputs=tuple(inputs),
+        embeddings=tuple(map(parse_embedding, embedding)),
+        out=out,
+        metrics=tuple(metric) if metric else None,
+        columns=None if columns is None else parse_columns(columns),
+        seed=seed,
+        resamples=resamples,
+        threads=checked_threads(threads),
+        overwrite=overwrite,
+        cache=cache or users_cache(),
+    )
+    run_evaluation(config, Progress.to_stderr())
+    _print_comparison(table_of(out), form)
+
+
+@app.command()
+def compare(
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="The folder of an evaluation.")
+    ],
+    table: Annotated[
+        str,
+        typer.Option(
+            help="best, auc, accuracy, spearman, all-auc, all-accuracy, all-spearman, metrics, "
+            "coverage, overlap, or the number of the paper's table of that shape."
+        ),
+    ] = "best",
+    subset: Annotated[
+        str, typer.Option(help="Pairs that all embeddings cover (common), or each its own (own).")
+    ] = "common",
+    correction: Annotated[
+        str, typer.Option(help="Of p-values, for the number of comparisons: bonferroni or holm.")
+    ] = "bonferroni",
+    form: Format = TableFormat.table,
+) -> None:
+    """Print a table of an evaluation: which embedding, under which metric, and how surely.
+
+    Writes nothing. As table, md and latex it is to be read; json and csv have a row per value.
+    A cell has a value, a metric, than how many others it is significantly better (+) and worse
+    (\u2212), and a star for the best and what cannot be told from it.
+
+    Example: medsim compare results --table all-auc --format latex
+    """
+    from medsim.workflow.compare import compare as table_of
+
+    found = table_of(results, table, subset=subset, correction=correction)
+    _print_comparison(found, form)
+
+
+def _print_comparison(frame: pl.DataFrame, form: TableFormat) -> None:
+    from medsim.report.comparison import readable
+
+    _print(frame if form in {TableFormat.json, TableFormat.csv} else readable(frame), form)
 
 
 def _print(frame: pl.DataFrame, form: TableFormat) -> None:

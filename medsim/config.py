@@ -74,8 +74,7 @@ class BuildConfig:
 
     def check(self) -> None:
         """Raise OptionError for an option that is out of range."""
-        if not 0 <= self.seed < _SEEDS:
-            raise OptionError(f"--seed {self.seed} is out of range; 0 to {_SEEDS - 1} are accepted")
+        check_seed(self.seed)
         if self.pool not in POOLS:
             raise OptionError(unknown_name("pool", self.pool, list(POOLS)))
         if self.dask not in {None, "local"} and "://" not in str(self.dask):
@@ -132,6 +131,12 @@ def parse_shard(text: str) -> Shard:
     raise OptionError(
         f"--shard {text!r} names no shard; 3/7 is the third of seven, up to {_MOST_SHARDS:,}"
     )
+
+
+def check_seed(seed: int) -> None:
+    """Raise OptionError for a seed that is out of range."""
+    if not 0 <= seed < _SEEDS:
+        raise OptionError(f"--seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
 
 
 def checked_threads(threads: int | None) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
 
+BUILD, EVALUATION = "build", "evaluation"
+"""The kinds of output, as manifests name them."""
+
+NAMED = {BUILD: "a build", EVALUATION: "an evaluation"}
+"""The kinds of output as a sentence has them."""
+
+_MADE_WITH = {BUILD: "medsim build", EVALUATION: "medsim eval"}
 _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
 
@@ -54,7 +62,7 @@ class Manifest:
         stages: seconds and peak memory of each stage.
     """
 
-    kind: str = "build"
+    kind: str = BUILD
     medsim: str
     libraries: dict[str, str]
     source: dict[str, object]
@@ -69,32 +77,97 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write it to ``folder``; it appears whole or not at all."""
-        text = json.dumps(asdict(self), indent=2, ensure_ascii=False)
-        partial = folder / f"{MANIFEST}.partial"
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(folder / MANIFEST)
+        _write(asdict(self), folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationManifest:
+    """What an evaluation says of itself; every part is plain JSON.
+
+    Attributes:
+        kind: "evaluation".
+        medsim: the version that wrote it.
+        libraries: versions by name.
+        inputs: builds and rated files by name: where they lay, a fingerprint of their content,
+            what was skipped, whether they may be passed on.
+        embeddings: by name: where they lay, the hash of their files, options, sizes.
+        options: everything else that decides the results, the seed among them.
+        threads: how many computed.
+        warnings: what the user was warned of.
+        outputs: rows and fingerprint by path.
+        stages: seconds and peak memory of each stage.
+    """
+
+    kind: str = EVALUATION
+    medsim: str
+    libraries: dict[str, str]
+    inputs: dict[str, dict[str, object]]
+    embeddings: dict[str, dict[str, object]]
+    options: dict[str, object]
+    threads: int
+    warnings: list[str]
+    outputs: dict[str, Output]
+    stages: list[dict[str, object]]
+
+    def write(self, folder: Path) -> None:
+        """Write it to ``folder``; it appears whole or not at all."""
+        _write(asdict(self), folder)
+
+
+M = TypeVar("M", Manifest, EvaluationManifest)
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a finished output.
+    """Return the manifest of a finished build.
 
     Raises:
         InputError: there is none, or it is not medsim's.
     """
+    return _read(folder, Manifest)
+
+
+def read_evaluation_manifest(folder: Path) -> EvaluationManifest:
+    """Return the manifest of a finished evaluation.
+
+    Raises:
+        InputError: there is none, or it is not medsim's.
+    """
+    return _read(folder, EvaluationManifest)
+
+
+def kind_of(folder: Path) -> str | None:
+    """Return the kind of output that a folder holds; None where there is no readable manifest."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["kind"])
+    return None
+
+
+def _write(content: dict[str, object], folder: Path) -> None:
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    partial = folder / f"{MANIFEST}.partial"
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(folder / MANIFEST)
+
+
+def _read(folder: Path, of: type[M]) -> M:
+    """Return a manifest, which must be of the kind that its class is for."""
+    kind = BUILD if of is Manifest else EVALUATION
     path = folder / MANIFEST
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
+        if found.get("kind", kind) != kind:
+            raise InputError(
+                f"{path} is a manifest of kind {found['kind']!r}, not of {NAMED[kind]}"
+            )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
-        manifest = Manifest(**found, outputs=outputs)
+        return of(**found, outputs=outputs)
     except FileNotFoundError as error:
         raise InputError(
-            f"{folder} has no {MANIFEST}: it is no finished build; make one with medsim build"
+            f"{folder} has no {MANIFEST}: it is no finished {kind}; make one with "
+            f"{_MADE_WITH[kind]}"
         ) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} cannot be read as a manifest of medsim ({error})") from error
-    if manifest.kind != "build":
-        raise InputError(f"{path} is a manifest of kind {manifest.kind!r}, not of a build")
-    return manifest
 
 
 def medsim_version() -> str:

@@ -55,3 +55,93 @@ STATS_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "max_distance_negatives": pl.Int32,
 }
 """The columns of ``stats.parquet``: sizes, Levenshtein distances in code points."""
+
+EVALUATED_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "pair_id": pl.String,
+    "term1": pl.String,
+    "term2": pl.String,
+    "dataset": pl.String,
+    "difficulty": pl.String,
+    "negatives": pl.String,
+    "label": pl.Int8,
+    "rating": pl.Float64,
+}
+"""The columns of an evaluation's pairs; input comes from their folder."""
+
+TERM_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "term": pl.String,
+    "covered": pl.Boolean,
+    "n_words": pl.Int32,
+    "n_unknown_words": pl.Int32,
+}
+"""The columns of what an embedding has of an input's terms."""
+
+RESULT_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "input": pl.String,
+    "dataset": pl.String,
+    "difficulty": pl.String,
+    "negatives": pl.String,
+    "subset": pl.String,
+    "embedding": pl.String,
+    "metric": pl.String,
+    "statistic": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n_pairs": pl.Int64,
+    "n_covered": pl.Int64,
+    "signature": pl.String,
+}
+"""The columns of ``results.parquet``; low and high are the ends of a 95% interval."""
+
+COMPARISON_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "input": pl.String,
+    "dataset": pl.String,
+    "difficulty": pl.String,
+    "negatives": pl.String,
+    "between": pl.String,
+    "embedding1": pl.String,
+    "metric1": pl.String,
+    "embedding2": pl.String,
+    "metric2": pl.String,
+    "of": pl.String,
+    "value1": pl.Float64,
+    "value2": pl.Float64,
+    "difference": pl.Float64,
+    "test": pl.String,
+    "statistic": pl.Float64,
+    "p": pl.Float64,
+    "p_bonferroni": pl.Float64,
+    "p_holm": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n_pairs": pl.Int64,
+}
+"""The columns of ``comparisons.parquet``; low and high are of the difference."""
+
+COVERAGE_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "input": pl.String,
+    "dataset": pl.String,
+    "difficulty": pl.String,
+    "negatives": pl.String,
+    "embedding": pl.String,
+    "n_terms": pl.Int64,
+    "n_terms_uncovered": pl.Int64,
+    "n_pairs": pl.Int64,
+    "n_pairs_uncovered": pl.Int64,
+    "n_pairs_common": pl.Int64,
+}
+"""The columns of ``coverage.parquet``."""
+
+OVERLAP_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "input": pl.String,
+    "of": pl.String,
+    "embedding1": pl.String,
+    "embedding2": pl.String,
+    "n1": pl.Int64,
+    "n2": pl.Int64,
+    "n_both": pl.Int64,
+    "share1": pl.Float64,
+    "share2": pl.Float64,
+}
+"""The columns of ``overlap.parquet``; a share is of what both have in what one has."""

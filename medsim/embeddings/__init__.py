@@ -104,8 +104,11 @@ FORMATS: Registry[Format] = Registry("embedding format", __name__)
 """Embedding formats by name."""
 
 
-def find_format(path: Path, options: EmbeddingOptions) -> Format:
+def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     """Return the format of an embedding: the one that the options name, or that recognises it.
+
+    Returns:
+        Its name and itself.
 
     Raises:
         InputError: the path does not exist, or no format recognises it, or several do.
@@ -114,10 +117,10 @@ def find_format(path: Path, options: EmbeddingOptions) -> Format:
     if not path.exists():
         raise InputError(f"{path} does not exist")
     if options.format is not None:
-        return FORMATS.get(options.format)
+        return options.format, FORMATS.get(options.format)
     found = {name: one for name, one in FORMATS.all().items() if one.recognises(path)}
     if len(found) == 1:
-        return next(iter(found.values()))
+        return next(iter(found.items()))
     known = ", ".join(found or FORMATS.all())
     says = "several formats fit" if found else "is in no known format"
     raise InputError(f"{path} {says}; add ,format=NAME with one of: {known}")

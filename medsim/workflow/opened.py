@@ -1,4 +1,4 @@
-"""A finished build, opened for reading."""
+"""Finished outputs, opened for reading."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ import polars as pl
 from medsim import queries
 from medsim.config import DIFFICULTIES, STRATEGIES, checked_threads
 from medsim.errors import InputError, OptionError, unknown_name
-from medsim.manifest import Manifest, read_manifest
+from medsim.manifest import (
+    EVALUATION,
+    EvaluationManifest,
+    Manifest,
+    kind_of,
+    read_evaluation_manifest,
+    read_manifest,
+)
 from medsim.schema import CANONICAL_TABLES
 from medsim.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
 """Where the files of pairs lie in a build."""
@@ -25,10 +32,89 @@ VIEWS = {
     "pair": PAIR_FILES,
     "stats": "stats.parquet",
 }
-"""The views that SQL statements see, and the files that they read."""
+"""The views of a build that SQL statements see, and the files that they read."""
+
+EVALUATION_VIEWS = {
+    "results": "results.parquet",
+    "comparisons": "comparisons.parquet",
+    "coverage": "coverage.parquet",
+    "overlap": "overlap.parquet",
+    "pair": "pairs/input=*/data.parquet",
+    "term": "coverage/input=*/embedding=*/terms.parquet",
+    "word": "coverage/input=*/embedding=*/words.parquet",
+    "score": "scores/input=*/embedding=*/metric=*/data.parquet",
+}
+"""The views of an evaluation that SQL statements see, and the files that they read."""
 
 
-class Build:
+class Opened:
+    """A finished output; what it holds is read when it is asked for.
+
+    Args:
+        folder: where it lies.
+        views: the files of each view that SQL statements see.
+
+    Attributes:
+        folder: where it lies.
+    """
+
+    def __init__(self, folder: str | Path, views: Mapping[str, str]) -> None:
+        self.folder = Path(folder)
+        self._views = views
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.folder)!r})"
+
+    def read(self, path: str) -> pl.DataFrame:
+        """Return the rows of one file, without the columns that folders name.
+
+        Args:
+            path: inside the folder, as the manifest has it.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        try:
+            return pl.read_parquet(self.folder / path, hive_partitioning=False)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{self.folder / path} cannot be read ({error})") from error
+
+    def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
+        """Return the rows of one read-only SQL statement.
+
+        It sees the views that ``views`` lists and nothing else: no other files, no network.
+
+        Raises:
+            StatementError: it is no single select, or cannot be run.
+        """
+        with self._store(checked_threads(threads)) as store:
+            return store.select(statement)
+
+    def views(self) -> pl.DataFrame:
+        """Return the views that statements see: their columns and numbers of rows."""
+        with self._store(1) as store:
+            rows = [_describe(store, view) for view in self._views]
+        return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
+
+    def _store(self, threads: int) -> Store:
+        store = Store(threads=threads)
+        folder = self.folder.resolve()
+        store.view_parquet({view: str(folder / files) for view, files in self._views.items()})
+        store.lock_down(folder)
+        return store
+
+    def _scan(self, files: str) -> pl.LazyFrame:
+        try:
+            return pl.scan_parquet(
+                self.folder / files,
+                hive_partitioning="=" in files,
+                try_parse_hive_dates=False,
+            )
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{self.folder / files} cannot be read ({error})") from error
+
+
+class Build(Opened):
     """A finished build; what it holds is read when it is asked for.
 
     Args:
@@ -43,11 +129,8 @@ class Build:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        super().__init__(folder, VIEWS)
         self.manifest: Manifest = read_manifest(self.folder)
-
-    def __repr__(self) -> str:
-        return f"Build({str(self.folder)!r})"
 
     def stats(self) -> pl.DataFrame:
         """Return a row per dataset: sizes, mean distances, shortfalls."""
@@ -93,54 +176,48 @@ class Build:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
         return self._scan(f"terminology/{name}.parquet")
 
-    def read(self, path: str) -> pl.DataFrame:
-        """Return the rows of one file of the build, without the columns that folders name.
 
-        Args:
-            path: inside the folder, as the manifest has it.
+class Evaluation(Opened):
+    """A finished evaluation; what it holds is read when it is asked for.
 
-        Raises:
-            InputError: it cannot be read.
-        """
-        try:
-            return pl.read_parquet(self.folder / path, hive_partitioning=False)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{self.folder / path} cannot be read ({error})") from error
+    Args:
+        folder: where it lies.
 
-    def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
-        """Return the rows of one read-only SQL statement.
+    Raises:
+        InputError: the folder holds no finished evaluation.
 
-        It sees the views concept, description, association, is_a, pair and stats, and nothing
-        else: no other files, no network.
+    Attributes:
+        folder: where it lies.
+        manifest: what it says of itself.
+    """
 
-        Raises:
-            StatementError: it is no single select, or cannot be run.
-        """
-        with self._store(checked_threads(threads)) as store:
-            return store.select(statement)
+    def __init__(self, folder: str | Path) -> None:
+        super().__init__(folder, EVALUATION_VIEWS)
+        self.manifest: EvaluationManifest = read_evaluation_manifest(self.folder)
 
-    def views(self) -> pl.DataFrame:
-        """Return the views that statements see: their columns and numbers of rows."""
-        with self._store(1) as store:
-            rows = [_describe(store, view) for view in VIEWS]
-        return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
+    def results(self) -> pl.DataFrame:
+        """Return a row per input, dataset, subset, embedding, metric and statistic."""
+        return self.read("results.parquet")
 
-    def _store(self, threads: int) -> Store:
-        store = Store(threads=threads)
-        folder = self.folder.resolve()
-        store.view_parquet({view: str(folder / files) for view, files in VIEWS.items()})
-        store.lock_down(folder)
-        return store
+    def comparisons(self) -> pl.DataFrame:
+        """Return a row per two embeddings, or two metrics of one, that a test compared."""
+        return self.read("comparisons.parquet")
 
-    def _scan(self, files: str) -> pl.LazyFrame:
-        try:
-            return pl.scan_parquet(
-                self.folder / files,
-                hive_partitioning=files.startswith("pairs/"),
-                try_parse_hive_dates=False,
-            )
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{self.folder / files} cannot be read ({error})") from error
+    def coverage(self) -> pl.DataFrame:
+        """Return a row per dataset and embedding: terms and pairs without vectors."""
+        return self.read("coverage.parquet")
+
+    def overlap(self) -> pl.DataFrame:
+        """Return a row per two embeddings: how many words of the terms both have."""
+        return self.read("overlap.parquet")
+
+    def pairs(self) -> pl.LazyFrame:
+        """Return the pairs of all inputs, a row per pair of a dataset."""
+        return self._scan(EVALUATION_VIEWS["pair"])
+
+    def scores(self) -> pl.LazyFrame:
+        """Return the similarity of every pair under every embedding and metric."""
+        return self._scan(EVALUATION_VIEWS["score"])
 
 
 def open_build(folder: str | Path) -> Build:
@@ -150,6 +227,15 @@ def open_build(folder: str | Path) -> Build:
         InputError: the folder holds none.
     """
     return Build(folder)
+
+
+def open_output(folder: str | Path) -> Build | Evaluation:
+    """Return the finished build or evaluation in a folder.
+
+    Raises:
+        InputError: the folder holds neither.
+    """
+    return Evaluation(folder) if kind_of(Path(folder)) == EVALUATION else Build(folder)
 
 
 def _describe(store: Store, view: str) -> tuple[str, int, str]:

@@ -1,4 +1,4 @@
-"""The folder of a build: claimed by one process, filled beside its place, then moved there."""
+"""The folder of an output: claimed by one process, filled beside its place, then moved there."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import polars as pl
 from filelock import FileLock, Timeout
 
 from medsim.errors import OutputError
-from medsim.manifest import MANIFEST, Output, fingerprint
+from medsim.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _JOB = "job.json"
 _SPILL = "spill"
-_BUILD = "build"
+_WORTH_RESUMING = {BUILD: "pairs", EVALUATION: "scores"}
 
 
 class OutputFolder:
-    """The unfinished folder of one build, which no other process writes to.
+    """The unfinished folder of one output, which no other process writes to.
 
     Args:
         out: where it will lie.
@@ -101,12 +101,48 @@ class OutputFolder:
         except (OSError, pl.exceptions.PolarsError):
             return None
 
+    def taken(self, name: str) -> pl.DataFrame:
+        """Return the rows of a file that is ``done``.
+
+        Raises:
+            OutputError: it cannot be read.
+        """
+        try:
+            return pl.read_parquet(self.folder / name, hive_partitioning=False)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise OutputError(f"{self._out / name} cannot be read ({error})") from error
+
     def took_over(self, name: str, frame: pl.DataFrame) -> None:
         """Note the rows of a file that an interrupted run wrote."""
         self.outputs[name] = Output(rows=frame.height, fingerprint=fingerprint(frame))
 
+    def done(self, name: str) -> bool:
+        """Return whether a file is there, whole: from an earlier output or an interrupted run."""
+        if name not in self.outputs and (frame := self.read(name)) is not None:
+            self.took_over(name, frame)
+        return name in self.outputs
+
+    def carry_over(self, files: Mapping[str, Output | None]) -> None:
+        """Take files of an earlier output at the same place over as they are.
+
+        They are linked where the file system can, else copied.
+
+        Args:
+            files: what is known of each by its path; None of what is not medsim's.
+        """
+        for name, known in files.items():
+            source, target = self._out / name, self.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            try:
+                os.link(source, target)
+            except OSError:
+                shutil.copy2(source, target)
+            if known is not None:
+                self.outputs[name] = known
+
     def publish(self) -> None:
-        """Move the folder to its place; an earlier build there is removed."""
+        """Move the folder to its place; an earlier output there is removed."""
         (self.folder / _JOB).unlink()
         shutil.rmtree(self.spill, ignore_errors=True)
         try:
@@ -131,12 +167,13 @@ class OutputFolder:
 
 
 @contextmanager
-def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
-    """Give the body the only right to write a build to ``out``.
+def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[OutputFolder]:
+    """Give the body the only right to write an output to ``out``.
 
     Args:
-        out: where the build will lie.
-        overwrite: whether an earlier build there may be replaced.
+        out: where it will lie.
+        overwrite: whether an earlier one there may be replaced.
+        kind: of the output.
 
     Raises:
         OutputError: ``out`` is taken, is being written by another process, or cannot be written.
@@ -148,13 +185,13 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
         out.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as error:
-        raise OutputError(f"another build is writing {out}; wait or choose another") from error
+        raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
     except OSError as error:
         place = error.filename or out.parent
         raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
     try:
         output.recover()
-        check_free(out, overwrite=overwrite)
+        check_free(out, overwrite=overwrite, kind=kind)
         if out.exists() and not any(out.iterdir()):
             out.rmdir()
         shutil.rmtree(output.spill, ignore_errors=True)
@@ -163,7 +200,7 @@ def claimed(out: Path, *, overwrite: bool) -> Iterator[OutputFolder]:
     except OSError as error:
         raise OutputError(f"cannot write {out}: {error}") from error
     finally:
-        if not (output.folder / "pairs").exists():
+        if not (output.folder / _WORTH_RESUMING[kind]).exists():
             shutil.rmtree(output.folder, ignore_errors=True)  # nothing that is worth resuming
         with suppress(OSError):
             Path(lock.lock_file).unlink()  # while it is held: whoever comes next makes a new one
@@ -174,45 +211,51 @@ def resolved(out: Path) -> Path:
     """Return where ``out`` lies, links followed.
 
     Raises:
-        OutputError: no build can lie there.
+        OutputError: nothing can be written there.
     """
     try:
         place = out.resolve()
     except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
         raise OutputError(f"cannot write {out}: {error}") from error
     if not place.name:
-        raise OutputError(f"{place} cannot be replaced by a build; name a folder in it")
+        raise OutputError(f"{place} cannot be replaced; name a folder in it")
     return place
 
 
-def check_free(out: Path, *, overwrite: bool) -> None:
-    """Raise OutputError if ``out`` holds something that must not be replaced."""
+def check_free(out: Path, *, overwrite: bool, kind: str = BUILD) -> None:
+    """Raise OutputError if ``out`` holds something that must not be replaced.
+
+    An evaluation may always be added to.
+    """
     if not out.exists():
         return
     if not out.is_dir():
         raise OutputError(f"{out} is a file; name a folder")
     if not any(out.iterdir()):
         return
-    own = _files_of_build(out)
+    own = _own_files(out, kind)
     if not own:
-        raise OutputError(f"{out} holds files that are no build of medsim; choose another folder")
+        raise OutputError(f"{out} holds files that are no {kind} of medsim; choose another folder")
+    if not overwrite and kind == EVALUATION:
+        return
     if not overwrite:
-        raise OutputError(f"{out} holds a build already; add --overwrite to replace it")
+        raise OutputError(f"{out} holds {NAMED[kind]} already; add --overwrite to replace it")
     for path in out.rglob("*"):
         name = path.relative_to(out).as_posix()
         if name not in own and (path.is_symlink() or not path.is_dir()):
             raise OutputError(
-                f"{out} holds {name}, which is no part of the build; move it away, or choose "
+                f"{out} holds {name}, which is no part of the {kind}; move it away, or choose "
                 "another folder"
             )
 
 
-def _files_of_build(folder: Path) -> set[str]:
-    """Return the paths that the manifest of a build names and its own, none if there is none."""
+def _own_files(folder: Path, kind: str) -> set[str]:
+    """Return the paths that a manifest of one kind names and its own, none if there is none."""
+    if kind_of(folder) != kind:
+        return set()
     with suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if found["kind"] == _BUILD:
-            return {MANIFEST, *found["outputs"]}
+        return {MANIFEST, *found["outputs"]}
     return set()
 
 

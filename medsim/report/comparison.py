@@ -1,0 +1,238 @@
+"""Tables of an evaluation, in the shape of those of Schulz and Juric (AAAI 2020)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import OptionError, unknown_name
+from medsim.evaluation.standings import Comparison, standings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SET = ("input", "dataset", "difficulty", "negatives")
+"""What names a set of pairs."""
+
+MAIN_STATISTICS = ("auc", "spearman")
+"""The statistic by which labelled pairs, and rated pairs, are told first."""
+
+STATISTICS = ("auc", "accuracy", "spearman")
+"""The statistics whose differences are tested."""
+
+PAPER = {
+    "4": "auc",
+    "5": "accuracy",
+    "6": "spearman",
+    "A.1": "coverage",
+    "A.2": "overlap",
+    "B.1": "metrics",
+    "C.1": "all-auc",
+    "C.2": "all-accuracy",
+    "C.3": "all-spearman",
+}
+"""Tables by the number of the paper's table whose shape they have."""
+
+TABLES = (
+    "best",
+    *STATISTICS,
+    *(f"all-{statistic}" for statistic in STATISTICS),
+    "metrics",
+    "coverage",
+    "overlap",
+)
+"""The tables that there are."""
+
+CORRECTIONS = ("bonferroni", "holm")
+"""How p-values are corrected for the number of comparisons; the first is the paper's."""
+
+ALPHA = 0.05
+"""The level of significance."""
+
+
+def checked_table(name: str) -> str:
+    """Return the table that a name or a number of the paper means.
+
+    Raises:
+        OptionError: there is none.
+    """
+    found = PAPER.get(name.upper(), name)
+    if found not in TABLES:
+        raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
+    return found
+
+
+def best_metrics(
+    results: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    statistics: Iterable[str],
+    *,
+    subset: str = "common",
+    correction: str = CORRECTIONS[0],
+) -> pl.DataFrame:
+    """Return every embedding at its best metric, a row per set of pairs and embedding.
+
+    Args:
+        results: ``RESULT_COLUMNS``.
+        comparisons: ``COMPARISON_COLUMNS``.
+        statistics: which to tell.
+        subset: "common", the pairs that all embeddings cover, or "own".
+        correction: of p-values, one of ``CORRECTIONS``.
+
+    Returns:
+        What names a set, statistic, embedding, metric, value, low, high, n_pairs (that were
+        scored); and on common pairs n_better, n_worse (than how many other embeddings,
+        significantly), among_best (the best, or not to be told from it).
+    """
+    chosen = _chosen(results, statistics, subset)
+    best = (
+        chosen.sort(*SET, "statistic", "embedding", "metric")
+        .sort("value", descending=True, nulls_last=True, maintain_order=True)
+        .group_by(*SET, "statistic", "embedding", maintain_order=True)
+        .first()
+        .sort(*SET, "statistic", "embedding")
+    )
+    if subset != "common":
+        return best
+    return _with_standings(best, comparisons, "embeddings", correction)
+
+
+def all_metrics(
+    results: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    statistics: Iterable[str],
+    *,
+    subset: str = "common",
+    correction: str = CORRECTIONS[0],
+) -> pl.DataFrame:
+    """Return every embedding under every metric, a row per set, embedding and metric.
+
+    Arguments and result as of ``best_metrics``; standings are among the metrics of an embedding.
+    """
+    chosen = _chosen(results, statistics, subset).sort(*SET, "statistic", "embedding", "metric")
+    if subset != "common":
+        return chosen
+    return _with_standings(chosen, comparisons, "metrics", correction)
+
+
+def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
+    """Return how the metrics of each embedding stand over all sets.
+
+    Args:
+        every: of ``all_metrics`` on common pairs.
+
+    Returns:
+        A row per statistic, embedding and metric: the mean value, n_sets, on how many of them the
+        metric has the highest value (n_first) or cannot be told from the best (n_among_best), and
+        the sums of n_better and n_worse.
+    """
+    highest = pl.col("value").max().over(*SET, "statistic", "embedding")
+    return (
+        every.drop_nulls("value")
+        .with_columns((pl.col("value") == highest).alias("first"))
+        .group_by("statistic", "embedding", "metric")
+        .agg(
+            pl.col("value").mean().alias("mean"),
+            pl.len().alias("n_sets"),
+            pl.col("first").sum().alias("n_first"),
+            pl.col("among_best").sum().alias("n_among_best"),
+            pl.col("n_better").sum(),
+            pl.col("n_worse").sum(),
+        )
+        .sort("statistic", "embedding", "mean", descending=[False, False, True])
+    )
+
+
+def _chosen(results: pl.DataFrame, statistics: Iterable[str], subset: str) -> pl.DataFrame:
+    return results.filter(
+        pl.col("statistic").is_in(list(statistics)), pl.col("subset") == subset
+    ).select(
+        *SET,
+        "statistic",
+        "embedding",
+        "metric",
+        "value",
+        "low",
+        "high",
+        pl.col("n_covered").alias("n_pairs"),
+    )
+
+
+def _with_standings(
+    rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, correction: str
+) -> pl.DataFrame:
+    """Return rows with how their contenders stand among each other."""
+    side = "embedding" if between == "embeddings" else "metric"
+    key = [*SET, "of"] if between == "embeddings" else [*SET, "of", "embedding1"]
+    found = [
+        {**dict(zip(key, values, strict=True)), side: name, **asdict(standing)}
+        for values, group in comparisons.filter(pl.col("between") == between).group_by(key)
+        for name, standing in standings(_comparisons(group, side, correction), alpha=ALPHA).items()
+    ]
+    columns = dict.fromkeys([*key, side], pl.String)
+    standing_columns = {"n_better": pl.Int64, "n_worse": pl.Int64, "among_best": pl.Boolean}
+    stand = pl.DataFrame(found, schema={**columns, **standing_columns}, orient="row").rename(
+        {"of": "statistic"} | ({} if side == "embedding" else {"embedding1": "embedding"})
+    )
+    on = [*SET, "statistic", "embedding", *(["metric"] if side == "metric" else [])]
+    return rows.join(
+        stand, on=on, how="left", nulls_equal=True, maintain_order="left"
+    ).with_columns(
+        pl.col("n_better", "n_worse").fill_null(0),
+        pl.col("among_best").fill_null(pl.col("value").is_not_null()),
+    )
+
+
+def _comparisons(group: pl.DataFrame, side: str, correction: str) -> list[Comparison]:
+    columns = [f"{side}1", f"{side}2", "difference", f"p_{correction}"]
+    return [
+        Comparison(
+            first=first,
+            second=second,
+            difference=math.nan if difference is None else difference,
+            p=math.nan if p is None else p,
+        )
+        for first, second, difference, p in group.select(columns).iter_rows()
+    ]
+
+
+def readable(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a table as it is to be read: a row per set, a column per embedding or metric.
+
+    A cell has the value, the metric where columns are embeddings, how many others it is
+    significantly better (+) and worse (-) than, and a star for the best and what cannot be told
+    from it.
+
+    Args:
+        rows: of ``best_metrics`` or ``all_metrics``; any other table is only rid of what says
+            nothing.
+    """
+    if "value" not in rows.columns:
+        return _without_empty(rows)
+    set_and_embedding = rows.select(*SET, "statistic", "embedding")
+    over = "metric" if set_and_embedding.is_duplicated().any() else "embedding"
+    parts = [pl.col("value").map_elements(_rounded, pl.String)]
+    if over == "embedding":
+        parts.append(pl.col("metric"))
+    if "n_better" in rows.columns:
+        parts.append(pl.format("+{}\u2212{}", "n_better", "n_worse"))
+        parts.append(pl.when("among_best").then(pl.lit("*")))
+    cell = pl.concat_str(parts, separator=" ", ignore_nulls=True)
+    told = rows.with_columns(pl.when(pl.col("value").is_not_null()).then(cell).alias("cell"))
+    index = [*SET, "statistic", *(["embedding"] if over == "metric" else []), "n_pairs"]
+    if over == "embedding" and "n_better" not in rows.columns:
+        index.remove("n_pairs")  # each embedding has its own
+    return _without_empty(told.pivot(over, index=index, values="cell"))
+
+
+def _rounded(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table without the columns of a set's name that say nothing in any row."""
+    told = [c for c in frame.columns if c not in SET or frame[c].null_count() < frame.height]
+    return frame.select(told)

@@ -1,0 +1,69 @@
+"""Reads the tables of the paper off an evaluation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from medsim.errors import OptionError, unknown_name
+from medsim.report.comparison import (
+    CORRECTIONS,
+    MAIN_STATISTICS,
+    STATISTICS,
+    all_metrics,
+    best_metrics,
+    checked_table,
+    metric_standings,
+)
+from medsim.workflow.opened import Evaluation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+SUBSETS = ("common", "own")
+"""Pairs that all embeddings cover, or those that each covers."""
+
+
+def compare(
+    folder: str | Path,
+    table: str = "best",
+    *,
+    subset: str = "common",
+    correction: str = CORRECTIONS[0],
+) -> pl.DataFrame:
+    """Return a table of an evaluation, a row per value with what it is of.
+
+    Args:
+        folder: of the evaluation.
+        table: "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
+            correlation; "auc", "accuracy" or "spearman": the same by one statistic; "all-auc" and
+            so on: under every metric; "metrics": how metrics stand over all sets; "coverage";
+            "overlap"; or the number of the paper's table of that shape, such as "A.1".
+        subset: "common" for the pairs that all embeddings cover, or "own".
+        correction: of p-values for the number of comparisons, "bonferroni" or "holm".
+
+    Raises:
+        InputError: the folder holds no finished evaluation.
+        OptionError: a name is unknown.
+    """
+    for kind, value, known in (
+        ("subset", subset, SUBSETS),
+        ("correction", correction, CORRECTIONS),
+    ):
+        if value not in known:
+            raise OptionError(unknown_name(kind, value, list(known)))
+    name = checked_table(table)
+    evaluation = Evaluation(folder)
+    if name == "coverage":
+        return evaluation.coverage()
+    if name == "overlap":
+        return evaluation.overlap()
+    results, comparisons = evaluation.results(), evaluation.comparisons()
+    if name == "metrics":
+        every = all_metrics(results, comparisons, STATISTICS, correction=correction)
+        return metric_standings(every)
+    every_metric = name.startswith("all-")
+    statistics = MAIN_STATISTICS if name == "best" else (name.removeprefix("all-"),)
+    make = all_metrics if every_metric else best_metrics
+    return make(results, comparisons, statistics, subset=subset, correction=correction)

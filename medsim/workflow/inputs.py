@@ -1,0 +1,184 @@
+"""What embeddings are evaluated on: the pairs of builds and of rated files, in one form."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import InputError, OptionError
+from medsim.ratings import read_rated
+from medsim.schema import EVALUATED_COLUMNS
+from medsim.workflow.opened import Build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from medsim.kernels.types import Ids, Values
+    from medsim.ratings.columns import RatedColumns
+
+SET_COLUMNS = ("dataset", "difficulty", "negatives")
+"""What names a set of pairs within an input."""
+
+_UNSAFE = re.compile(r"[^\w .+-]")  # in the name of a folder that Hive's rules name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairSet:
+    """A set of pairs on which statistics are made.
+
+    Attributes:
+        dataset: its name; for a rated file, whose rating it is.
+        difficulty: of a build's set, else None.
+        negatives: of a build's set, else None.
+        rows: int32[n_pairs], rows of the input's pairs, ascending.
+        values: float64[n_pairs], 1 for a positive and 0 for a negative, or ratings.
+    """
+
+    dataset: str
+    difficulty: str | None
+    negatives: str | None
+    rows: Ids
+    values: Values
+
+    def named(self) -> dict[str, str | None]:
+        """Return what names the set, by column."""
+        return {name: getattr(self, name) for name in SET_COLUMNS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationInput:
+    """Pairs on which embeddings are evaluated.
+
+    Attributes:
+        name: of the build's folder or the rated file.
+        rated: whether the pairs have ratings; else they have labels.
+        frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
+        provenance: what the manifest says of it, with its ``fingerprint``.
+        warnings: what a reader of its results should know.
+    """
+
+    name: str
+    rated: bool
+    frame: pl.DataFrame
+    provenance: dict[str, object]
+    warnings: tuple[str, ...] = ()
+
+    def pairs(self) -> pl.DataFrame:
+        """Return pair_id, term1 and term2 of each pair once, in order of pair_id."""
+        columns = ("pair_id", "term1", "term2")
+        return self.frame.select(columns).unique("pair_id").sort("pair_id")
+
+    def sets(self, pair_ids: pl.Series) -> Iterator[PairSet]:
+        """Yield the sets in order of name.
+
+        Args:
+            pair_ids: of ``pairs``.
+        """
+        numbered = pl.DataFrame({"pair_id": pair_ids}).with_row_index("row")
+        value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
+        slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
+        groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
+        for key in sorted(groups, key=lambda key: [str(part) for part in key]):
+            group = groups[key].sort("row", "value")
+            yield PairSet(
+                **dict(zip(SET_COLUMNS, key, strict=True)),
+                rows=group["row"].to_numpy().astype(np.int32),
+                values=group["value"].to_numpy(),
+            )
+
+
+def read_inputs(
+    paths: Sequence[str | Path], columns: RatedColumns | None = None
+) -> list[EvaluationInput]:
+    """Return the pairs of builds (folders) and rated files.
+
+    Args:
+        paths: of the inputs.
+        columns: of rated files that are in no known layout.
+
+    Raises:
+        InputError: one is missing, unfinished or damaged.
+        OptionError: there is none, or two have the same name.
+    """
+    if not paths:
+        raise OptionError("name at least one input: a build's folder or a file of rated pairs")
+    found: dict[str, EvaluationInput] = {}
+    for path in map(Path, paths):
+        one = _of_build(path) if path.is_dir() else _of_rated_file(path, columns)
+        if one.name in found:
+            raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
+        found[one.name] = one
+    return list(found.values())
+
+
+def pair_id_of(term1: str, term2: str) -> str:
+    """Return the id of a pair of terms, as ``sql/pairs/pair.sql`` makes it."""
+    text = f"{len(term1)}:{term1}{term2}"
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
+
+
+def _of_build(folder: Path) -> EvaluationInput:
+    build = Build(folder)
+    name = _UNSAFE.sub("_", folder.resolve().name)
+    frame = (
+        build.pairs()
+        .select("pair_id", "term1", "term2", *SET_COLUMNS, "label")
+        .with_columns(pl.lit(None, pl.Float64).alias("rating"))
+        .collect()
+    )
+    outputs = build.manifest.outputs
+    content = [(path, one.fingerprint) for path, one in sorted(outputs.items())]
+    return EvaluationInput(
+        name=name,
+        rated=False,
+        frame=frame.select(EVALUATED_COLUMNS),
+        provenance={
+            "kind": "build",
+            "path": str(folder),
+            "fingerprint": hashlib.sha256(repr(content).encode()).hexdigest(),
+            "source": build.manifest.source,
+            "options": build.manifest.options,
+        },
+    )
+
+
+def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
+    rated = read_rated(path, columns)
+    ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
+    names = rated.pairs.columns[2:]
+    frame = (
+        rated.pairs.with_columns(pl.Series("pair_id", ids, pl.String))
+        .unpivot(names, index=["pair_id", "term1", "term2"], variable_name="dataset")
+        .rename({"value": "rating"})
+        .with_columns(
+            pl.lit(None, pl.String).alias("difficulty"),
+            pl.lit(None, pl.String).alias("negatives"),
+            pl.lit(None, pl.Int8).alias("label"),
+        )
+        .drop_nulls("rating")
+    )
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+    return EvaluationInput(
+        name=_UNSAFE.sub("_", rated.name),
+        rated=True,
+        frame=frame.select(EVALUATED_COLUMNS),
+        provenance={
+            "kind": "rated",
+            "path": str(path),
+            "fingerprint": hashlib.sha256(f"{digest} {columns}".encode()).hexdigest(),
+            "layout": rated.layout,
+            "range": rated.range,
+            "higher_is_similar": rated.higher_is_similar,
+            "skipped": [asdict(note) for note in rated.notes],
+        },
+        warnings=tuple(f"{path.name}: {warning}" for warning in rated.warnings),
+    )
