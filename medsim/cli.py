@@ -201,7 +201,7 @@ def sql(
     threads: Threads = None,
     form: Format = TableFormat.table,
 ) -> None:
-    """Run one read-only SQL statement over a build or an evaluation, or list what it can select from.
+    """Run one read-only SQL statement over a build or an evaluation, or list what it can see.
 
     Writes nothing: the statement sees the views that are listed without one, and no other file.
 

@@ -84,8 +84,8 @@ def best_metrics(
 
     Returns:
         What names a set, statistic, embedding, metric, value, low, high, n_pairs (that were
-        scored); and on common pairs n_better, n_worse (than how many other embeddings,
-        significantly), among_best (the best, or not to be told from it).
+        scored); and on common pairs, where there are several embeddings, n_better, n_worse (than
+        how many others, significantly), among_best (the best, or not to be told from it).
     """
     chosen = _chosen(results, statistics, subset)
     best = (
@@ -167,9 +167,12 @@ def _with_standings(
     """Return rows with how their contenders stand among each other."""
     side = "embedding" if between == "embeddings" else "metric"
     key = [*SET, "of"] if between == "embeddings" else [*SET, "of", "embedding1"]
+    among = comparisons.filter(pl.col("between") == between)
+    if among.is_empty():
+        return rows
     found = [
         {**dict(zip(key, values, strict=True)), side: name, **asdict(standing)}
-        for values, group in comparisons.filter(pl.col("between") == between).group_by(key)
+        for values, group in among.group_by(key)
         for name, standing in standings(_comparisons(group, side, correction), alpha=ALPHA).items()
     ]
     columns = dict.fromkeys([*key, side], pl.String)

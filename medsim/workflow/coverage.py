@@ -1,4 +1,4 @@
-"""What embeddings have vectors of: terms and pairs of each set, and words that two have in common."""
+"""What embeddings have vectors of, and what the vocabularies of two have in common."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from medsim.embeddings.options import parse_embedding
 from medsim.errors import OptionError, OutputError
 from medsim.manifest import EVALUATION, EvaluationManifest
 from medsim.metrics import METRICS, metrics_of
+from medsim.metrics.workers import Workers
 from medsim.progress import Progress
 from medsim.workflow.coverage import coverage_of, overlap_of
 from medsim.workflow.findings import Contender, Drawing, find
@@ -183,10 +184,16 @@ class _Said:
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return in a line what decides a score, to be pasted into a paper."""
         has = self.embeddings[embedding]
-        given = "".join(f",{key}={value}" for key, value in dict(has["options"]).items())
-        return (
-            f"medsim {self.metadata['medsim']}, {name}@{str(self.inputs[name]['fingerprint'])[:12]}, "
-            f"{embedding}@{str(has['fingerprint'])[:12]}{given}, {metric}, seed {self.options['seed']}"
+        options = has["options"] if isinstance(has["options"], dict) else {}
+        return ", ".join(
+            [
+                f"medsim {self.metadata['medsim']}",
+                f"{name}@{str(self.inputs[name]['fingerprint'])[:12]}",
+                f"{embedding}@{str(has['fingerprint'])[:12]}",
+                *(f"{option}={value}" for option, value in options.items()),
+                metric,
+                f"seed {self.options['seed']}",
+            ]
         )
 
 
@@ -246,7 +253,7 @@ def _said(
         OutputError: an earlier one of the same name is another.
     """
     own_inputs = {one.name: one.provenance for one in inputs}
-    own_embeddings = {
+    own_embeddings: dict[str, dict[str, object]] = {
         named.spec.name: {
             "path": str(named.spec.path),
             "format": named.format_name,
@@ -350,16 +357,12 @@ def _compare(
         "n_vocabulary": has.n_vocabulary,
     }
     for one in missing:
-        write_similarities(
-            one,
-            name,
-            has,
-            metrics,
-            output,
-            progress,
-            threads=config.threads,
-            metadata=said.metadata,
-        )
+        with progress.stage(f"compare {one.name} by {name}") as stage:
+            n_pairs = one.frame["pair_id"].n_unique()
+            stage.total(n_pairs * len(metrics))
+            workers = Workers(threads=config.threads, advance=stage.advance)
+            write_similarities(one, name, has, metrics, output, said.metadata, workers)
+            stage.found(f"{n_pairs:,} pairs under {len(metrics)} metrics")
 
 
 def _is_done(

@@ -128,7 +128,7 @@ def find(
     stage.total(len(sets))
     for pair_set in sets:
         where: Row = {"input": one.name, **pair_set.named()}
-        score = partial(_score, pair_set, held_out, drawing, one.rated)
+        score = partial(_score, pair_set, held_out, drawing)
         shared = _in_threads(score, contenders, [common] * len(contenders), drawing.threads)
         own = list(shared)
         partly = [
@@ -143,8 +143,8 @@ def find(
         ):
             own[at] = scored
         for subset, every in (("own", own), ("common", shared)):
-            results += (where | row for row in _result_rows(every, subset, one.rated, pair_set))
-        comparisons += (where | row for row in _comparison_rows(shared, one.rated, drawing))
+            results += (where | row for row in _result_rows(every, subset, pair_set))
+        comparisons += (where | row for row in _comparison_rows(shared, pair_set, drawing))
         stage.advance()
     return Findings(
         results=pl.DataFrame(results, schema=RESULT_COLUMNS, orient="row"),
@@ -155,7 +155,8 @@ def find(
 def held_out_half(pair_ids: pl.Series, seed: int) -> Flags:
     """Return which pairs no threshold is chosen on: a half drawn from their own content."""
     ids = np.array([int(pair_id, 16) for pair_id in pair_ids], np.uint64)
-    return tie_hashes(np.uint64(seed), np.uint64(0), ids) & np.uint64(1) == 1
+    held_out: Flags = tie_hashes(np.uint64(seed), np.uint64(0), ids) % np.uint64(2) == 1
+    return held_out
 
 
 def _in_threads(
@@ -172,7 +173,6 @@ def _score(
     pair_set: PairSet,
     held_out: Flags,
     drawing: Drawing,
-    rated: bool,
     contender: Contender,
     mask: Flags,
 ) -> _Scored:
@@ -180,8 +180,8 @@ def _score(
     taken = mask[pair_set.rows]
     rows, values = pair_set.rows[taken], pair_set.values[taken]
     similarities = contender.similarities[rows].astype(np.float64)
-    if rated:
-        scores = rated_scores(
+    if pair_set.rated:
+        scores: LabelledScores | RatedScores = rated_scores(
             similarities, values, seed=drawing.seed, resamples=drawing.resamples, threads=1
         )
     else:
@@ -189,11 +189,9 @@ def _score(
     return _Scored(contender=contender, similarities=similarities, values=values, scores=scores)
 
 
-def _result_rows(
-    every: Sequence[_Scored], subset: str, rated: bool, pair_set: PairSet
-) -> Iterator[Row]:
+def _result_rows(every: Sequence[_Scored], subset: str, pair_set: PairSet) -> Iterator[Row]:
     for scored in every:
-        for statistic in STATISTICS[rated]:
+        for statistic in STATISTICS[pair_set.rated]:
             estimate = scored.estimate(statistic)
             yield {
                 "subset": subset,
@@ -209,7 +207,9 @@ def _result_rows(
             }
 
 
-def _comparison_rows(every: Sequence[_Scored], rated: bool, drawing: Drawing) -> Iterator[Row]:
+def _comparison_rows(
+    every: Sequence[_Scored], pair_set: PairSet, drawing: Drawing
+) -> Iterator[Row]:
     """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
 
     p-values are corrected for the number of comparisons of one statistic among the same contenders
@@ -219,7 +219,7 @@ def _comparison_rows(every: Sequence[_Scored], rated: bool, drawing: Drawing) ->
         name: [one for one in every if one.contender.embedding == name]
         for name in dict.fromkeys(one.contender.embedding for one in every)
     }
-    for of in TESTED[rated]:
+    for of in TESTED[pair_set.rated]:
         for members in families.values():
             yield from _family_rows("metrics", of, members, drawing)
         best = [max(members, key=lambda one: _rank(one, of)) for members in families.values()]

@@ -37,7 +37,8 @@ class PairSet:
         difficulty: of a build's set, else None.
         negatives: of a build's set, else None.
         rows: int32[n_pairs], rows of the input's pairs, ascending.
-        values: float64[n_pairs], 1 for a positive and 0 for a negative, or ratings.
+        values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
+        rated: whether the values are ratings.
     """
 
     dataset: str
@@ -45,6 +46,7 @@ class PairSet:
     negatives: str | None
     rows: Ids
     values: Values
+    rated: bool
 
     def named(self) -> dict[str, str | None]:
         """Return what names the set, by column."""
@@ -90,6 +92,7 @@ class EvaluationInput:
                 **dict(zip(SET_COLUMNS, key, strict=True)),
                 rows=group["row"].to_numpy().astype(np.int32),
                 values=group["value"].to_numpy(),
+                rated=self.rated,
             )
 
 
@@ -137,7 +140,7 @@ def _of_build(folder: Path) -> EvaluationInput:
     return EvaluationInput(
         name=name,
         rated=False,
-        frame=frame.select(EVALUATED_COLUMNS),
+        frame=frame.select(*EVALUATED_COLUMNS),
         provenance={
             "kind": "build",
             "path": str(folder),
@@ -170,7 +173,7 @@ def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
-        frame=frame.select(EVALUATED_COLUMNS),
+        frame=frame.select(*EVALUATED_COLUMNS),
         provenance={
             "kind": "rated",
             "path": str(path),

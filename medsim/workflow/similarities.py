@@ -11,7 +11,6 @@ import polars as pl
 from medsim.embeddings import Request, TermVectors, WordVectors
 from medsim.embeddings.tokens import forms, words_of
 from medsim.metrics import TermPoints, WordBags
-from medsim.metrics.workers import Workers
 from medsim.schema import TERM_COLUMNS
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Flags, Ids
     from medsim.metrics import Embedded, Metric
+    from medsim.metrics.workers import Workers
     from medsim.progress import Progress
     from medsim.workflow.inputs import EvaluationInput
     from medsim.workflow.output import OutputFolder
@@ -146,10 +146,8 @@ def write_similarities(
     has: EmbeddedTerms,
     metrics: Mapping[str, Metric],
     output: OutputFolder,
-    progress: Progress,
-    *,
-    threads: int,
     metadata: Mapping[str, str],
+    workers: Workers,
 ) -> None:
     """Write the similarities of an input's pairs, and which of its terms and words are covered.
 
@@ -162,9 +160,8 @@ def write_similarities(
         has: the terms of this and other inputs as the embedding has them.
         metrics: by name; those that are for such embeddings.
         output: where files are written.
-        progress: told of the stage.
-        threads: how many compute.
         metadata: of the files.
+        workers: share out the work, and are told how many pairs are done.
     """
     pairs = one.pairs()
     numbers = has.terms.select("term").with_row_index("row")
@@ -178,20 +175,16 @@ def write_similarities(
     _write_coverage(one.name, name, has, np.union1d(first, second), output, metadata)
     covered = has.covered[first] & has.covered[second]
     left, right = first[covered], second[covered]
-    with progress.stage(f"compare {one.name} by {name}") as stage:
-        stage.total(len(left) * len(metrics))
-        for metric, compares in metrics.items():
-            path = scores_path(one.name, name, metric)
-            if output.done(path):
-                stage.advance(len(left))
-                continue
-            found = np.full(len(pairs), np.nan, np.float32)
-            found[covered] = compares.similarities(
-                has.embedded, left, right, Workers(threads=threads, advance=stage.advance)
-            )
-            similarity = pl.Series("similarity", found).fill_nan(None)
-            output.write(path, pl.DataFrame([pairs["pair_id"], similarity]), metadata)
-        stage.found(f"{len(left):,} of {len(pairs):,} pairs under {len(metrics)} metrics")
+    for metric, compares in metrics.items():
+        path = scores_path(one.name, name, metric)
+        if output.done(path):
+            workers.advance(len(pairs))
+            continue
+        found = np.full(len(pairs), np.nan, np.float32)
+        found[covered] = compares.similarities(has.embedded, left, right, workers)
+        workers.advance(len(pairs) - len(left))
+        similarity = pl.Series("similarity", found).fill_nan(None)
+        output.write(path, pl.DataFrame([pairs["pair_id"], similarity]), metadata)
 
 
 def _write_coverage(
