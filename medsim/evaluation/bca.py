@@ -1,0 +1,104 @@
+"""The bias-corrected and accelerated interval of a bootstrap, and the p-value that inverts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.evaluation.estimates import normal_share
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Values
+
+_NORMAL = NormalDist()
+_POSITIVE = 1e-9  # in place of what is not: there the acceleration has no meaning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """What a bootstrap found.
+
+    Attributes:
+        estimate: the statistic of the data.
+        resampled: float64[n_resamples], the statistics of resamples in order; at least one.
+        acceleration: how fast the standard error changes with the statistic.
+    """
+
+    estimate: float
+    resampled: Values
+    acceleration: float
+
+
+def bca_interval(found: Distribution, level: float) -> tuple[float, float]:
+    """Return the ends of the BCa interval (Efron 1987, section 3).
+
+    They are the quantiles of the resampled statistics, between neighbours in proportion, at shares
+    that bias and acceleration have moved away from (1 - level) / 2 and (1 + level) / 2.
+    """
+    bias = _bias(found)
+    shares = []
+    for z in (_NORMAL.inv_cdf((1 - level) / 2), _NORMAL.inv_cdf((1 + level) / 2)):
+        reach = bias + z
+        shares.append(normal_share(bias + reach / max(1 - found.acceleration * reach, _POSITIVE)))
+    low, high = np.quantile(found.resampled, shares)
+    return float(low), float(high)
+
+
+def bca_p(found: Distribution) -> float:
+    """Return the smallest alpha at which the BCa interval of level 1 - alpha leaves out 0.
+
+    The moving of shares, undone: from where 0 stands among the resampled statistics to the level
+    whose interval ends there. The share beyond 0 counts as 1 / (n_resamples + 1) at least, and p is
+    never below twice that.
+    """
+    first, last = _shares_at_zero(found.resampled)
+    least = _least(found)
+    below = _unmoved(max(last, least), found)
+    above = 1 - _unmoved(min(first, 1 - least), found)
+    return min(1.0, max(2 * min(below, above), 2 * least))
+
+
+def _least(found: Distribution) -> float:
+    """Return the smallest share that the resamples can tell from none."""
+    return 1 / (len(found.resampled) + 1)
+
+
+def _bias(found: Distribution) -> float:
+    """Return the normal deviate of the share of resampled statistics below the estimate.
+
+    Those that equal it count half; a share of 0 or 1 counts as the nearest that can be told.
+    """
+    n_below = int(np.searchsorted(found.resampled, found.estimate, "left"))
+    n_up_to = int(np.searchsorted(found.resampled, found.estimate, "right"))
+    share = (n_below + n_up_to) / (2 * len(found.resampled))
+    return _NORMAL.inv_cdf(min(max(share, _least(found)), 1 - _least(found)))
+
+
+def _unmoved(share: float, found: Distribution) -> float:
+    """Return the share that bias and acceleration move to ``share``."""
+    if share in {0.0, 1.0}:
+        return share
+    bias = _bias(found)
+    moved = _NORMAL.inv_cdf(share) - bias
+    return normal_share(moved / max(1 + found.acceleration * moved, _POSITIVE) - bias)
+
+
+def _shares_at_zero(resampled: Values) -> tuple[float, float]:
+    """Return the first and the last share whose quantile is 0.
+
+    The quantile of share s is the statistic at place s (n - 1), between neighbours in proportion.
+    """
+    n_below = int(np.searchsorted(resampled, 0.0, "left"))
+    n_up_to = int(np.searchsorted(resampled, 0.0, "right"))
+    n_steps = max(len(resampled) - 1, 1)
+    if n_up_to > n_below:
+        return n_below / n_steps, (n_up_to - 1) / n_steps
+    if n_below in {0, len(resampled)}:
+        share = float(n_below > 0)
+        return share, share
+    below, above = resampled[n_below - 1], resampled[n_below]
+    share = float(n_below - 1 - below / (above - below)) / n_steps
+    return share, share

@@ -1,0 +1,73 @@
+"""Estimates with their 95% intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+Z95 = NormalDist().inv_cdf(0.975)
+"""How many standard errors a 95% interval reaches to either side, under the normal law."""
+
+_FEWEST_FOR_FISHER = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A statistic of some pairs.
+
+    Attributes:
+        value: NaN where it is not defined.
+        low: the lower end of its 95% interval; NaN where there is none.
+        high: the upper end.
+    """
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+def normal_share(z: float) -> float:
+    """Return the share of the standard normal law below ``z``, precise far below 0 as well."""
+    return 0.5 * math.erfc(-z / math.sqrt(2.0))
+
+
+def two_sided_p(z: float) -> float:
+    """Return how probable it is that a standard normal value is as far from 0 as ``z``."""
+    return math.erfc(abs(z) / math.sqrt(2.0))
+
+
+def share_of(n_hits: int, n_pairs: int) -> Estimate:
+    """Return a share with the score interval of Wilson (1927); NaN of no pairs.
+
+    The interval holds the shares from which the one seen is at most 1.96 standard errors away, so
+    it stays within 0 and 1, and is right where the share is near either.
+    """
+    if n_pairs == 0:
+        return Estimate(value=math.nan)
+    share, weight = n_hits / n_pairs, Z95 * Z95 / n_pairs
+    middle = share + weight / 2
+    reach = math.sqrt(weight * (share * (1 - share) + weight / 4))
+    low, high = (middle - reach) / (1 + weight), (middle + reach) / (1 + weight)
+    # Exact at the ends, where rounding could leave the share outside its interval.
+    return Estimate(
+        value=share,
+        low=0.0 if n_hits == 0 else low,
+        high=1.0 if n_hits == n_pairs else high,
+    )
+
+
+def pearson_of(correlation: float, n_pairs: int) -> Estimate:
+    """Return Pearson's correlation with the interval of Fisher (1921).
+
+    The inverse hyperbolic tangent of a correlation is nearly normal with the variance
+    1 / (n_pairs - 3). There is no interval of fewer than 4 pairs; that of 1 or -1 is a point.
+    """
+    if math.isnan(correlation) or n_pairs < _FEWEST_FOR_FISHER:
+        return Estimate(value=correlation)
+    if abs(correlation) == 1:
+        return Estimate(value=correlation, low=correlation, high=correlation)
+    middle, reach = math.atanh(correlation), Z95 / math.sqrt(n_pairs - 3)
+    return Estimate(
+        value=correlation, low=math.tanh(middle - reach), high=math.tanh(middle + reach)
+    )

@@ -1,0 +1,184 @@
+"""Scores of similarities: against labels, or against human ratings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.evaluation.bootstrap import RESAMPLES, bca_spearman
+from medsim.evaluation.delong import auc_of, placements
+from medsim.evaluation.estimates import Estimate, pearson_of, share_of
+from medsim.evaluation.pairs import checked_flags, checked_values
+from medsim.evaluation.ranks import kendall, ranked
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Counts, Flags, Values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledScores:
+    """How well similarities tell positives from negatives.
+
+    Attributes:
+        auc: area under the ROC curve, ties counting half, with DeLong's interval; NaN where a class
+            has no pairs.
+        average_precision: mean precision over recall, tied pairs found at once; NaN where a class
+            has no pairs.
+        accuracy: at ``threshold``, with Wilson's interval. It is the best that any threshold gives
+            on these very pairs, and so somewhat too good.
+        accuracy_heldout: on held-out pairs, at the threshold that is best on the others, with
+            Wilson's interval; NaN where either are missing.
+        threshold: pairs at least as similar are taken for positives, see ``best_threshold``; NaN of
+            no pairs.
+        placements: float64[n_pairs], see ``delong.placements``; for the comparison of AUCs.
+        correct: bool[n_pairs], whether each pair is told rightly at ``threshold``.
+    """
+
+    auc: Estimate
+    average_precision: Estimate
+    accuracy: Estimate
+    accuracy_heldout: Estimate
+    threshold: Estimate
+    placements: Values
+    correct: Flags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedScores:
+    """How well similarities follow human ratings; NaN of fewer than 2 pairs or a constant side.
+
+    Attributes:
+        spearman: correlation of average ranks, with a BCa bootstrap interval.
+        pearson: with Fisher's interval; NaN as well where a value is infinite.
+        kendall: tau-b, without an interval.
+    """
+
+    spearman: Estimate
+    pearson: Estimate
+    kendall: Estimate
+
+
+def labelled_scores(similarities: Values, labels: Flags, held_out: Flags) -> LabelledScores:
+    """Return the scores of labelled pairs; none depends on how ties happen to be ordered.
+
+    Args:
+        similarities: float64[n_pairs]; infinite ones are the first or last in order.
+        labels: bool[n_pairs], true for positives.
+        held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
+
+    Raises:
+        OptionError: a similarity is NaN, or the arrays are not of one length.
+    """
+    similarities = checked_values("similarities", similarities)
+    labels = checked_flags("labels", labels, len(similarities))
+    held_out = checked_flags("held-out flags", held_out, len(similarities))
+    distinct, ranks = ranked(similarities)
+
+    def counts(chosen: Flags) -> Counts:
+        return np.bincount(ranks[chosen], minlength=len(distinct))
+
+    n_positive, n_negative = counts(labels), counts(~labels)
+    placed = placements(ranks, labels, n_positive, n_negative)
+    threshold = best_threshold(distinct, n_positive, n_negative)
+    correct = (similarities >= threshold) == labels
+    fitted = best_threshold(distinct, counts(labels & ~held_out), counts(~labels & ~held_out))
+    correct_later = ((similarities >= fitted) == labels)[held_out]
+    n_later = 0 if math.isnan(fitted) else len(correct_later)
+    return LabelledScores(
+        auc=auc_of(placed, labels, n_positive, n_negative),
+        average_precision=Estimate(value=_average_precision(n_positive, n_negative)),
+        accuracy=share_of(int(correct.sum()), len(correct)),
+        accuracy_heldout=share_of(int(correct_later.sum()), n_later),
+        threshold=Estimate(value=threshold),
+        placements=placed,
+        correct=correct,
+    )
+
+
+def rated_scores(
+    similarities: Values,
+    ratings: Values,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    threads: int | None = None,
+) -> RatedScores:
+    """Return the scores of rated pairs.
+
+    Args:
+        similarities: float64[n_pairs].
+        ratings: float64[n_pairs], higher for what is more similar.
+        seed: of the bootstrap.
+        resamples: how many; see ``bca_spearman``.
+        threads: how many to use, all available ones by default; results do not depend on it.
+
+    Raises:
+        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
+    """
+    similarities = checked_values("similarities", similarities)
+    ratings = checked_values("ratings", ratings, len(similarities))
+    spearman = bca_spearman(similarities, ratings, seed=seed, resamples=resamples, threads=threads)
+    return RatedScores(
+        spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
+        pearson=pearson_of(_pearson(similarities, ratings), len(ratings)),
+        kendall=Estimate(value=kendall(ranked(similarities).ranks, ranked(ratings).ranks)),
+    )
+
+
+def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> float:
+    """Return the threshold at or above which most pairs are rightly taken for positives.
+
+    It lies midway between two neighbouring similarities that occur, or on the upper one where no
+    number is between; it is -inf where all pairs are best taken for positives, and inf where none
+    is. Pairs of one similarity are never told apart. Of equally good thresholds the lowest counts.
+    A similarity of inf is above any threshold, so its pairs are always taken for positives.
+
+    Args:
+        distinct: float64[n_ranks], similarities in order.
+        n_positive: int64[n_ranks], how many positives have each.
+        n_negative: int64[n_ranks]; similarities without any pair do not count.
+
+    Returns:
+        The threshold; NaN where there are no pairs.
+    """
+    seen = (n_positive + n_negative) > 0
+    if not seen.any():
+        return math.nan
+    values = distinct[seen]
+    n_right = np.full(len(values) + 1, n_positive.sum())  # for each number of values below
+    n_right[1:] += np.cumsum(n_negative[seen] - n_positive[seen])
+    if math.isinf(values[-1]) and values[-1] > 0:
+        n_right = n_right[:-1]
+    n_below = int(np.argmax(n_right))
+    if n_below == 0:
+        return -math.inf
+    if n_below == len(values):
+        return math.inf
+    low, high = float(values[n_below - 1]), float(values[n_below])
+    middle = low / 2 + high / 2
+    return middle if low < middle <= high else high
+
+
+def _average_precision(n_positive: Counts, n_negative: Counts) -> float:
+    """Return the mean over positives of the precision at their similarity, as scikit-learn does."""
+    if not n_positive.any() or not n_negative.any():
+        return math.nan
+    n_hits, n_found = np.cumsum(n_positive[::-1]), np.cumsum((n_positive + n_negative)[::-1])
+    return float((n_positive[::-1] * (n_hits / n_found)).sum() / n_positive.sum())
+
+
+def _pearson(left: Values, right: Values) -> float:
+    """Return Pearson's correlation; NaN of a constant side, or where a value is infinite."""
+    sides = []
+    for values in (left, right):
+        largest = np.abs(values).max(initial=0.0)
+        if not len(values) or values.min() == values.max() or math.isinf(largest):
+            return math.nan
+        scaled = values / largest  # so that no square overflows
+        sides.append(scaled - scaled.mean())
+    x, y = sides
+    correlation = float((x * y).sum() / math.sqrt((x * x).sum() * (y * y).sum()))
+    return max(-1.0, min(1.0, correlation))

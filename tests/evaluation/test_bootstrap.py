@@ -1,0 +1,309 @@
+"""BCa bootstrap of Spearman's correlation."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from medsim.errors import OptionError
+from medsim.evaluation.bca import Distribution, bca_interval, bca_p
+from medsim.evaluation.bootstrap import bca_spearman, bca_spearman_difference
+from medsim.evaluation.ranks import leave_one_out_spearman, ranked
+
+if TYPE_CHECKING:
+    from medsim.evaluation.significance import Test
+
+Normals = st.lists(st.floats(-3, 3), min_size=2, max_size=60)
+
+
+def correlated(n_pairs: int, seed: int, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    ratings = rng.normal(size=n_pairs)
+    return ratings + noise * rng.normal(size=n_pairs), ratings
+
+
+def spearman(left: np.ndarray, right: np.ndarray) -> float:
+    return float(stats.spearmanr(left, right).statistic)
+
+
+def naive_acceleration(left: np.ndarray, right: np.ndarray) -> float:
+    left_out = np.array(
+        [spearman(np.delete(left, pair), np.delete(right, pair)) for pair in range(len(left))]
+    )
+    from_mean = left_out.mean() - left_out
+    return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
+
+
+def assert_same(one: Test, other: Test) -> None:
+    assert repr(one) == repr(other)
+
+
+def test_the_interval_is_that_of_scipy_for_the_same_resamples() -> None:
+    left, right = correlated(25, seed=1)
+    left = left.round(1)
+    for level in (0.95, 0.8):
+        expected = stats.bootstrap(
+            (left, right),
+            spearman,
+            paired=True,
+            vectorized=False,
+            n_resamples=400,
+            confidence_level=level,
+            method="BCa",
+            rng=np.random.default_rng(9),
+        )
+        found = Distribution(
+            estimate=spearman(left, right),
+            resampled=np.sort(expected.bootstrap_distribution),
+            acceleration=naive_acceleration(left, right),
+        )
+
+        assert bca_interval(found, level) == pytest.approx(
+            tuple(expected.confidence_interval), abs=1e-9
+        )
+
+
+def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:
+    left, right = correlated(40, seed=3)
+    expected = stats.bootstrap(
+        (left, right),
+        spearman,
+        paired=True,
+        vectorized=False,
+        n_resamples=2000,
+        method="BCa",
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+
+    found = bca_spearman(left, right, seed=5, threads=1)
+
+    # An end's own error with 2,000 resamples is about 0.01.
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
+    assert found.statistic == pytest.approx(spearman(left, right), abs=1e-12)
+
+
+@given(Normals, st.floats(-3, 3), st.floats(-0.15, 0.15), st.floats(0.3, 0.98))
+@settings(max_examples=300)
+def test_p_is_below_alpha_where_the_interval_leaves_out_0(
+    values: list[float], estimate: float, acceleration: float, level: float
+) -> None:
+    found = Distribution(estimate=estimate, resampled=np.sort(values), acceleration=acceleration)
+    low, high = bca_interval(found, level)
+    p = bca_p(found)
+
+    assert 2 / (len(values) + 1) <= p <= 1
+    if p < 1 - level - 1e-9:
+        assert low >= -1e-9 or high <= 1e-9
+
+
+def test_p_is_the_alpha_whose_interval_ends_at_0() -> None:
+    resampled = np.sort(np.random.default_rng(6).normal(0.2, 0.15, 2000))
+    for shift, acceleration in ((0.0, 0.0), (0.02, 0.05), (-0.02, -0.08), (-0.35, 0.02)):
+        found = Distribution(
+            estimate=0.2 + shift, resampled=resampled + shift, acceleration=acceleration
+        )
+        p = bca_p(found)
+
+        low, high = bca_interval(found, 1 - p)
+        assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-6)
+        assert 0.001 < p < 1
+
+
+def test_without_bias_and_acceleration_it_is_the_percentile_interval() -> None:
+    found = Distribution(estimate=0.5, resampled=np.linspace(0, 1, 101), acceleration=0.0)
+
+    assert bca_interval(found, 0.9) == pytest.approx((0.05, 0.95), abs=1e-12)
+
+
+def test_p_goes_down_to_what_the_resamples_can_tell() -> None:
+    found = Distribution(estimate=0.5, resampled=np.linspace(0.1, 0.9, 999), acceleration=0.0)
+
+    assert bca_p(found) == pytest.approx(0.002)
+    assert 0.0002 <= bca_spearman(*correlated(300, seed=1), threads=1).p < 0.001
+
+
+def test_resamples_that_equal_0_are_on_neither_side() -> None:
+    for values in ([0.0] * 9, [-1.0, *[0.0] * 98, 1.0]):
+        found = Distribution(estimate=0.0, resampled=np.array(values), acceleration=0.0)
+
+        assert bca_p(found) == 1
+
+
+@pytest.mark.parametrize("n_distinct", [2, 5, 1000])
+def test_threads_change_nothing(n_distinct: int) -> None:
+    left, right = correlated(50, seed=n_distinct)
+    left = np.floor(left * n_distinct)
+    one, two, five = (
+        bca_spearman(left, right, seed=3, resamples=333, threads=threads) for threads in (1, 2, 5)
+    )
+
+    assert_same(one, two)
+    assert_same(one, five)
+
+
+def test_the_order_of_pairs_changes_nothing_and_the_seed_does() -> None:
+    left, right = (side.round(1) for side in correlated(60, seed=4))
+    tested = partial(bca_spearman, resamples=200, threads=1)
+    order = np.random.default_rng(0).permutation(60)
+
+    assert_same(tested(left, right), tested(left[order], right[order]))
+    assert tested(left, right, seed=1).low != tested(left, right, seed=2).low
+
+
+def test_a_level_widens_the_interval() -> None:
+    wide, narrow = (
+        bca_spearman(*correlated(60, seed=4), resamples=500, threads=1, level=level)
+        for level in (0.99, 0.5)
+    )
+
+    assert wide.low < narrow.low < narrow.statistic < narrow.high < wide.high
+    assert wide.p == narrow.p
+
+
+def test_the_difference_of_correlations_is_taken_in_the_same_resamples() -> None:
+    left, right = correlated(200, seed=7, noise=0.5)
+    near, far = left, left + 0.3 * np.random.default_rng(1).normal(size=200)
+
+    found = bca_spearman_difference(near, far, right, threads=1)
+
+    alone = [bca_spearman(side, right, threads=1) for side in (near, far)]
+    assert found.statistic == alone[0].statistic - alone[1].statistic
+    assert found.low < found.statistic < found.high
+    assert found.high - found.low < 0.7 * (alone[0].high - alone[0].low)
+
+
+def test_the_difference_is_that_of_scipy_within_the_error_of_resampling() -> None:
+    left, right = correlated(40, seed=8)
+    other = left + np.random.default_rng(3).normal(size=40)
+    expected = stats.bootstrap(
+        (left, other, right),
+        lambda a, b, c: spearman(a, c) - spearman(b, c),
+        paired=True,
+        vectorized=False,
+        n_resamples=1500,
+        method="BCa",
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+
+    found = bca_spearman_difference(left, other, right, threads=1)
+
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
+
+
+def test_sides_that_rank_alike_do_not_differ() -> None:
+    left, right = correlated(30, seed=2)
+
+    found = bca_spearman_difference(left, np.exp(left), right, resamples=200, threads=1)
+
+    assert (found.statistic, found.p, found.low, found.high) == (0, 1, 0, 0)
+
+
+def test_a_perfect_correlation_is_a_point() -> None:
+    found = bca_spearman(np.arange(20.0), np.arange(20.0), resamples=999, threads=1)
+
+    assert (found.statistic, found.low, found.high) == (1, 1, 1)
+    assert found.p == pytest.approx(0.002)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "statistic"),
+    [
+        ([], [], math.nan),
+        ([1.0], [1.0], math.nan),
+        ([1.0, 2.0], [1.0, 2.0], 1.0),
+        ([1.0, 2.0, 3.0], [1.0, 1.0, 1.0], math.nan),
+        ([2.0] * 700, [*range(700)], math.nan),
+    ],
+)
+def test_too_few_pairs_or_a_constant_side_have_no_interval(
+    left: list[float], right: list[float], statistic: float
+) -> None:
+    found = bca_spearman(np.array(left), np.array(right), resamples=100, threads=1)
+    difference = bca_spearman_difference(
+        np.array(left), np.array(left), np.array(right), resamples=100, threads=1
+    )
+
+    assert found.statistic == pytest.approx(statistic, nan_ok=True)
+    assert np.isnan([found.p, found.low, found.high]).all()
+    assert np.isnan([difference.p, difference.low, difference.high]).all()
+
+
+def test_constant_resamples_are_left_out() -> None:
+    # Of three pairs a ninth of the resamples is one pair three times, and more have a tied side.
+    found = bca_spearman(
+        np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]), resamples=500, threads=1
+    )
+
+    assert found.statistic == 0.5
+    assert -1 <= found.low <= 0.5 <= found.high <= 1
+    assert 0 < found.p <= 1
+
+
+def test_the_acceleration_leaves_out_what_is_not_defined() -> None:
+    left, right = np.array([0.0, 0.0, 0.0, 1.0]), np.array([0.0, 1.0, 2.0, 3.0])
+    left_out = leave_one_out_spearman(ranked(left).ranks, ranked(right).ranks)
+    assert np.isnan(left_out).tolist() == [False, False, False, True]
+
+    found = bca_spearman(left, right, resamples=200, threads=1)
+
+    assert found.low <= found.statistic <= found.high
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    truth = 6 / math.pi * math.asin(0.6 / 2)  # of two normal values that correlate by 0.6
+    rng = np.random.default_rng(11)
+    n_covering = 0
+    for seed in range(400):
+        right = rng.normal(size=50)
+        left = 0.6 * right + 0.8 * rng.normal(size=50)
+        found = bca_spearman(left, right, seed=seed, resamples=500, threads=1)
+        n_covering += found.low <= truth <= found.high
+
+    assert 0.91 <= n_covering / 400 <= 0.98  # 0.95, with the error of 400 and of 50 pairs
+
+
+def test_p_is_uniform_enough_where_nothing_differs() -> None:
+    rng = np.random.default_rng(12)
+    p = []
+    for seed in range(300):
+        right = rng.normal(size=60)
+        sides = [right + rng.normal(size=60) for _ in range(2)]
+        p.append(bca_spearman_difference(*sides, right, seed=seed, resamples=400, threads=1).p)
+
+    assert 0.01 <= np.mean(np.array(p) < 0.05) <= 0.09
+    assert 0.42 <= np.mean(np.array(p) < 0.5) <= 0.58
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"seed": -1}, "seed -1 is out of range"),
+        ({"seed": 1 << 64}, "seed 18446744073709551616 is out of range"),
+        ({"resamples": 99}, "99 resamples are out of range; 100 to"),
+        ({"threads": 0}, "--threads 0 is out of range"),
+        ({"level": 1.0}, r"level 1.0 is out of range"),
+        ({"level": math.nan}, r"level nan is out of range"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, says: str) -> None:
+    with pytest.raises(OptionError, match=says):
+        bca_spearman(np.arange(5.0), np.arange(5.0), **options)
+
+
+def test_more_pairs_than_can_be_summed_exactly_are_refused() -> None:
+    many = np.broadcast_to(0.0, 3_000_001)
+
+    with pytest.raises(OptionError, match="3,000,001 rated pairs are too many"):
+        bca_spearman(many, many)
+
+
+def test_a_missing_value_is_refused() -> None:
+    with pytest.raises(OptionError, match="ratings: pair 2 has NaN"):
+        bca_spearman_difference(np.zeros(3), np.zeros(3), np.array([0.0, 1.0, math.nan]))

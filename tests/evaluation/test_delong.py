@@ -1,0 +1,122 @@
+"""DeLong's interval of the AUC, and his test of two."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from medsim.errors import OptionError
+from medsim.evaluation.delong import delong
+from medsim.evaluation.scores import LabelledScores, labelled_scores
+
+Z95 = stats.norm.ppf(0.975)
+Rows = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), min_size=1, max_size=30
+)
+
+
+def scores_of(similarities: np.ndarray, labels: np.ndarray) -> LabelledScores:
+    return labelled_scores(similarities, labels, np.zeros(len(labels), np.bool_))
+
+
+def wins(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
+    """Return 1, 0.5 or 0 for each positive against each negative."""
+    return (np.sign(positives[:, None] - negatives[None, :]) + 1) / 2
+
+
+def covariance(sides: list[np.ndarray], labels: np.ndarray) -> np.ndarray:
+    """Return the covariance matrix of AUCs by DeLong et al. (1988), equations 4 to 6."""
+    won = [wins(side[labels], side[~labels]) for side in sides]
+    by_positive = np.cov(np.array([one.mean(axis=1) for one in won]))
+    by_negative = np.cov(np.array([one.mean(axis=0) for one in won]))
+    return by_positive / labels.sum() + by_negative / (~labels).sum()
+
+
+def arrays(rows: list[tuple[int, int, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    first, second, labels = zip(*rows, strict=True)
+    return np.array(first, float), np.array(second, float), np.array(labels, np.bool_)
+
+
+@given(Rows)
+def test_placements_are_shares_of_the_other_class(rows: list[tuple[int, int, bool]]) -> None:
+    similarities, _, labels = arrays(rows)
+
+    placed = scores_of(similarities, labels).placements
+
+    if labels.all() or not labels.any():
+        assert np.isnan(placed).all()
+    else:
+        won = wins(similarities[labels], similarities[~labels])
+        np.testing.assert_allclose(placed[labels], won.mean(axis=1), atol=1e-15)
+        np.testing.assert_allclose(placed[~labels], won.mean(axis=0), atol=1e-15)
+
+
+@given(Rows)
+def test_interval_and_test_are_those_of_the_covariance_matrix(
+    rows: list[tuple[int, int, bool]],
+) -> None:
+    first, second, labels = arrays(rows)
+    scores1, scores2 = scores_of(first, labels), scores_of(second, labels)
+
+    found = delong(scores1, scores2, labels)
+
+    if min(labels.sum(), (~labels).sum()) < 2:
+        assert math.isnan(found.p)
+        assert math.isnan(found.low)
+        assert math.isnan(scores1.auc.low)
+        return
+    matrix = covariance([first, second], labels)
+    auc1, auc2 = (wins(side[labels], side[~labels]).mean() for side in (first, second))
+    reach = Z95 * math.sqrt(matrix[0, 0])
+    assert scores1.auc.low == pytest.approx(max(0, auc1 - reach), abs=1e-9)
+    assert scores1.auc.high == pytest.approx(min(1, auc1 + reach), abs=1e-9)
+    error = math.sqrt(max(0, matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
+    assert found.low == pytest.approx(auc1 - auc2 - Z95 * error, abs=1e-7)
+    assert found.high == pytest.approx(auc1 - auc2 + Z95 * error, abs=1e-7)
+    if error > 1e-6:
+        assert found.statistic == pytest.approx((auc1 - auc2) / error, abs=1e-6)
+        assert found.p == pytest.approx(2 * stats.norm.sf(abs(auc1 - auc2) / error), abs=1e-9)
+
+
+def test_a_similarity_does_not_differ_from_itself() -> None:
+    labels = np.arange(30) % 3 == 0
+    scores = scores_of(np.sin(np.arange(30.0)), labels)
+
+    found = delong(scores, scores, labels)
+
+    assert (found.method, found.statistic, found.p) == ("delong", 0, 1)
+    assert (found.low, found.high) == (0, 0)
+
+
+def test_without_variance_a_difference_is_certain() -> None:
+    labels = np.arange(20) % 2 == 0
+    perfect, constant = scores_of(labels.astype(float), labels), scores_of(np.ones(20), labels)
+
+    found = delong(constant, perfect, labels)
+
+    assert (found.statistic, found.p, found.low, found.high) == (-math.inf, 0, -0.5, -0.5)
+
+
+def test_the_test_of_the_other_direction_is_the_mirror_image() -> None:
+    rng = np.random.default_rng(8)
+    labels = rng.random(80) < 0.4
+    scores1, scores2 = (scores_of(rng.normal(labels).round(1), labels) for _ in range(2))
+
+    there, back = delong(scores1, scores2, labels), delong(scores2, scores1, labels)
+
+    assert there.p == back.p < 1
+    assert there.statistic == -back.statistic
+    assert (there.low, there.high) == (-back.high, -back.low)
+
+
+def test_scores_of_other_pairs_are_refused() -> None:
+    labels = np.array([True, False, True])
+    scores3, scores2 = scores_of(np.arange(3.0), labels), scores_of(np.arange(2.0), labels[:2])
+
+    with pytest.raises(OptionError, match="there are 3 labels for 2 pairs"):
+        delong(scores3, scores2, labels)

@@ -1,0 +1,248 @@
+"""Scores of labelled and of rated pairs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import average_precision_score, roc_auc_score
+from statsmodels.stats.proportion import proportion_confint
+
+from medsim.errors import OptionError
+from medsim.evaluation.scores import LabelledScores, labelled_scores, rated_scores
+
+INF = math.inf
+Similarities = st.sampled_from([-INF, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, INF])
+Labelled = st.lists(st.tuples(Similarities, st.booleans(), st.booleans()), max_size=25)
+
+
+def scores_of(rows: list[tuple[float, bool, bool]]) -> LabelledScores:
+    return labelled_scores(
+        np.array([row[0] for row in rows], np.float64),
+        np.array([row[1] for row in rows], np.bool_),
+        np.array([row[2] for row in rows], np.bool_),
+    )
+
+
+def plain(similarities: list[float], labels: list[bool]) -> LabelledScores:
+    rows = zip(similarities, labels, strict=True)
+    return scores_of([(similarity, label, False) for similarity, label in rows])
+
+
+def n_right(rows: list[tuple[float, bool, bool]], threshold: float) -> int:
+    return sum((similarity >= threshold) == label for similarity, label, _ in rows)
+
+
+def most_right(rows: list[tuple[float, bool, bool]]) -> int:
+    """Return how many any threshold gets right: one at each value, one beyond finite values."""
+    return max(n_right(rows, threshold) for threshold in [*(row[0] for row in rows), -INF, INF])
+
+
+def finite(rows: list[tuple[float, bool, bool]]) -> list[float]:
+    """Return similarities that scikit-learn takes, in the same order."""
+    return [max(-9.0, min(9.0, row[0])) for row in rows]
+
+
+@given(Labelled)
+def test_auc_and_average_precision_are_those_of_scikit_learn(
+    rows: list[tuple[float, bool, bool]],
+) -> None:
+    scores, labels = scores_of(rows), [row[1] for row in rows]
+
+    if len(set(labels)) < 2:
+        assert math.isnan(scores.auc.value)
+        assert math.isnan(scores.average_precision.value)
+        assert np.isnan(scores.placements).all()
+    else:
+        assert scores.auc.value == pytest.approx(roc_auc_score(labels, finite(rows)), abs=1e-12)
+        expected = average_precision_score(labels, finite(rows))
+        assert scores.average_precision.value == pytest.approx(expected, abs=1e-12)
+
+
+@given(Labelled)
+def test_no_threshold_is_more_accurate_and_none_splits_ties(
+    rows: list[tuple[float, bool, bool]],
+) -> None:
+    scores = scores_of(rows)
+
+    if rows:
+        assert scores.accuracy.value == most_right(rows) / len(rows)
+        assert n_right(rows, scores.threshold.value) == most_right(rows) == scores.correct.sum()
+    else:
+        assert math.isnan(scores.accuracy.value)
+        assert math.isnan(scores.threshold.value)
+
+
+@given(Labelled)
+def test_held_out_pairs_are_told_by_the_threshold_of_the_others(
+    rows: list[tuple[float, bool, bool]],
+) -> None:
+    held_out = [row for row in rows if row[2]]
+    kept = [row for row in rows if not row[2]]
+
+    found = scores_of(rows).accuracy_heldout
+
+    if held_out and kept:
+        threshold = scores_of(kept).threshold.value
+        assert found.value == n_right(held_out, threshold) / len(held_out)
+        assert found.low <= found.value <= found.high
+    else:
+        assert math.isnan(found.value)
+
+
+def test_the_threshold_is_midway_between_neighbours() -> None:
+    scores = plain([0.1, 0.2, 0.6, 0.9], [False, False, True, True])
+
+    assert scores.threshold.value == 0.4
+    assert scores.accuracy.value == 1
+
+
+def test_the_lowest_of_equally_good_thresholds_counts() -> None:
+    assert plain([0.0, 1.0, 2.0, 3.0], [True, False, True, False]).threshold.value == -INF
+    assert plain([0.0, 1.0, 2.0, 3.0], [False, True, False, True]).threshold.value == 0.5
+
+
+def test_a_threshold_between_neighbouring_numbers_is_the_upper_one() -> None:
+    upper = np.nextafter(1.0, 2.0)
+
+    assert plain([1.0, upper], [False, True]).threshold.value == upper
+    assert plain([-INF, 0.0], [False, True]).threshold.value == 0.0
+    assert plain([-INF, INF], [False, True]).threshold.value == INF
+    assert plain([-1.7e308, 1.7e308], [False, True]).threshold.value == 0.0
+
+
+def test_a_similarity_of_infinity_is_taken_for_a_positive_by_any_threshold() -> None:
+    scores = plain([0.0, INF, INF], [False, False, False])
+
+    assert scores.threshold.value == INF
+    assert scores.accuracy.value == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("n_positive", [0, 6, 10, 14, 20])
+def test_a_constant_similarity_tells_nothing(n_positive: int) -> None:
+    scores = plain([0.5] * 20, [pair < n_positive for pair in range(20)])
+
+    assert scores.accuracy.value == max(n_positive, 20 - n_positive) / 20
+    if 0 < n_positive < 20:
+        assert scores.auc.value == 0.5
+        assert (scores.auc.low, scores.auc.high) == (0.5, 0.5)
+        assert scores.average_precision.value == n_positive / 20
+
+
+def test_700_duplicates_are_one_threshold() -> None:
+    scores = plain([0.5] * 700 + [0.75], [pair % 2 == 0 for pair in range(700)] + [True])
+
+    assert scores.accuracy.value == 351 / 701
+    assert scores.threshold.value == -INF
+
+
+@given(Labelled)
+def test_the_order_of_pairs_changes_no_score(rows: list[tuple[float, bool, bool]]) -> None:
+    there, back = scores_of(rows), scores_of(rows[::-1])
+
+    for name in ("average_precision", "accuracy", "accuracy_heldout", "threshold"):
+        assert repr(getattr(there, name)) == repr(getattr(back, name))
+    assert there.auc.value == pytest.approx(back.auc.value, abs=0, nan_ok=True)
+    assert there.correct.tolist() == back.correct.tolist()[::-1]
+
+
+@pytest.mark.parametrize(("n_right", "n_pairs"), [(0, 1), (0, 9), (5, 9), (9, 9), (650, 700)])
+def test_the_interval_of_accuracy_is_that_of_wilson(n_right: int, n_pairs: int) -> None:
+    labels = [True] * n_pairs
+    held_out = [(1.0 if pair < n_right else -1.0, label, True) for pair, label in enumerate(labels)]
+
+    found = scores_of([(0.5, True, False), (-0.5, False, False), *held_out]).accuracy_heldout
+
+    expected = proportion_confint(n_right, n_pairs, method="wilson")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("similarities", "labels", "held_out", "says"),
+    [
+        ([0.1, math.nan], [True, False], [True, False], "similarities: pair 1 has NaN"),
+        ([0.1, 0.2], [True], [True, False], "there are 1 labels for 2 pairs"),
+        ([0.1, 0.2], [1, 0], [True, False], r"labels must be bool .* int64\[2\]"),
+        ([0.1, 0.2], [True, False], [False], "there are 1 held-out flags for 2 pairs"),
+        ([[0.1, 0.2]], [True], [True], r"similarities must be numbers .* float64\[1, 2\]"),
+        (["a", "b"], [True, False], [True, False], "similarities must be numbers"),
+    ],
+)
+def test_wrong_arrays_are_refused(similarities, labels, held_out, says: str) -> None:
+    with pytest.raises(OptionError, match=says):
+        labelled_scores(np.array(similarities), np.array(labels), np.array(held_out))
+
+
+Rated = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=2, max_size=20)
+
+
+@given(Rated)
+def test_correlations_are_those_of_scipy(rows: list[tuple[int, int]]) -> None:
+    left, right = (np.array([row[side] for row in rows], float) for side in (0, 1))
+
+    scores = rated_scores(left, right, resamples=100, threads=1)
+
+    found = [scores.spearman.value, scores.pearson.value, scores.kendall.value]
+    if len(set(left)) < 2 or len(set(right)) < 2:
+        assert np.isnan(found).all()
+    else:
+        oracles = (stats.spearmanr, stats.pearsonr, stats.kendalltau)
+        expected = [oracle(left, right).statistic for oracle in oracles]
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_interval_of_pearson_is_that_of_fisher() -> None:
+    rng = np.random.default_rng(2)
+    left = rng.normal(size=40)
+    right = left + rng.normal(size=40)
+
+    found = rated_scores(left, right, resamples=100, threads=1)
+
+    expected = stats.pearsonr(left, right).confidence_interval(0.95)
+    assert (found.pearson.low, found.pearson.high) == pytest.approx(tuple(expected), abs=1e-12)
+    assert found.spearman.low < found.spearman.value < found.spearman.high
+    assert math.isnan(found.kendall.low)
+    assert math.isnan(found.kendall.high)
+
+
+@pytest.mark.parametrize("n_pairs", [0, 1])
+def test_fewer_than_two_pairs_have_no_correlation(n_pairs: int) -> None:
+    found = rated_scores(np.ones(n_pairs), np.ones(n_pairs), threads=1)
+
+    assert all(math.isnan(one.value) for one in (found.spearman, found.pearson, found.kendall))
+
+
+def test_three_pairs_have_no_fisher_interval_and_a_perfect_one_is_a_point() -> None:
+    three = rated_scores(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0]), threads=1)
+    line = rated_scores(np.arange(9.0), 2 * np.arange(9.0), threads=1)
+
+    assert math.isnan(three.pearson.low)
+    assert not math.isnan(three.pearson.value)
+    assert (line.pearson.low, line.pearson.value, line.pearson.high) == (1, 1, 1)
+
+
+def test_infinite_similarities_are_ranked_but_have_no_pearson() -> None:
+    found = rated_scores(
+        np.array([-INF, 1.0, INF, 2.0, 3.0]), np.array([0.0, 1.0, 5.0, 2.0, 4.0]), threads=1
+    )
+
+    assert found.spearman.value == found.kendall.value == 1
+    assert math.isnan(found.pearson.value)
+
+
+def test_huge_and_tiny_values_neither_overflow_nor_vanish() -> None:
+    values, ratings = np.array([1.0, 3.0, 2.0, 5.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    expected = stats.pearsonr(values, ratings).statistic
+
+    for scale in (1e-300, 1e300):
+        found = rated_scores(values * scale, ratings, threads=1).pearson.value
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_ratings_must_be_one_a_pair() -> None:
+    with pytest.raises(OptionError, match="there are 3 ratings for 2 pairs"):
+        rated_scores(np.zeros(2), np.zeros(3))

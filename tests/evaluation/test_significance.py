@@ -1,0 +1,99 @@
+"""McNemar's test, and corrections for many tests."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from medsim.errors import OptionError
+from medsim.evaluation.significance import bonferroni, holm, mcnemar
+
+Probabilities = st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), max_size=12)
+
+
+def answers(n_only1: int, n_only2: int, n_both: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    correct1 = [True] * n_only1 + [False] * n_only2 + [True] * n_both
+    correct2 = [False] * n_only1 + [True] * n_only2 + [True] * n_both
+    return np.array(correct1, np.bool_), np.array(correct2, np.bool_)
+
+
+@given(st.integers(0, 24), st.integers(0, 24))
+def test_few_disagreements_are_held_against_the_binomial_law(only1: int, only2: int) -> None:
+    only2 = min(only2, 24 - only1)
+
+    found = mcnemar(*answers(only1, only2))
+
+    expected = stats.binomtest(only1, only1 + only2).pvalue if only1 + only2 else 1.0
+    assert found.method == "mcnemar_exact"
+    assert found.statistic == min(only1, only2)
+    assert found.p == pytest.approx(expected, rel=1e-12)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_many_disagreements_are_held_against_the_chi_square_law(only1: int, only2: int) -> None:
+    only1 = max(only1, 25 - only2)
+
+    found = mcnemar(*answers(only1, only2))
+
+    assert found.method == "mcnemar"
+    if only1 == only2:
+        assert (found.statistic, found.p) == (0, 1)
+    else:
+        table = [[3, only1], [only2, 0]]
+        expected = statsmodels_mcnemar(table, exact=False, correction=True)
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
+        assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_no_disagreement_has_a_p_of_1() -> None:
+    assert mcnemar(*answers(0, 0)).p == 1
+    assert mcnemar(*answers(0, 0, 0)).p == 1
+
+
+def test_answers_must_be_of_the_same_pairs() -> None:
+    with pytest.raises(OptionError, match="there are 2 truths for 3 pairs"):
+        mcnemar(np.ones(3, np.bool_), np.ones(2, np.bool_))
+
+
+@given(Probabilities)
+def test_corrections_are_those_of_the_textbook_and_pass_over_nan(values: list[float]) -> None:
+    tested = [p for p in values if not math.isnan(p)]
+
+    of_bonferroni, of_holm = bonferroni(np.array(values)), holm(np.array(values))
+
+    for at, p in enumerate(values):
+        if math.isnan(p):
+            assert math.isnan(of_bonferroni[at])
+            assert math.isnan(of_holm[at])
+        else:
+            assert of_bonferroni[at] == min(1, p * len(tested))
+            steps = [
+                min(1, other * sum(another >= other for another in tested))
+                for other in tested
+                if other <= p
+            ]
+            assert of_holm[at] == max(steps)
+
+
+def test_corrections_are_those_of_statsmodels() -> None:
+    p = np.random.default_rng(4).random(30) ** 4
+    p[7] = p[9]
+
+    np.testing.assert_allclose(bonferroni(p), multipletests(p, method="bonferroni")[1], rtol=1e-12)
+    np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.5, math.inf])
+def test_what_is_no_probability_is_refused(wrong: float) -> None:
+    for correct in (bonferroni, holm):
+        with pytest.raises(OptionError, match=f"p-value {wrong} is out of range"):
+            correct(np.array([0.5, wrong]))
