@@ -1,0 +1,192 @@
+"""What models that embed any term share: batches, a cache, and vectors in order of the request."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from medsim.embeddings import TermVectors
+from medsim.embeddings.vector_cache import LAYOUT, Part, VectorCache
+from medsim.errors import InputError, OptionError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from medsim.embeddings import Request
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Vectors
+
+_CHARACTERS_A_BATCH = 1 << 16
+_MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
+
+
+class Encoder(Protocol):
+    """A model that embeds any term.
+
+    Attributes:
+        n_dimensions: of its vectors.
+        identity: all that decides its vectors beside the content of its files, as text by name.
+    """
+
+    n_dimensions: int
+    identity: dict[str, str]
+
+    def encode(self, terms: Sequence[str]) -> Vectors:
+        """Return the vectors of a batch, zeros for a term of which the model knows nothing.
+
+        A vector is of its term alone: which terms share the batch, and how many threads compute,
+        changes it by no more than the rounding of 32-bit floating point.
+
+        Args:
+            terms: in order of length, so that those that are padded together need little of it.
+
+        Returns:
+            float32[n_terms, n_dimensions]
+        """
+        ...
+
+
+def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
+    """Return the vectors of the request's terms, each encoded once and then kept in its cache.
+
+    Every batch is on the disk before the next begins. So a run that is interrupted loses no more
+    than the batch in flight, and the next run goes on where it stopped.
+
+    Args:
+        encoder: the model.
+        request: the terms, distinct; nothing is kept where it has no cache.
+        files: a hash of the files that decide the vectors, see ``medsim.embeddings.fingerprint``.
+
+    Raises:
+        InputError: a vector is not finite.
+        OutputError: the cache cannot be written.
+    """
+    cache = None
+    if request.cache is not None:
+        cache = VectorCache(request.cache / _key(encoder, files), encoder.n_dimensions)
+    rows = {term: row for row, term in enumerate(request.terms)}
+    vectors = _matrix(len(rows), encoder.n_dimensions, request.cache)
+    done = np.zeros(len(rows), np.bool_)
+    covered = np.zeros(len(rows), np.bool_)
+    request.stage.total(len(rows))
+
+    def fill(part: Part) -> None:
+        wanted = [at for at, term in enumerate(part.terms) if term in rows]
+        own = np.array([rows[part.terms[at]] for at in wanted], np.int64)
+        request.stage.advance(int(np.count_nonzero(~done[own])))
+        vectors[own] = part.vectors[wanted]
+        covered[own] = part.vectors[wanted].any(axis=1)
+        done[own] = True
+
+    for part in cache.parts() if cache else ():
+        fill(part)
+    for terms in _batches(term for term, row in rows.items() if not done[row]):
+        part = Part(terms=terms, vectors=_finite(terms, encoder.encode(terms)))
+        if cache:
+            cache.add(part)
+        fill(part)
+    return TermVectors(vectors=vectors, covered=covered, n_vocabulary=None)
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Return vectors scaled to length 1; zeros stay zeros.
+
+    Args:
+        vectors: float32[n, n_dimensions]
+    """
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+def check_options(options: EmbeddingOptions, name: str, known: Collection[str]) -> None:
+    """Raise OptionError for an option that an encoder's format does not know.
+
+    Args:
+        options: as given.
+        name: of the format.
+        known: options that it knows, beside its own name.
+    """
+    for option, value in options.given().items():
+        if option != "format" and option not in known:
+            raise OptionError(
+                f"{option}={value} does not fit an embedding of format {name}, "
+                f"which knows {', '.join(known)}"
+            )
+
+
+def missing_extra(name: str) -> OptionError:
+    """Return the error for a format whose libraries are not installed."""
+    return OptionError(f"embeddings of format {name} need more: pip install 'medsim[{name}]'")
+
+
+@contextmanager
+def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn what libraries raise in the body into an InputError that names ``path``.
+
+    Args:
+        path: of the file or folder at fault.
+        kinds: the errors that they raise for what is damaged or unfit.
+    """
+    try:
+        yield
+    except Exception as error:
+        # tokenizers knows no kind of its own: what it raises is an Exception and nothing narrower
+        if type(error) is not Exception and not isinstance(error, kinds):
+            raise
+        raise InputError(f"{path}: {' '.join(str(error).split())[:300]}") from error
+
+
+def _key(encoder: Encoder, files: str) -> str:
+    """Return the name of the folder that keeps an encoder's vectors."""
+    text = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
+    """Yield terms in order of length and text, up to a number of characters at a time."""
+    batch: list[str] = []
+    n_characters = 0
+    for term in sorted(terms, key=lambda term: (len(term), term)):
+        n_characters += len(term) + 1
+        if batch and n_characters > _CHARACTERS_A_BATCH:
+            yield batch
+            batch, n_characters = [], len(term) + 1
+        batch.append(term)
+    if batch:
+        yield batch
+
+
+def _finite(terms: Sequence[str], vectors: Vectors) -> Vectors:
+    """Return vectors as they are, if all are finite."""
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        term = terms[int(np.argmin(finite))]
+        raise InputError(f"the vector of {term!r} is not finite; is the model damaged?")
+    return vectors
+
+
+def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:
+    """Return zeros: float32[n_rows, n_dimensions], mapped from a nameless file where large."""
+    shape = (n_rows, n_dimensions)
+    n_bytes = 4 * n_rows * n_dimensions
+    if n_bytes < _MAPPED_BYTES:
+        return np.zeros(shape, np.float32)
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            if hasattr(os, "posix_fallocate"):  # a full disk must not show itself as a crash later
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            return np.memmap(file, np.float32, "w+", shape=shape)
+    except OSError as error:
+        place = folder or tempfile.gettempdir()
+        raise OutputError(
+            f"cannot write {n_bytes:,} bytes of vectors in {place}: {error.strerror or error}"
+        ) from error

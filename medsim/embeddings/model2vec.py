@@ -1,0 +1,98 @@
+"""Reads models of model2vec, which give a term the mean of its tokens' vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from safetensors import SafetensorError
+
+from medsim.embeddings import FORMATS, Format, fingerprint
+from medsim.embeddings.encoders import check_options, encoded, missing_extra, naming
+from medsim.embeddings.model_folder import kind, model_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from medsim.embeddings import Request, TermVectors
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Vectors
+
+NAME = "model2vec"
+"""Under which the format is registered."""
+
+_FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, SafetensorError)
+
+
+class StaticEncoder:
+    """A table of token vectors with its tokenizer (Tulkens and van Dongen 2024, Model2Vec).
+
+    The mean of a term's tokens is of that term alone, so a vector does not depend on its batch. A
+    term without a known token has zeros.
+
+    Args:
+        path: of the folder.
+        options: how it is read.
+
+    Attributes:
+        n_dimensions: of its vectors.
+        identity: see ``medsim.embeddings.encoders.Encoder``.
+
+    Raises:
+        InputError: the folder is damaged.
+        OptionError: the library is not installed.
+    """
+
+    def __init__(self, path: Path, options: EmbeddingOptions) -> None:
+        try:
+            import model2vec  # noqa: PLC0415 — an extra
+            import tokenizers  # noqa: PLC0415 — comes with it
+        except ImportError as error:
+            raise missing_extra(NAME) from error
+        with naming(path, _FAULTS):
+            self._model = model2vec.StaticModel.from_pretrained(path, force_download=False)
+            self.n_dimensions = int(self._model.dim)
+        own = bool(self._model.normalize)
+        self._normalize = own if options.normalize is None else options.normalize == "yes"
+        self._prefix = options.prefix
+        self._path = path
+        self.identity = {
+            "normalize": str(self._normalize),
+            "prefix": self._prefix,
+            "model2vec": str(model2vec.__version__),
+            "tokenizers": str(tokenizers.__version__),
+        }
+
+    def encode(self, terms: Sequence[str]) -> Vectors:
+        """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
+        with naming(self._path, _FAULTS):
+            vectors = self._model.encode(
+                [self._prefix + term for term in terms],
+                normalize=self._normalize,
+                use_multiprocessing=False,
+            )
+        return np.asarray(vectors, np.float32)
+
+
+def load(path: Path, request: Request) -> TermVectors:
+    """Return the vectors of terms; see ``medsim.embeddings.Load``."""
+    check_options(request.options, NAME, ("normalize", "prefix"))
+    encoder = StaticEncoder(path, request.options)
+    return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
+
+
+def files(path: Path, _options: EmbeddingOptions) -> list[Path]:
+    """Return the table of vectors, the tokenizer and the settings."""
+    return model_files(path)
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is a folder that model2vec saved."""
+    return kind(path) == NAME
+
+
+FORMAT = FORMATS.register(
+    NAME,
+    Format(describes="folder of model2vec", recognises=recognises, files=files, load=load),
+)

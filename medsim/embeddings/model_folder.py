@@ -1,0 +1,172 @@
+"""What a model's folder says of itself: which format it is of, and how its vectors are made."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODULES = "modules.json"
+"""The file of a folder of sentence-transformers that lists the steps of a model."""
+
+_PROMPTS = "config_sentence_transformers.json"
+_TRANSFORMER = "sentence_bert_config.json"
+_TOKENIZER = "tokenizer_config.json"
+_CONFIG = "config.json"
+
+_OF_MODELS = {".json", ".jsonl", ".model", ".safetensors", ".txt"}
+_NO_LIMIT = 1 << 31  # transformers writes 10**30 where there is none
+_OTHER_BACKENDS = {"onnx", "openvino"}
+_POOLING_FLAGS = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the files of sentence-transformers and transformers say of a model.
+
+    Attributes:
+        pooling: how token vectors become one; None where nothing is said.
+        normalize: whether vectors are scaled to length 1.
+        other_steps: of the model beside its transformer, pooling and scaling, such as "Dense".
+        prompt: text put before every text by default.
+        max_tokens: how many of a text are read; None where nothing is said.
+        n_positions: how many tokens the transformer can read; None where nothing is said.
+    """
+
+    pooling: str | None
+    normalize: bool
+    other_steps: tuple[str, ...]
+    prompt: str
+    max_tokens: int | None
+    n_positions: int | None
+
+
+def kind(path: Path) -> str | None:
+    """Return the format of a model, "onnx", "model2vec" or "sentence-transformers", or None.
+
+    A folder with an .onnx file beside files of other formats is "onnx", for that needs the fewest
+    libraries; but not where it is of model2vec, whose .onnx files are no encoders of tokens.
+    """
+    with suppress(OSError, InputError):
+        if not path.is_dir():
+            return "onnx" if path.suffix.lower() == ".onnx" else None
+        if _object(path / _CONFIG).get("model_type") == "model2vec":
+            return "model2vec"
+    with suppress(OSError):
+        if onnx_files(path):
+            return "onnx"
+        if (path / MODULES).is_file():
+            return "sentence-transformers"
+    return None
+
+
+def onnx_files(folder: Path) -> list[Path]:
+    """Return the .onnx files of a folder: those in it, else those in its subfolder onnx."""
+    return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
+
+
+def read_settings(folder: Path) -> Settings:
+    """Return what the files in a folder say; what is not there says nothing.
+
+    Raises:
+        InputError: a file is damaged, or says what cannot be.
+    """
+    modules = read_modules(folder)
+    steps = [module.rpartition(".")[2] for _, module in modules]
+    prompts = _object(folder / _PROMPTS)
+    known, chosen = prompts.get("prompts"), prompts.get("default_prompt_name")
+    positions = [
+        _count(folder / _CONFIG, "max_position_embeddings"),
+        _count(folder / _TOKENIZER, "model_max_length"),
+    ]
+    return Settings(
+        pooling=_pooling(folder, modules),
+        normalize="Normalize" in steps,
+        other_steps=tuple(
+            step for step in steps if step not in {"Transformer", "Pooling", "Normalize"}
+        ),
+        prompt=str(known.get(chosen, "")) if isinstance(known, dict) else "",
+        max_tokens=_count(folder / _TRANSFORMER, "max_seq_length"),
+        n_positions=min((one for one in positions if one is not None), default=None),
+    )
+
+
+def read_modules(folder: Path) -> list[tuple[str, str]]:
+    """Return the subfolder and the class of each step of a model; none where nothing is said.
+
+    Raises:
+        InputError: modules.json is damaged.
+    """
+    path = folder / MODULES
+    try:
+        modules = json.loads(path.read_bytes())
+        return [(str(module["path"]), str(module["type"])) for module in modules]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is no list of modules ({error})") from error
+
+
+def settings_files(folder: Path) -> list[Path]:
+    """Return the files that ``read_settings`` reads, as far as they are there."""
+    names = [MODULES, _CONFIG, _PROMPTS, _TRANSFORMER, _TOKENIZER]
+    names += [f"{place}/{_CONFIG}" for place, _ in read_modules(folder) if place]
+    return [folder / name for name in names if (folder / name).is_file()]
+
+
+def model_files(folder: Path) -> list[Path]:
+    """Return the weights, tokenizer and settings in a folder and in those of its modules."""
+    return [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.suffix in _OF_MODELS
+        and file.is_file()
+        and _OTHER_BACKENDS.isdisjoint(file.relative_to(folder).parts)
+    ]
+
+
+def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
+    """Return how a model pools, in the words of sentence-transformers."""
+    for place, module in modules:
+        if module.endswith(".Pooling"):
+            said = _object(folder / place / _CONFIG)
+            flagged = [mode for flag, mode in _POOLING_FLAGS.items() if said.get(flag) is True]
+            mode = said.get("pooling_mode", flagged or "mean")
+            return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
+    return None
+
+
+def _count(path: Path, name: str) -> int | None:
+    """Return a number that a file gives, None where it gives none."""
+    number = _object(path).get(name)
+    if number is None:
+        return None
+    if not isinstance(number, int | float) or number < 1:
+        raise InputError(f"{path}: {name} is {number!r}, and not a number above 0")
+    return int(number) if number < _NO_LIMIT else None
+
+
+def _object(path: Path) -> dict[str, object]:
+    """Return the JSON object in a file; an empty one where there is no file."""
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is no JSON object")
+    return found

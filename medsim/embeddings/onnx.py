@@ -1,0 +1,204 @@
+"""Reads encoders in the ONNX format, such as BERT, with their tokenizer."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from medsim.embeddings import FORMATS, Format, fingerprint
+from medsim.embeddings.encoders import check_options, encoded, missing_extra, naming, unit
+from medsim.embeddings.model_folder import (
+    kind,
+    onnx_files,
+    read_settings,
+    settings_files,
+)
+from medsim.embeddings.onnx_session import OnnxSession
+from medsim.embeddings.options import CHOICES
+from medsim.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from medsim.embeddings import Request, TermVectors
+    from medsim.embeddings.model_folder import Settings
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Rows, Vectors
+
+NAME = "onnx"
+"""Under which the format is registered."""
+
+_TOKENIZER = "tokenizer.json"
+_TOKENS_A_RUN = 512
+_MOST_TOKENS = 512  # where a model does not say how many it reads
+
+
+class OnnxEncoder:
+    """A transformer with its tokenizer.
+
+    A run has terms of equally many tokens, so nothing is ever padded; and a single term where the
+    model quantises as it runs. Each run has one thread, and several run at a time. So a vector
+    depends neither on its batch nor on threads, but for the order in which ONNX Runtime adds.
+
+    Args:
+        path: of the .onnx file.
+        tokenizer: of its tokenizer.json.
+        options: how it is read.
+        threads: how many may compute.
+
+    Attributes:
+        n_dimensions: of its vectors.
+        identity: see ``medsim.embeddings.encoders.Encoder``.
+    """
+
+    def __init__(
+        self, path: Path, tokenizer: Path, options: EmbeddingOptions, threads: int
+    ) -> None:
+        settings = read_settings(_root(path))
+        self._session = OnnxSession(path)
+        self._pooling = _pooling(self._session, options, settings, path)
+        self._normalize = options.normalize == "yes" or (
+            options.normalize is None and settings.normalize
+        )
+        self._prefix = options.prefix or settings.prompt
+        self._tokenizer_path = tokenizer
+        self._tokenizer, version = _read_tokenizer(tokenizer, settings)
+        self._threads = threads
+        self.n_dimensions = self._session.n_dimensions
+        self.identity = {
+            "pooling": str(self._pooling),
+            "normalize": str(self._normalize),
+            "prefix": self._prefix,
+            "max_tokens": str(self._tokenizer.truncation["max_length"]),
+            "onnxruntime": self._session.version,
+            "tokenizers": version,
+        }
+
+    def encode(self, terms: Sequence[str]) -> Vectors:
+        """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
+        with naming(self._tokenizer_path, (ValueError, TypeError)):
+            tokens = [self._tokenizer.encode(self._prefix + term) for term in terms]
+        vectors = np.zeros((len(terms), self.n_dimensions), np.float32)
+
+        def run(rows: Rows) -> None:
+            ids = np.array([tokens[row].ids for row in rows], np.int64)
+            types = np.array([tokens[row].type_ids for row in rows], np.int64)
+            vectors[rows] = self._pooled(self._session.run(ids, types))
+
+        runs = self._runs(np.array([len(one.ids) for one in tokens], np.int64))
+        with ThreadPoolExecutor(self._threads) as executor:
+            for _ in executor.map(run, runs):
+                pass
+        return unit(vectors) if self._normalize else vectors
+
+    def _runs(self, lengths: Rows) -> list[Rows]:
+        """Return the terms of each run, given how many tokens each has; those of none have none."""
+        runs: list[Rows] = []
+        for length in np.unique(lengths[lengths > 0]):
+            rows = np.flatnonzero(lengths == length)
+            most = 1 if self._session.dynamic else max(1, _TOKENS_A_RUN // int(length))
+            runs += [rows[at : at + most] for at in range(0, len(rows), most)]
+        return runs
+
+    def _pooled(self, outputs: np.ndarray[Any, np.dtype[np.float32]]) -> Vectors:
+        """Return one vector a text: float32[n_texts, n_dimensions]."""
+        if self._pooling == "cls":
+            outputs = outputs[:, 0]
+        elif self._pooling == "max":
+            outputs = outputs.max(axis=1)
+        elif self._pooling == "mean":
+            outputs = outputs.mean(axis=1)
+        return outputs
+
+
+def load(path: Path, request: Request) -> TermVectors:
+    """Return the vectors of terms; see ``medsim.embeddings.Load``."""
+    check_options(request.options, NAME, ("vocabulary", "pooling", "normalize", "prefix"))
+    model, tokenizer = _model(path), _tokenizer(path, request.options)
+    encoder = OnnxEncoder(model, tokenizer, request.options, request.threads)
+    return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
+
+
+def files(path: Path, options: EmbeddingOptions) -> list[Path]:
+    """Return the model with its weights, its tokenizer, and what is said of it."""
+    model = _model(path)
+    weights = sorted(model.parent.glob(f"{model.name}?*"))  # such as model.onnx_data
+    return [model, *weights, _tokenizer(path, options), *settings_files(_root(model))]
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is an .onnx file or a folder with one."""
+    return kind(path) == NAME
+
+
+def _model(path: Path) -> Path:
+    """Return the .onnx file of a model."""
+    if not path.is_dir():
+        return path
+    found = onnx_files(path)
+    if len(found) != 1:
+        listed = ", ".join(str(one.relative_to(path)) for one in found) or "none"
+        raise InputError(f"{path} should hold one .onnx file but holds {listed}; name the file")
+    return found[0]
+
+
+def _root(model: Path) -> Path:
+    """Return the folder with the files that belong to an .onnx file."""
+    beside = model.parent
+    inner = beside.name == "onnx" and not (beside / _TOKENIZER).exists()
+    return beside.parent if inner else beside
+
+
+def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
+    """Return the file of the tokenizer."""
+    found = options.vocabulary or _root(_model(path)) / _TOKENIZER
+    if not found.is_file():
+        raise InputError(f"{found} does not exist; name the tokenizer with ,vocabulary=PATH")
+    return found
+
+
+def _pooling(
+    session: OnnxSession, options: EmbeddingOptions, settings: Settings, path: Path
+) -> str | None:
+    """Return how token vectors become one; None where the model gives one vector a text."""
+    given, said = options.pooling, settings.pooling or CHOICES["pooling"][0]
+    if not session.of_tokens:
+        if given is not None:
+            raise OptionError(f"pooling={given} does not fit {path}, which gives one vector a text")
+        return None
+    if given is None and (settings.other_steps or said not in CHOICES["pooling"]):
+        steps = [f"pooling {said}", *settings.other_steps]
+        raise InputError(
+            f"{path} gives vectors of tokens, and its model goes on with {', '.join(steps)}; add "
+            f",format=sentence-transformers or ,pooling= with {', '.join(CHOICES['pooling'])}"
+        )
+    return given or said
+
+
+def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
+    """Return a tokenizer that never pads and always truncates, and the library's version."""
+    try:
+        import tokenizers  # noqa: PLC0415 — an extra
+    except ImportError as error:
+        raise missing_extra(NAME) from error
+    with naming(path, (ValueError, TypeError, OverflowError)):
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+        own = tokenizer.truncation or {}
+        said = settings.max_tokens or own.get("max_length") or settings.n_positions
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(**{**own, "max_length": said or _MOST_TOKENS})
+    return tokenizer, str(tokenizers.__version__)
+
+
+FORMAT = FORMATS.register(
+    NAME,
+    Format(
+        describes="encoder in ONNX with tokenizer.json",
+        recognises=recognises,
+        files=files,
+        load=load,
+    ),
+)

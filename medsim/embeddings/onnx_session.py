@@ -1,0 +1,125 @@
+"""Runs a transformer in the ONNX format on tokens."""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from medsim.embeddings.encoders import missing_extra, naming
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Tokens: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+"""Token ids, or types of tokens, a row a text: int64[n_texts, n_tokens]."""
+
+_FED = ("input_ids", "attention_mask", "token_type_ids")
+_WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
+_TOKEN_AXES, _TEXT_AXES = 3, 2
+_DYNAMIC = b"DynamicQuantize"  # how the names of such operators begin, as they stand in the file
+
+
+class OnnxSession:
+    """A model that is run by any number of threads, each run in the thread that asks for it.
+
+    Args:
+        path: of the .onnx file.
+
+    Attributes:
+        n_dimensions: of its vectors.
+        of_tokens: whether it gives a vector for every token; else it gives one for every text.
+        dynamic: whether it quantises as it runs: then the values of all texts of a run decide how
+            each is rounded.
+        version: of ONNX Runtime.
+
+    Raises:
+        InputError: the file is no model, or one that takes or gives something else.
+        OptionError: ONNX Runtime is not installed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import onnxruntime  # noqa: PLC0415 — an extra
+            from onnxruntime.capi import onnxruntime_pybind11_state as state  # noqa: PLC0415
+        except ImportError as error:
+            raise missing_extra("onnx") from error
+        self._path = path
+        self._faults = (
+            state.Fail,
+            state.InvalidArgument,
+            state.InvalidGraph,
+            state.InvalidProtobuf,
+            state.NoSuchFile,
+            state.NotImplemented,
+            state.RuntimeException,
+        )
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+        settings.use_deterministic_compute = True
+        settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
+        with naming(path, self._faults):
+            self._session = onnxruntime.InferenceSession(
+                path, settings, providers=["CPUExecutionProvider"]
+            )
+        self._inputs = self._checked_inputs()
+        self._outputs: list[str] | None = None  # all, until it is known which one is wanted
+        self._outputs, self.of_tokens, self.n_dimensions = self._checked_outputs()
+        self.dynamic = _holds(path, _DYNAMIC)
+        self.version = str(onnxruntime.__version__)
+
+    def run(self, ids: Tokens, types: Tokens) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return the vectors of texts of equally many tokens.
+
+        Args:
+            ids: int64[n_texts, n_tokens]
+            types: int64[n_texts, n_tokens], 0 but for second parts of a text.
+
+        Returns:
+            float32[n_texts, n_tokens, n_dimensions], or float32[n_texts, n_dimensions] where the
+            model gives one vector a text.
+        """
+        return np.asarray(self._run(ids, types)[0], np.float32)
+
+    def _run(self, ids: Tokens, types: Tokens) -> list[Any]:
+        known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
+        fed = {name: known[name].astype(dtype) for name, dtype in self._inputs.items()}
+        with naming(self._path, self._faults):
+            return list(self._session.run(self._outputs, fed))
+
+    def _checked_inputs(self) -> dict[str, str]:
+        """Return the type of each input."""
+        wanted = {one.name: one.type for one in self._session.get_inputs()}
+        fits = set(wanted) <= set(_FED) and set(wanted.values()) <= set(_WHOLE)
+        if "input_ids" not in wanted or not fits:
+            listed = ", ".join(f"{name} {dtype}" for name, dtype in wanted.items())
+            raise InputError(
+                f"{self._path} is no encoder of tokens: it takes {listed or 'nothing'}, "
+                f"and not whole numbers as {', '.join(_FED)}"
+            )
+        return {name: _WHOLE[dtype] for name, dtype in wanted.items()}
+
+    def _checked_outputs(self) -> tuple[list[str], bool, int]:
+        """Return the output that is used, whether it is of tokens, and its dimensions.
+
+        A model need not say the shapes of its outputs, so it is run once.
+        """
+        ids: Tokens = np.zeros((1, 2), np.int64)
+        shapes = [np.shape(found) for found in self._run(ids, ids)]
+        names = [one.name for one in self._session.get_outputs()]
+        for n_axes in (_TOKEN_AXES, _TEXT_AXES):
+            for name, shape in zip(names, shapes, strict=True):
+                if len(shape) == n_axes and shape[:-1] == ids.shape[: n_axes - 1]:
+                    return [name], n_axes == _TOKEN_AXES, shape[-1]
+        raise InputError(
+            f"{self._path} gives vectors neither of tokens nor of texts, but for one text of two "
+            f"tokens the shapes {', '.join(map(str, shapes)) or 'none'}"
+        )
+
+
+def _holds(path: Path, text: bytes) -> bool:
+    """Return whether a file that is not empty holds a text."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(text) >= 0

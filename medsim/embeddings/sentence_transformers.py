@@ -1,0 +1,142 @@
+"""Reads models of sentence-transformers, which need PyTorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from safetensors import SafetensorError
+
+from medsim.embeddings import FORMATS, Format, fingerprint
+from medsim.embeddings.encoders import check_options, encoded, missing_extra, naming
+from medsim.embeddings.model_folder import kind, model_files, read_modules, read_settings
+from medsim.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from medsim.embeddings import Request, TermVectors
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Vectors
+
+NAME = "sentence-transformers"
+"""Under which the format is registered."""
+
+_FAULTS = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    ImportError,
+    SafetensorError,
+)
+_TERMS_A_RUN = 64
+
+
+class SentenceEncoder:
+    """A model that sentence-transformers runs, on a GPU where PyTorch finds one.
+
+    Terms of a run are padded to the longest and the padding is masked, so a vector depends on its
+    batch and on threads by rounding alone.
+
+    Args:
+        path: of the folder.
+        options: how it is read.
+        threads: how many may compute; PyTorch has one number for the whole process.
+
+    Attributes:
+        n_dimensions: of its vectors.
+        identity: see ``medsim.embeddings.encoders.Encoder``.
+
+    Raises:
+        InputError: the folder is damaged, or its weights are pickled.
+        OptionError: the library is not installed, or an option does not fit the model.
+    """
+
+    def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
+        if options.normalize == "no" and read_settings(path).normalize:
+            raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
+        _check_runs_no_code(path)
+        try:
+            import sentence_transformers  # noqa: PLC0415 — an extra
+            import torch  # noqa: PLC0415 — comes with it
+            import transformers  # noqa: PLC0415 — as torch
+        except ImportError as error:
+            raise missing_extra(NAME) from error
+        torch.set_num_threads(threads)
+        with naming(path, _FAULTS):
+            self._model = sentence_transformers.SentenceTransformer(
+                str(path),
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            )
+        self._path = path
+        self._normalize = options.normalize == "yes"
+        self._prompt = options.prefix or None  # without one, the model's own is put before terms
+        self.identity = {
+            "normalize": str(self._normalize),
+            "prefix": options.prefix,
+            "sentence_transformers": str(sentence_transformers.__version__),
+            "torch": str(torch.__version__),
+            "transformers": str(transformers.__version__),
+        }
+        self.n_dimensions = self.encode([""]).shape[1]  # its method for it changed names
+
+    def encode(self, terms: Sequence[str]) -> Vectors:
+        """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
+        with naming(self._path, _FAULTS):
+            vectors = self._model.encode(
+                list(terms),
+                prompt=self._prompt,
+                batch_size=_TERMS_A_RUN,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=self._normalize,
+            )
+        return np.asarray(vectors, np.float32)
+
+
+def load(path: Path, request: Request) -> TermVectors:
+    """Return the vectors of terms; see ``medsim.embeddings.Load``."""
+    check_options(request.options, NAME, ("normalize", "prefix"))
+    encoder = SentenceEncoder(path, request.options, request.threads)
+    return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
+
+
+def files(path: Path, _options: EmbeddingOptions) -> list[Path]:
+    """Return the weights, the tokenizer and the settings."""
+    return model_files(path)
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is a folder of sentence-transformers, and of no other format."""
+    return kind(path) == NAME
+
+
+def _check_runs_no_code(path: Path) -> None:
+    """Raise InputError for what would run code of the folder's choice: modules, and pickles."""
+    for _, module in read_modules(path):
+        if not module.startswith("sentence_transformers."):
+            raise InputError(f"{path} needs {module}, which is not of sentence_transformers")
+    for weights in sorted(path.rglob("pytorch_model*.bin")):
+        if not any(weights.parent.glob("*.safetensors")):
+            raise InputError(
+                f"{weights} is a pickle, which could run any code, and is not read; if you trust "
+                "it, convert the folder to safetensors in Python: "
+                f"SentenceTransformer({str(path)!r}).save({f'{path}-safe'!r})"
+            )
+
+
+FORMAT = FORMATS.register(
+    NAME,
+    Format(
+        describes="folder of sentence-transformers",
+        recognises=recognises,
+        files=files,
+        load=load,
+    ),
+)

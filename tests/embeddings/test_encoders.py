@@ -1,0 +1,238 @@
+"""What encoders share: batches, the cache, and vectors in order of the request."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.encoders import CountingEncoder, asked, small_batches, vectors_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.embeddings import encoders
+from medsim.embeddings.encoders import encoded, unit
+from medsim.embeddings.vector_cache import Part, VectorCache
+from medsim.errors import InputError, OptionError, OutputError
+
+TERMS = sorted({f"{word} {number}" for word in ("a", "ab", "Ödem") for number in range(40)})
+
+
+@given(st.lists(st.text("abä\n\u4e00\U0001f600", max_size=9), unique=True), st.integers(1, 40))
+def test_vectors_are_in_the_order_of_the_request_with_or_without_a_cache(
+    terms: list[str], n_characters: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, small_batches(n_characters):
+        for cache in (None, Path(folder), Path(folder)):
+            found = encoded(CountingEncoder(), asked(terms, cache), "")
+
+            assert found.vectors.dtype == np.float32
+            assert found.vectors.shape == (len(terms), 3)
+            assert np.array_equal(found.vectors, vectors_of(terms))
+            assert found.covered.tolist() == [term != "" for term in terms]
+            assert found.n_vocabulary is None
+
+
+def test_batches_are_in_order_of_length_and_bounded_in_characters() -> None:
+    terms = ["ccc", "bb", "a", "d" * 30, "aa", "", "b"]
+
+    with small_batches(5):
+        batches = list(encoders._batches(terms))
+
+    assert batches == [["", "a", "b"], ["aa"], ["bb"], ["ccc"], ["d" * 30]]
+
+
+def test_a_second_run_encodes_nothing(tmp_path: Path) -> None:
+    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    second, request = CountingEncoder(), asked(TERMS[::-1], tmp_path)
+
+    found = encoded(second, request, "")
+
+    assert second.terms == []
+    assert np.array_equal(found.vectors, vectors_of(TERMS[::-1]))
+
+
+def test_only_new_terms_are_encoded(tmp_path: Path) -> None:
+    encoded(CountingEncoder(), asked(TERMS[:50], tmp_path), "")
+    second = CountingEncoder()
+
+    found = encoded(second, asked(TERMS[30:], tmp_path), "")
+
+    assert sorted(second.terms) == TERMS[50:]
+    assert np.array_equal(found.vectors, vectors_of(TERMS[30:]))
+
+
+@pytest.mark.parametrize(("files", "name"), [("other", "counting"), ("", "other")])
+def test_another_model_has_a_cache_of_its_own(tmp_path: Path, files: str, name: str) -> None:
+    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    second = CountingEncoder(name=name)
+
+    encoded(second, asked(TERMS, tmp_path), files)
+
+    assert sorted(second.terms) == TERMS
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    first, second = CountingEncoder(fails_at=4), CountingEncoder()
+    with small_batches(100):
+        with pytest.raises(KeyboardInterrupt):
+            encoded(first, asked(TERMS, tmp_path), "")
+        found = encoded(second, asked(TERMS, tmp_path), "")
+
+    assert first.terms
+    assert sorted(first.terms + second.terms) == TERMS
+    assert np.array_equal(found.vectors, vectors_of(TERMS))
+
+
+def _killed(cache: Path) -> None:
+    """Encode with a file half written, and die as if the power went."""
+    encoder, n_files = CountingEncoder(), 0
+    replace = Path.replace
+
+    def kill_at_the_third(path: Path, target: Path) -> Path:
+        nonlocal n_files
+        n_files += 1
+        if n_files == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return replace(path, target)
+
+    with pytest.MonkeyPatch.context() as patch, small_batches(100):
+        patch.setattr(Path, "replace", kill_at_the_third)
+        encoded(encoder, asked(TERMS, cache), "")
+
+
+def _run(target: object, *arguments: object) -> multiprocessing.process.BaseProcess:
+    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments)  # type: ignore[arg-type]  # a function of this file
+    process.start()
+    return process
+
+
+def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
+    process = _run(_killed, tmp_path)
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    (folder,) = tmp_path.iterdir()
+    assert len(list(folder.glob("*.vectors"))) == 2
+    assert (folder / "partial").exists()
+    second = CountingEncoder()
+
+    with small_batches(100):
+        kept = sum(len(part.terms) for part in VectorCache(folder, 3).parts())
+        found = encoded(second, asked(TERMS, tmp_path), "")
+
+    assert kept > 0
+    assert len(second.terms) == len(TERMS) - kept
+    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert not (folder / "partial").exists()
+
+
+def _encode(cache: Path, first: int, stop: int) -> None:
+    with small_batches(20):
+        found = encoded(CountingEncoder(), asked(TERMS[first:stop], cache), "")
+    assert np.array_equal(found.vectors, vectors_of(TERMS[first:stop]))
+
+
+def test_two_processes_may_share_a_cache_at_the_same_time(tmp_path: Path) -> None:
+    processes = [_run(_encode, tmp_path, 0, 100), _run(_encode, tmp_path, 20, 120)]
+    for process in processes:
+        process.join(60)
+    last = CountingEncoder()
+
+    found = encoded(last, asked(TERMS, tmp_path), "")
+
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert last.terms == []
+    assert np.array_equal(found.vectors, vectors_of(TERMS))
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "emptied", "renamed"])
+def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: str) -> None:
+    with small_batches(200):
+        encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    files = sorted(tmp_path.glob("*/*.vectors"))
+    content = bytearray(files[0].read_bytes())
+    lost = len(next(VectorCache(files[0].parent, 3).parts()).terms)
+    if damage == "flipped":
+        content[-2] ^= 1
+    files[0].write_bytes(
+        {"cut": content[:-4], "emptied": b"", "flipped": content, "renamed": content}[damage]
+    )
+    if damage == "renamed":
+        files[0].rename(files[0].with_name("00.vectors"))
+    second = CountingEncoder()
+
+    found = encoded(second, asked(TERMS, tmp_path), "")
+
+    assert len(second.terms) == lost > 0
+    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert len(list(tmp_path.glob("*/*.vectors"))) == len(files)
+
+
+def test_a_part_with_other_dimensions_is_not_used(tmp_path: Path) -> None:
+    VectorCache(tmp_path, 2).add(Part(terms=["a"], vectors=np.ones((1, 2), np.float32)))
+
+    assert list(VectorCache(tmp_path, 3).parts()) == []
+
+
+def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(OutputError, match="cannot keep vectors in"):
+        encoded(CountingEncoder(), asked(["a"], tmp_path / "file"), "")
+
+
+def test_a_stage_is_told_of_every_term_once(tmp_path: Path) -> None:
+    for first in (40, 0, 0):
+        request = asked(TERMS[first:], tmp_path)
+        with small_batches(100):
+            encoded(CountingEncoder(), request, "")
+
+        assert request.stage.n_units == request.stage.n_done == len(request.terms)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_vector_that_is_not_finite_names_its_term(tmp_path: Path, value: float) -> None:
+    class Broken(CountingEncoder):
+        def encode(self, terms: Sequence[str]) -> np.ndarray:
+            vectors = super().encode(terms)
+            vectors[terms.index("ab 7"), 1] = value
+            return vectors
+
+    with pytest.raises(InputError, match="'ab 7' is not finite"):
+        encoded(Broken(), asked(TERMS, tmp_path), "")
+    assert not list(tmp_path.glob("*/*.vectors"))
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_large_results_are_mapped_from_a_file_that_leaves_nothing(
+    tmp_path: Path, monkeypatch, cached
+) -> None:
+    monkeypatch.setattr(encoders, "_MAPPED_BYTES", 1)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    found = encoded(CountingEncoder(), asked(TERMS, tmp_path / "cache" if cached else None), "")
+
+    assert isinstance(found.vectors, np.memmap)
+    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith("tmp")]
+
+
+def test_scaled_vectors_have_length_1_and_zeros_stay() -> None:
+    vectors = np.array([[3, 4], [0, 0], [1e30, 0], [0, -1e-30]], np.float32)
+
+    scaled = unit(vectors)
+
+    assert scaled.dtype == np.float32
+    assert np.allclose(scaled, [[0.6, 0.8], [0, 0], [1, 0], [0, -1]])
+
+
+def test_an_option_that_does_not_fit_is_named() -> None:
+    options = asked([], case="lower", format="x", prefix="query: ").options
+
+    with pytest.raises(OptionError, match="case=lower does not fit an embedding of format x"):
+        encoders.check_options(options, "x", ("prefix",))

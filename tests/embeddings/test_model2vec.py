@@ -1,0 +1,117 @@
+"""Folders of model2vec against the mean of token vectors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_tokenizer
+
+from medsim.embeddings import FORMATS, find_format
+from medsim.embeddings.model2vec import load
+from medsim.embeddings.options import EmbeddingOptions
+from medsim.errors import InputError, OptionError
+
+model2vec = pytest.importorskip("model2vec", reason="medsim[model2vec] is not installed")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder that model2vec saved."""
+    return saved(tmp_path / "model")
+
+
+def saved(path: Path, *, normalize: bool = False) -> Path:
+    from tokenizers import Tokenizer
+
+    path.mkdir()
+    write_tokenizer(path / "tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
+    config = {"model_type": "model2vec", "normalize": normalize}
+    model2vec.StaticModel(TABLE, tokenizer, config, normalize=normalize).save_pretrained(path)
+    return path
+
+
+def means_of(terms: tuple[str, ...]) -> np.ndarray:
+    """Return the mean vector of each term's known tokens, zeros without one."""
+    known = [[one for one in tokens_of(term)[1:-1] if one != VOCABULARY["[UNK]"]] for term in terms]
+    return np.array([TABLE[ids].mean(axis=0) if ids else np.zeros(6) for ids in known])
+
+
+def test_a_vector_is_the_mean_of_its_tokens(folder: Path) -> None:
+    found = load(folder, asked(TERMS))
+
+    assert found.vectors.dtype == np.float32
+    assert np.allclose(found.vectors, means_of(TERMS), atol=1e-6)
+    assert found.covered.tolist() == [term not in {"", "凝視"} for term in TERMS]
+    assert found.n_vocabulary is None
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("given", ["yes", "no", None])
+def test_vectors_are_scaled_as_asked_for_or_as_the_model_says(
+    tmp_path: Path, own, given: str | None
+) -> None:
+    path = saved(tmp_path / "model", normalize=own)
+
+    found = load(path, asked(TERMS[1:-1], **({"normalize": given} if given else {})))
+
+    expected = means_of(TERMS[1:-1])
+    if given == "yes" or (given is None and own):
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(found.vectors, expected, atol=1e-6)
+
+
+def test_a_prefix_is_read_before_every_term(folder: Path) -> None:
+    found = load(folder, asked(["pain"], prefix="acute "))
+
+    assert np.allclose(found.vectors, TABLE[[VOCABULARY["acute"], VOCABULARY["pain"]]].mean(axis=0))
+
+
+def test_the_cache_is_of_the_content_of_the_model(tmp_path: Path, monkeypatch) -> None:
+    path, cache = saved(tmp_path / "model"), tmp_path / "cache"
+    first = load(path, asked(TERMS, cache))
+    scaled = load(path, asked(TERMS, cache, normalize="yes"))
+    assert not np.allclose(first.vectors, scaled.vectors)
+    monkeypatch.setattr(model2vec.StaticModel, "encode", None)
+
+    again = load(path, asked(TERMS, cache))
+
+    assert np.array_equal(first.vectors, again.vectors)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"nonsense"])
+def test_a_damaged_folder_is_an_input_error_or_not_used(
+    folder: Path, file: str, content: bytes | None
+) -> None:
+    if content is None:
+        (folder / file).unlink()
+    else:
+        (folder / file).write_bytes(content)
+    if (file, content) == ("config.json", b"{}"):
+        return  # a model without settings is one
+
+    with pytest.raises(InputError, match=str(folder)):
+        load(folder, asked(TERMS))
+
+
+def test_its_folder_is_told_from_others(folder: Path) -> None:
+    (folder / "onnx").mkdir()
+    (folder / "onnx" / "model.onnx").write_bytes(b"")
+
+    assert find_format(folder, EmbeddingOptions()) is FORMATS.get("model2vec")
+
+
+def test_options_of_other_formats_do_not_fit(folder: Path) -> None:
+    with pytest.raises(OptionError, match="pooling=max does not fit an embedding of format model2"):
+        load(folder, asked(TERMS, pooling="max"))
+
+
+def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+
+    with pytest.raises(OptionError, match=r"pip install 'medsim\[model2vec\]'"):
+        load(folder, asked(TERMS))

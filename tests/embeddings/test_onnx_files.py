@@ -1,0 +1,165 @@
+"""Folders and files of encoders in ONNX: which belong together, and what is wrong with them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fixtures.encoders import (
+    LOOKUP,
+    VOCABULARY,
+    asked,
+    write_encoder,
+    write_modules,
+    write_plain_encoder,
+    write_transformer,
+)
+
+from medsim.embeddings import FORMATS, TermVectors, fingerprint
+from medsim.embeddings import onnx as format_onnx
+from medsim.embeddings.onnx import load
+from medsim.embeddings.options import EmbeddingOptions
+from medsim.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Vectors
+
+pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of an encoder."""
+    return write_encoder(tmp_path / "model")
+
+
+def vectors_of(path: Path, *terms: str, **options: str) -> Vectors:
+    return load(path, asked(terms, **options)).vectors
+
+
+def test_a_model_may_lie_in_a_subfolder_or_be_named_itself(folder: Path, tmp_path: Path) -> None:
+    write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
+    expected = vectors_of(folder, "pain").tolist()
+    inner = folder / "onnx" / "model.onnx"
+    inner.parent.mkdir()
+    (folder / "model.onnx").rename(inner)
+    elsewhere = tmp_path / "elsewhere.json"
+    (folder / "tokenizer.json").rename(elsewhere)
+
+    for path in (folder, inner):
+        assert FORMATS.get("onnx").recognises(path)
+        with pytest.raises(InputError, match=r"tokenizer\.json does not exist; .*vocabulary="):
+            vectors_of(path, "pain")
+        assert vectors_of(path, "pain", vocabulary=str(elsewhere)).tolist() == expected
+
+
+def test_every_file_that_decides_vectors_is_in_the_fingerprint(folder: Path) -> None:
+    write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
+    (folder / "model.onnx_data").write_bytes(b"weights")
+    options = EmbeddingOptions()
+    seen = {fingerprint(folder, format_onnx.FORMAT, options)}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+
+    for path in files:
+        path.write_bytes(path.read_bytes() + b" ")
+        seen.add(fingerprint(folder, format_onnx.FORMAT, options))
+
+    assert len(files) == 6
+    assert len(seen) == len(files) + 1
+
+
+def test_several_models_in_a_folder_are_named(folder: Path) -> None:
+    write_transformer(folder / "int8.onnx")
+
+    with pytest.raises(
+        InputError, match=r"should hold one \.onnx file but holds int8\.onnx, model\.onnx"
+    ):
+        vectors_of(folder, "pain")
+    assert isinstance(load(folder / "int8.onnx", asked(["pain"])), TermVectors)
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\x08\x09\x12\x03abc"])
+def test_a_damaged_model_names_its_file(folder: Path, content: bytes) -> None:
+    (folder / "model.onnx").write_bytes(content)
+
+    with pytest.raises(InputError, match=r"model\.onnx: "):
+        vectors_of(folder, "pain")
+
+
+def test_a_model_that_is_cut_short_names_its_file(folder: Path) -> None:
+    whole = (folder / "model.onnx").read_bytes()
+    for length in range(1, len(whole), 97):
+        (folder / "model.onnx").write_bytes(whole[:length])
+        with pytest.raises(InputError, match=r"model\.onnx"):
+            vectors_of(folder, "pain")
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "{}", "[]", '{"model": {"type": "Unknown"}}'])
+def test_a_damaged_tokenizer_names_its_file(folder: Path, content: str) -> None:
+    (folder / "tokenizer.json").write_text(content)
+
+    with pytest.raises(InputError, match=r"tokenizer\.json: "):
+        vectors_of(folder, "pain")
+
+
+@pytest.mark.parametrize(
+    "name", ["modules.json", "config.json", "sentence_bert_config.json", "tokenizer_config.json"]
+)
+@pytest.mark.parametrize("content", ["", "[1]", '{"max_seq_length": 0, "model_max_length": "x"}'])
+def test_damaged_settings_name_their_file(folder: Path, name: str, content: str) -> None:
+    if (name, content[:1]) == ("config.json", "{"):
+        content = '{"max_position_embeddings": -1}'
+    (folder / name).write_text(content)
+
+    with pytest.raises(InputError, match=name):
+        vectors_of(folder, "pain")
+
+
+def test_a_tokenizer_of_another_model_names_the_model(tmp_path: Path) -> None:
+    path = write_plain_encoder(tmp_path)
+    tokenizer = (tmp_path / "tokenizer.json").read_text(encoding="utf-8")
+    text = tokenizer.replace(f'"pain": {VOCABULARY["pain"]}', '"pain": 999')
+    assert text != tokenizer
+    (tmp_path / "tokenizer.json").write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError, match=str(path)):
+        vectors_of(tmp_path, "pain")
+
+
+def test_a_model_of_other_inputs_is_refused(tmp_path: Path) -> None:
+    write_plain_encoder(
+        tmp_path, ("Gather", ["table", "offsets"], ["hidden"], {}), inputs=["offsets"]
+    )
+
+    with pytest.raises(InputError, match="is no encoder of tokens: it takes offsets tensor"):
+        vectors_of(tmp_path, "pain")
+
+
+def test_a_model_of_other_outputs_is_refused(tmp_path: Path) -> None:
+    steps = [LOOKUP, ("ReduceSum", ["hidden"], ["sum"], {"keepdims": 0})]
+    write_plain_encoder(tmp_path, *steps, outputs={"sum": 0})
+
+    with pytest.raises(InputError, match=r"vectors neither of tokens nor of texts.* \(\)"):
+        vectors_of(tmp_path, "pain")
+
+
+def test_a_model_that_gives_no_numbers_names_the_term(tmp_path: Path) -> None:
+    write_plain_encoder(tmp_path, (*LOOKUP[:2], ["own"], {}), ("Log", ["own"], ["hidden"], {}))
+
+    with pytest.raises(InputError, match="the vector of 'fever' is not finite"):
+        vectors_of(tmp_path, "fever")
+
+
+def test_options_of_word_vectors_do_not_fit(folder: Path) -> None:
+    with pytest.raises(OptionError, match="case=lower does not fit an embedding of format onnx"):
+        vectors_of(folder, "pain", case="lower")
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
+def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch, library: str) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(OptionError, match=r"pip install 'medsim\[onnx\]'"):
+        vectors_of(folder, "pain")
