@@ -40,5 +40,8 @@ Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 Vectors: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 """A vector a row: float32[n_rows, n_dimensions]."""
 
+Ranks: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
+"""Ranks of the values of each row: int32[n_rows, n_values]."""
+
 Values: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 """One number a row: float64[n]."""
