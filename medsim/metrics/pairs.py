@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Ids, Values
 
-_WORD_PAIRS_AT_ONCE = 1 << 24
+WORD_PAIRS_AT_ONCE = 1 << 24  # keys of 8 bytes, and as many places
 _LOW_BITS = (1 << 32) - 1
 
 
@@ -42,7 +42,7 @@ def _blocks(bags: WordBags, first: Ids, second: Ids) -> Iterator[slice]:
     begin = 0
     while begin < len(first):
         done = ends[begin - 1] if begin else 0
-        end = int(np.searchsorted(ends, done + _WORD_PAIRS_AT_ONCE, side="right"))
+        end = int(np.searchsorted(ends, done + WORD_PAIRS_AT_ONCE, side="right"))
         end = max(end, begin + 1)
         yield slice(begin, end)
         begin = end

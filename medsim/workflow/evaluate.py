@@ -22,7 +22,7 @@ from medsim.metrics.workers import Workers
 from medsim.progress import Progress
 from medsim.workflow.coverage import coverage_of, overlap_of
 from medsim.workflow.findings import Contender, Drawing, find
-from medsim.workflow.inputs import EvaluationInput, read_inputs
+from medsim.workflow.inputs import SET_COLUMNS, EvaluationInput, read_inputs
 from medsim.workflow.opened import Evaluation
 from medsim.workflow.output import OutputFolder, claimed
 from medsim.workflow.similarities import (
@@ -400,6 +400,7 @@ def _conclude(
             stage.found(
                 f"{found.results.height:,} results, {found.comparisons.height:,} comparisons"
             )
+        _warn_of_empty(name, found.results, progress)
         has = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
         terms = {e: output.taken(coverage_path(name, e, "terms")) for e in has}
         words = {e: output.taken(coverage_path(name, e, "words")) for e in has}
@@ -420,6 +421,14 @@ def _conclude(
         outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in progress.records],
     ).write(output.folder)
+
+
+def _warn_of_empty(name: str, results: pl.DataFrame, progress: Progress) -> None:
+    empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
+    sets = empty.select(SET_COLUMNS).unique(maintain_order=True)
+    for key in sets.iter_rows():
+        where = "/".join(part for part in key if part is not None)
+        progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
 
 
 def _contenders(name: str, output: OutputFolder, said: _Said) -> list[Contender]:

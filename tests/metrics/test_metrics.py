@@ -1,0 +1,164 @@
+"""Every registered metric against an obvious twin that shares no code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.metrics import METRICS as TWINS
+from oracles.metrics import SIMILARITIES
+
+from medsim.metrics import METRICS, TermPoints, WordBags, metrics_of, vectors
+from medsim.metrics import pairs as paired
+from medsim.metrics.workers import Workers
+
+OF_WORDS = sorted(name for name, metric in METRICS.all().items() if metric.of is WordBags)
+OF_TERMS = sorted(name for name, metric in METRICS.all().items() if metric.of is TermPoints)
+ONE = Workers(threads=1)
+
+
+def bags_of(terms: list[list[int]], words: np.ndarray) -> WordBags:
+    starts = np.concatenate([[0], np.cumsum([len(term) for term in terms])]).astype(np.int64)
+    flat = np.array([word for term in terms for word in term], np.int32)
+    return WordBags(vectors=words.astype(np.float32), words=flat, starts=starts)
+
+
+def random_bags(seed: int, *, n_words: int, n_terms: int, width: int, steps: int) -> WordBags:
+    """Words have whole numbers of few steps, so that ties and zeros are many and sums exact."""
+    draw = np.random.default_rng(seed)
+    words = draw.integers(-steps, steps + 1, (n_words, width))
+    terms = [draw.integers(0, n_words, draw.integers(1, 5)).tolist() for _ in range(n_terms)]
+    return bags_of(terms, words)
+
+
+def matrix(bags: WordBags, term: int) -> np.ndarray:
+    return bags.vectors[bags.words[bags.starts[term] : bags.starts[term + 1]]].astype(np.float64)
+
+
+def all_pairs(n_terms: int) -> tuple[np.ndarray, np.ndarray]:
+    first, second = np.divmod(np.arange(n_terms * n_terms, dtype=np.int32), np.int32(n_terms))
+    return first, second
+
+
+def test_the_metrics_are_those_of_the_paper() -> None:
+    correlations = ["cos", "kendall", "pearson", "spearman"]
+    averaged, paired_words = ([f"{way}_{x}" for x in correlations] for way in ("avg", "pair"))
+    assert correlations == OF_TERMS
+    assert [*averaged, "fuzzy_jaccard", "max_jaccard", *paired_words] == OF_WORDS
+    assert sorted(TWINS) == OF_WORDS
+
+
+@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize(
+    ("width", "steps"), [(1, 2), (2, 1), (7, 1), (7, 50), (70, 3), (129, 2000)]
+)
+def test_a_metric_of_words_is_its_twin(name: str, width: int, steps: int) -> None:
+    bags = random_bags(width * steps, n_words=9, n_terms=8, width=width, steps=steps)
+    first, second = all_pairs(8)
+
+    found = METRICS.get(name).similarities(bags, first, second, ONE)
+
+    expected = [
+        TWINS[name](matrix(bags, a), matrix(bags, b)) for a, b in zip(first, second, strict=True)
+    ]
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", OF_TERMS)
+@pytest.mark.parametrize(("width", "steps"), [(1, 1), (2, 1), (9, 1), (65, 2), (200, 10**6)])
+def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> None:
+    points = np.random.default_rng(width).integers(-steps, steps + 1, (8, width))
+    points[0], points[1] = 0, 3  # no direction, no order
+    first, second = all_pairs(8)
+
+    found = METRICS.get(name).similarities(
+        TermPoints(vectors=points.astype(np.float32)), first, second, ONE
+    )
+
+    twin = SIMILARITIES[name]
+    expected = [twin(points[a] * 1.0, points[b] * 1.0) for a, b in zip(first, second, strict=True)]
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(seed=st.integers(0, 2**32), width=st.integers(1, 12), steps=st.sampled_from([1, 2, 1000]))
+def test_all_metrics_are_their_twins_on_any_words(seed: int, width: int, steps: int) -> None:
+    bags = random_bags(seed, n_words=4, n_terms=3, width=width, steps=steps)
+    first, second = all_pairs(3)
+    for name in OF_WORDS:
+        found = METRICS.get(name).similarities(bags, first, second, ONE)
+        expected = [
+            TWINS[name](matrix(bags, a), matrix(bags, b))
+            for a, b in zip(first, second, strict=True)
+        ]
+        assert found == pytest.approx(expected, abs=1e-6), name
+
+
+@pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
+def test_similarities_depend_neither_on_threads_nor_blocks_nor_order(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(5)
+    bags = random_bags(5, n_words=30, n_terms=40, width=24, steps=1000)
+    embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
+    n_terms = 40 if name in OF_WORDS else 30
+    first, second = (draw.integers(0, n_terms, 20_000).astype(np.int32) for _ in range(2))
+    similarities = METRICS.get(name).similarities
+    told: list[int] = []
+
+    expected = similarities(embedded, first, second, Workers(threads=1, advance=told.append))
+
+    assert sum(told) == 20_000
+    assert (similarities(embedded, first, second, Workers(threads=5)) == expected).all()
+    order = draw.permutation(20_000)
+    assert (similarities(embedded, first[order], second[order], ONE) == expected[order]).all()
+    monkeypatch.setattr(vectors, "BLOCK_VALUES", 24 * 7)
+    monkeypatch.setattr(paired, "WORD_PAIRS_AT_ONCE", 300)
+    part = slice(0, 500)
+    assert (similarities(embedded, first[part], second[part], ONE) == expected[part]).all()
+
+
+@pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
+def test_no_pairs_have_no_similarities(name: str) -> None:
+    bags = random_bags(1, n_words=3, n_terms=2, width=4, steps=2)
+    embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
+    none = np.empty(0, np.int32)
+    assert METRICS.get(name).similarities(embedded, none, none, ONE).shape == (0,)
+
+
+@pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
+def test_a_term_is_as_similar_to_itself_as_can_be(name: str) -> None:
+    if name.startswith("pair_"):
+        terms = [[word] for word in range(6)]  # else the words of a term differ among themselves
+    else:
+        terms = [[0, 1], [2], [3, 4, 5], [1, 1, 2], [5], [0]]
+    words = np.random.default_rng(2).normal(size=(6, 50))
+    bags = bags_of(terms, words)
+    embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
+    own = np.arange(6, dtype=np.int32)
+
+    found = METRICS.get(name).similarities(embedded, own, own, ONE)
+
+    assert (found.astype(np.float32) == 1).all()
+
+
+def test_dynamax_of_words_that_oppose_each_other_is_zero() -> None:
+    # Universe: both words. Each term belongs to its own by 1 and to the other by 0, not by -1.
+    bags = bags_of([[0], [1]], np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    pair = np.array([0], np.int32), np.array([1], np.int32)
+    assert METRICS.get("fuzzy_jaccard").similarities(bags, *pair, ONE).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("name", ["fuzzy_jaccard", "max_jaccard"])
+def test_where_nothing_is_positive_a_jaccard_index_is_zero(name: str) -> None:
+    bags = bags_of([[0], [1]], np.array([[-1.0, 0.0], [0.0, 0.0]]))
+    found = METRICS.get(name).similarities(
+        bags, np.array([1], np.int32), np.array([1], np.int32), ONE
+    )
+    assert found.tolist() == [0.0]
+
+
+def test_only_metrics_that_fit_are_offered() -> None:
+    bags = random_bags(1, n_words=3, n_terms=2, width=4, steps=2)
+    assert sorted(metrics_of(bags)) == OF_WORDS
+    assert sorted(metrics_of(TermPoints(vectors=bags.vectors))) == OF_TERMS

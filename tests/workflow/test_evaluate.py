@@ -1,0 +1,404 @@
+"""Evaluations from end to end: what is written, and that it is what other libraries compute."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.release import random_release
+from polars.testing import assert_frame_equal
+from scipy import stats
+from sklearn import metrics as sklearn_metrics
+
+import medsim
+from medsim.workflow import evaluate as evaluate_module
+from medsim.workflow.inputs import pair_id_of
+from medsim.workflow.output import OutputFolder
+
+RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
+
+
+def write_words(path: Path, words: list[str], seed: int, width: int = 6) -> Path:
+    """Write vectors of words, drawn from whole numbers so that similarities tie."""
+    draw = np.random.default_rng(seed)
+    lines = [f"{len(words)} {width}"]
+    lines += [f"{word} {' '.join(map(str, draw.integers(-2, 3, width)))}" for word in words]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a build, a rated file and two word embeddings of which each lacks words."""
+    folder = tmp_path_factory.mktemp("evaluate")
+    random_release(4, 80).write_zip(folder / "release.zip", "Snapshot")
+    build = medsim.build(folder / "release.zip", folder / "build")
+    pairs = build.pairs().collect()
+    words = sorted({word for side in ("term1", "term2") for t in pairs[side] for word in t.split()})
+    write_words(folder / "one.vec", words[::3], 1)
+    write_words(folder / "two.vec", words[::2], 2)
+    terms = pairs.unique("pair_id").sort("pair_id").head(60)
+    lines = [
+        f'"{a}","{b}",D1,D2,{(i * 37 % 11) / 10}'
+        for i, (a, b) in enumerate(terms.select("term1", "term2").iter_rows())
+    ]
+    (folder / "rated.csv").write_text(RATED + "\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def run(made: Path, out: Path, *names: str, **options) -> medsim.Evaluation:
+    options = {"resamples": 200, "metrics": ["avg_cos", "max_jaccard"], **options}
+    inputs = options.pop("inputs", [made / "build", made / "rated.csv"])
+    return medsim.evaluate(
+        inputs, {name: made / f"{name}.vec" for name in names or ("one", "two")}, out, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def out(made: Path) -> medsim.Evaluation:
+    return run(made, made / "results")
+
+
+def joined(out: medsim.Evaluation, embedding: str, metric: str) -> pl.DataFrame:
+    """Return every pair of every set with its similarity."""
+    scores = out.scores().filter(embedding=embedding, metric=metric).collect()
+    pairs = out.pairs().collect().join(scores, on=["input", "pair_id"])
+    return pairs.sort("input", "dataset", "difficulty", "negatives", "pair_id")
+
+
+def test_the_folder_has_what_the_readme_tells(out: medsim.Evaluation) -> None:
+    files = {p.relative_to(out.folder).as_posix() for p in out.folder.rglob("*") if p.is_file()}
+    assert {"manifest.json", "results.parquet", "comparisons.parquet"} < files
+    assert "scores/input=build/embedding=one/metric=avg_cos/data.parquet" in files
+    assert files == {"manifest.json", *out.manifest.outputs}
+    assert not [p for p in out.folder.parent.iterdir() if p.name.startswith(".results")]
+
+
+def test_scores_of_labelled_pairs_are_those_of_scikit_learn(out: medsim.Evaluation) -> None:
+    own = out.results().filter(pl.col("input") == "build", pl.col("subset") == "own")
+    n_seen = 0
+    for (dataset, difficulty, negatives, embedding, metric), group in own.group_by(
+        "dataset", "difficulty", "negatives", "embedding", "metric"
+    ):
+        pairs = joined(out, embedding, metric).filter(
+            input="build", dataset=dataset, difficulty=difficulty, negatives=negatives
+        )
+        covered = pairs.drop_nulls("similarity")
+        value = dict(group.select("statistic", "value").iter_rows())
+        assert group["n_pairs"].unique().to_list() == [pairs.height]
+        assert group["n_covered"].unique().to_list() == [covered.height]
+        labels, similarities = covered["label"].to_numpy(), covered["similarity"].to_numpy()
+        if len(set(labels)) < 2:
+            assert value["auc"] is None
+            continue
+        n_seen += 1
+        assert value["auc"] == pytest.approx(sklearn_metrics.roc_auc_score(labels, similarities))
+        assert value["average_precision"] == pytest.approx(
+            sklearn_metrics.average_precision_score(labels, similarities)
+        )
+        best = max(
+            np.mean((similarities >= threshold) == (labels == 1))
+            for threshold in [*similarities, math.inf]
+        )
+        assert value["accuracy"] == pytest.approx(best)
+    assert n_seen > 10
+
+
+def test_scores_of_rated_pairs_are_those_of_scipy(out: medsim.Evaluation) -> None:
+    covered = joined(out, "one", "avg_cos").filter(input="rated").drop_nulls("similarity")
+    found = out.results().filter(input="rated", subset="own", embedding="one", metric="avg_cos")
+    value = dict(found.select("statistic", "value").iter_rows())
+    pair = covered["similarity"].to_numpy(), covered["rating"].to_numpy()
+    assert value["spearman"] == pytest.approx(stats.spearmanr(*pair).statistic)
+    assert value["pearson"] == pytest.approx(stats.pearsonr(*pair).statistic)
+    assert value["kendall"] == pytest.approx(stats.kendalltau(*pair).statistic)
+
+
+def test_comparisons_are_made_on_pairs_that_all_cover(out: medsim.Evaluation) -> None:
+    covers = [
+        joined(out, name, "avg_cos").filter(input="rated")["similarity"].is_not_null()
+        for name in ("one", "two")
+    ]
+    n_common = int((covers[0] & covers[1]).sum())
+    assert 0 < n_common < min(cover.sum() for cover in covers)
+    common = out.results().filter(input="rated", subset="common")
+    assert common["n_covered"].unique().to_list() == [n_common]
+    assert out.comparisons().filter(input="rated")["n_pairs"].unique().to_list() == [n_common]
+    coverage = out.coverage().filter(input="rated", embedding="one").row(0, named=True)
+    assert coverage["n_pairs_common"] == n_common
+    assert coverage["n_pairs"] - coverage["n_pairs_uncovered"] == int(covers[0].sum())
+
+
+def test_every_comparison_is_made_once_and_corrected_in_its_family(out: medsim.Evaluation) -> None:
+    comparisons = out.comparisons()
+    labelled = comparisons.filter(input="build").group_by("between", "of").len()
+    assert set(labelled.rows()) == {
+        ("embeddings", "auc", 20),
+        ("embeddings", "accuracy", 20),
+        ("metrics", "auc", 40),
+        ("metrics", "accuracy", 40),
+    }
+    assert comparisons.filter(input="rated")["of"].unique().to_list() == ["spearman"]
+    told = comparisons.drop_nulls("p")
+    assert told.height > 20
+    assert (told["p_holm"] <= told["p_bonferroni"]).all()
+    assert (told["p"] <= told["p_holm"]).all()
+
+
+def test_values_of_a_comparison_are_those_of_the_results(out: medsim.Evaluation) -> None:
+    common = (
+        out.results()
+        .filter(subset="common")
+        .select(
+            "input",
+            "dataset",
+            "difficulty",
+            "negatives",
+            "embedding",
+            "metric",
+            "statistic",
+            "value",
+        )
+    )
+    for side in ("1", "2"):
+        matched = out.comparisons().join(
+            common,
+            left_on=[
+                "input",
+                "dataset",
+                "difficulty",
+                "negatives",
+                f"embedding{side}",
+                f"metric{side}",
+                "of",
+            ],
+            right_on=[
+                "input",
+                "dataset",
+                "difficulty",
+                "negatives",
+                "embedding",
+                "metric",
+                "statistic",
+            ],
+            nulls_equal=True,
+        )
+        assert matched.height == out.comparisons().height
+        assert matched["value"].equals(matched[f"value{side}"].alias("value"), null_equal=True)
+
+
+def test_the_same_comes_out_for_any_number_of_threads(made: Path, out: medsim.Evaluation) -> None:
+    again = run(made, made / "again", threads=1)
+    assert again.manifest.outputs == out.manifest.outputs
+
+
+def test_the_order_of_inputs_and_embeddings_does_not_matter(
+    made: Path, out: medsim.Evaluation
+) -> None:
+    inputs = [made / "rated.csv", made / "build"]
+    again = run(made, made / "turned", "two", "one", inputs=inputs)
+    key = [
+        "input",
+        "dataset",
+        "difficulty",
+        "negatives",
+        "subset",
+        "embedding",
+        "metric",
+        "statistic",
+    ]
+    assert_frame_equal(again.results().sort(key), out.results().sort(key))
+
+
+def test_an_embedding_that_is_added_later_gives_the_same_as_at_once(
+    made: Path, out: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(made, made / "added", "one")
+    embedded: list[str] = []
+    real = evaluate_module.embed_terms
+    monkeypatch.setattr(
+        evaluate_module,
+        "embed_terms",
+        lambda named, *rest, **more: embedded.append(named.spec.name) or real(named, *rest, **more),
+    )
+
+    added = run(made, made / "added", "two")
+
+    assert embedded == ["two"]
+    assert added.manifest.outputs == out.manifest.outputs
+    assert_frame_equal(added.results(), out.results())
+
+
+def test_adding_what_is_there_computes_no_similarity_again(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run(made, made / "twice", "one")
+    monkeypatch.setattr(evaluate_module, "embed_terms", None)
+    second = run(made, made / "twice", "one")
+    assert second.manifest.outputs == first.manifest.outputs
+
+
+def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Evaluation) -> None:
+    run(made, made / "grown", inputs=made / "build")
+    grown = run(made, made / "grown", inputs=made / "rated.csv")
+    assert grown.manifest.outputs == out.manifest.outputs
+
+
+def test_files_that_a_user_put_there_stay_when_something_is_added(made: Path) -> None:
+    folder = run(made, made / "kept", "one", inputs=made / "rated.csv").folder
+    (folder / "notes.txt").write_text("mine")
+    run(made, folder, "two", inputs=made / "rated.csv")
+    assert (folder / "notes.txt").read_text() == "mine"
+    with pytest.raises(medsim.MedsimError, match=r"notes\.txt, which is no part"):
+        run(made, folder, "two", inputs=made / "rated.csv", overwrite=True)
+
+
+def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
+    folder = run(made, made / "named", "one", inputs=made / "rated.csv").folder
+    before = (folder / "manifest.json").read_bytes()
+    with pytest.raises(medsim.MedsimError, match="has another embedding named one"):
+        medsim.evaluate(made / "rated.csv", {"one": made / "two.vec"}, folder, resamples=200)
+    with pytest.raises(medsim.MedsimError, match="named one .its options differs"):
+        options = {"one": f"{made / 'one.vec'},case=keep"}
+        medsim.evaluate(made / "rated.csv", options, folder, resamples=200)
+    assert (folder / "manifest.json").read_bytes() == before
+
+
+def test_results_of_other_options_are_not_added_to(made: Path) -> None:
+    folder = run(made, made / "seeded", "one", inputs=made / "rated.csv").folder
+    with pytest.raises(medsim.MedsimError, match="was made with seed 0, not 1"):
+        run(made, folder, "one", inputs=made / "rated.csv", seed=1)
+    again = run(made, folder, "one", inputs=made / "rated.csv", seed=1, overwrite=True)
+    assert again.manifest.options["seed"] == 1
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    made: Path, out: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = made / "interrupted"
+    with monkeypatch.context() as patched:
+        patched.setattr(evaluate_module, "_conclude", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(made, place)
+    assert not place.exists()
+    unfinished = OutputFolder(place).folder
+    similarities = sorted(unfinished.rglob("metric=*/data.parquet"))
+    assert len(similarities) == 8
+    similarities[0].write_bytes(b"damaged")
+    changed = [path.stat().st_mtime_ns for path in similarities]
+
+    again = run(made, place)
+
+    assert again.manifest.outputs == out.manifest.outputs
+    final = [place / path.relative_to(unfinished) for path in similarities]
+    assert [path.stat().st_mtime_ns for path in final][1:] == changed[1:]
+
+
+def _interrupt(*_arguments: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_no_pair_in_common_is_told_and_gives_no_numbers(made: Path, tmp_path: Path) -> None:
+    words = sorted(
+        {w for line in (made / "one.vec").read_text().splitlines()[1:] for w in line.split()[:1]}
+    )
+    first = (made / "rated.csv").read_text().splitlines()[1].split('"')[1].split()[0]
+    write_words(tmp_path / "few.vec", [w for w in words if w == first] or words[:1], 3)
+    write_words(tmp_path / "none.vec", ["zzzz"], 3)
+    embeddings = {"few": tmp_path / "few.vec", "none": tmp_path / "none.vec"}
+
+    found = medsim.evaluate(made / "rated.csv", embeddings, tmp_path / "out", resamples=200)
+
+    common = found.results().filter(subset="common")
+    assert common["n_covered"].unique().to_list() == [0]
+    assert common["value"].null_count() == common.height
+    assert found.comparisons()["p"].null_count() == found.comparisons().height
+    assert any("no pair of rated" in warning for warning in found.manifest.warnings)
+
+
+def test_pair_ids_are_those_of_a_build(out: medsim.Evaluation, made: Path) -> None:
+    pairs = medsim.open(made / "build").pairs().select("pair_id", "term1", "term2").collect()
+    assert all(pair_id_of(a, b) == pair_id for pair_id, a, b in pairs.iter_rows())
+    rated, built = (out.pairs().filter(input=name).collect() for name in ("rated", "build"))
+    assert set(rated["pair_id"]) <= set(built["pair_id"])
+
+
+def test_results_can_be_asked_in_sql(out: medsim.Evaluation) -> None:
+    worst = out.sql(
+        """
+        select p.term1, p.term2, s.similarity
+        from pair as p
+        inner join score as s on p.input = s.input and p.pair_id = s.pair_id
+        where p.label = 0 and s.embedding = 'one' and s.metric = 'avg_cos'
+        order by s.similarity desc, p.pair_id
+        limit 3
+        """
+    )
+    assert worst.height == 3
+    views = out.views()
+    assert set(views["view"]) >= {"results", "comparisons", "coverage", "overlap", "pair", "score"}
+
+
+def test_a_signature_tells_what_decided_a_score(out: medsim.Evaluation) -> None:
+    signatures = out.results()["signature"].unique().to_list()
+    assert len(signatures) == 2 * 2 * 2
+    fingerprint = str(out.manifest.embeddings["one"]["fingerprint"])[:12]
+    assert any(
+        f"one@{fingerprint}, avg_cos, seed 0" in one and one.startswith("medsim ")
+        for one in signatures
+    )
+
+
+def test_the_manifest_tells_what_was_read(out: medsim.Evaluation) -> None:
+    manifest = json.loads((out.folder / "manifest.json").read_text())
+    assert manifest["kind"] == "evaluation"
+    assert manifest["embeddings"]["one"]["n_dimensions"] == 6
+    assert manifest["inputs"]["rated"]["layout"] == "Hliaoutakis"
+    assert manifest["inputs"]["build"]["source"]["name"] == "release.zip"
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "message"),
+    [
+        ({}, "name at least one embedding"),
+        ({"one": "nowhere.vec"}, r"nowhere\.vec does not exist"),
+        ({"a/b": "one.vec"}, "a name has no slash"),
+        ({"one": "one.vec,casing=lower"}, "did you mean case"),
+        ({"one": "one.vec,pooling=cls"}, "pooling=cls does not fit"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    made: Path, tmp_path: Path, embeddings: dict[str, str], message: str
+) -> None:
+    for name in ("one.vec", "rated.csv"):
+        shutil.copy(made / name, tmp_path / name)
+    named = {name: f"{tmp_path}/{path}" for name, path in embeddings.items()}
+    with pytest.raises(medsim.MedsimError, match=message) as caught:
+        medsim.evaluate(tmp_path / "rated.csv", named, tmp_path / "out", resamples=200)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_metric_that_does_not_fit_is_refused(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(medsim.MedsimError, match="no metric fits one; those that do: avg_cos"):
+        run(made, tmp_path / "out", "one", metrics=["cos"])
+    with pytest.raises(medsim.MedsimError, match="did you mean avg_cos"):
+        run(made, tmp_path / "out", "one", metrics=["avg_coz"])
+
+
+def test_two_inputs_of_one_name_are_refused(made: Path, tmp_path: Path) -> None:
+    shutil.copy(made / "rated.csv", tmp_path / "rated.csv")
+    with pytest.raises(medsim.MedsimError, match="two inputs are named 'rated'"):
+        run(made, tmp_path / "out", "one", inputs=[made / "rated.csv", tmp_path / "rated.csv"])
+
+
+def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
+    with pytest.raises(medsim.MedsimError, match="no build of medsim"):
+        medsim.build(made / "release.zip", out.folder, overwrite=True)
+    with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
+        run(made, made / "build", "one")
