@@ -40,43 +40,49 @@ def read(term: str, *words: str, made: Iterable[str] = (), **options: str) -> li
     return [found.words[row] for row in result.word_ids]
 
 
+def is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] in ("P", "S")
+
+
+def spelled(word: str, options: EmbeddingOptions) -> list[str]:
+    """Return the forms of a word, in the order in which they count."""
+    forms = {"keep": [word], "lower": [word.lower()], "fallback": [word, word.lower()]}
+    chosen = forms[options.case]
+    if options.digits == "keep":
+        return chosen
+    mark = "#" if options.digits == "hash" else "0"
+    return chosen + ["".join(mark if c.isdecimal() else c for c in one) for one in chosen]
+
+
 def slowly(term: str, found: WordVectors, options: EmbeddingOptions) -> tuple[list[str], int]:
     """Return the forms in which a term's words are found, and how many words it has."""
     known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
 
-    def spelled(word: str) -> list[str]:
-        forms = {"keep": [word], "lower": [word.lower()], "fallback": [word, word.lower()]}
-        chosen = forms[options.case]
-        if options.digits == "keep":
-            return chosen
-        mark = "#" if options.digits == "hash" else "0"
-        return chosen + ["".join(mark if c.isdecimal() else c for c in one) for one in chosen]
-
-    def punctuation(character: str) -> bool:
-        return unicodedata.category(character)[0] in ("P", "S")
-
     def first(words: list[str]) -> str | None:
-        return next((form for word in words for form in spelled(word) if form in known), None)
+        every = [form for word in words for form in spelled(word, options)]
+        return next((form for form in every if form in known), None)
 
     chosen: list[str] = []
     for token in term.split():
-        parts = "".join("\n" if punctuation(c) else c for c in token).split("\n")
+        parts = "".join("\n" if is_punctuation(c) else c for c in token).split("\n")
         parts = [part for part in parts if part]
         if not parts:
             continue
         stripped = token
-        while punctuation(stripped[0]):
+        while is_punctuation(stripped[0]):
             stripped = stripped[1:]
-        while punctuation(stripped[-1]):
+        while is_punctuation(stripped[-1]):
             stripped = stripped[:-1]
         whole = None if options.parts == "always" else first([token, stripped])
         of_parts = [] if options.parts == "never" else [first([part]) for part in parts]
         if whole is not None:
             chosen.append(whole)
         elif options.parts == "always" or any(of_parts):
-            chosen += [one or spelled(part)[-1] for one, part in zip(of_parts, parts, strict=True)]
+            chosen += [
+                one or spelled(part, options)[-1] for one, part in zip(of_parts, parts, strict=True)
+            ]
         else:
-            chosen.append(spelled(stripped)[-1])
+            chosen.append(spelled(stripped, options)[-1])
     return [form for form in chosen if form in found.words], len(chosen)
 
 
