@@ -12,8 +12,15 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.files import BLOCK, DEFLATE_RATIO, check_dimensions, signature, what_it_is
-from medsim.embeddings.keyed import keyed
+from medsim.embeddings.files import (
+    BLOCK,
+    DEFLATE_RATIO,
+    check_dimensions,
+    reason,
+    signature,
+    what_it_is,
+)
+from medsim.embeddings.keyed import FITTING, keyed
 from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
 from medsim.errors import InputError
 
@@ -79,6 +86,8 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """
     file, vocabulary = _files(path, request.options)
     keys = read_vocabulary(vocabulary, request.options.keys)
+    what = f"{_DESCRIBES}, rows of {keys.kind}"
+    request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
     with _opened(file) as array:
         if array.n_rows != len(keys.values):
             raise InputError(
@@ -89,7 +98,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
             with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
                 return array.take(rows).astype(np.float32, copy=False)
 
-        return keyed(keys, request, take, _DESCRIBES)
+        return keyed(keys, request, take)
 
 
 def _arrays_in(folder: Path) -> list[Path]:
@@ -117,7 +126,7 @@ def _opened(file: Path) -> Iterator[_Array]:
         with opens(file) as array:
             yield array
     except (*_DAMAGES, OSError) as error:
-        raise InputError(f"{file} cannot be read ({error})") from error
+        raise InputError(f"{file} cannot be read ({reason(error)})") from error
 
 
 def _opener(file: Path) -> Callable[[Path], AbstractContextManager[_Array]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings import FORMATS, Format, WordVectors
-from medsim.embeddings.files import check_dimensions, itself, signature, what_it_is
+from medsim.embeddings.files import check_dimensions, itself, reason, signature, what_it_is
 from medsim.embeddings.found import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.tokens import unseen
@@ -127,7 +127,7 @@ def _opened(path: Path, wanted: Collection[str]) -> _Model:
             with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return _model(path, content, wanted)
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:

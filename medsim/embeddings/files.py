@@ -69,7 +69,7 @@ def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
                 n_told = raw.tell()
                 yield block
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({error})") from error
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def beginning_of(path: Path) -> bytes:
@@ -82,7 +82,7 @@ def beginning_of(path: Path) -> bytes:
         with path.open("rb") as raw, _unpacked(raw) as stream:
             return stream.read(_PEEK)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({error})") from error
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def peek(path: Path) -> bytes:
@@ -155,6 +155,12 @@ def what_it_is(beginning: bytes) -> str:
     if beginning.lstrip()[:1] == b"<":
         return "looks like an HTML page, not like vectors"
     return f"begins with {beginning[:40]!r}"
+
+
+def reason(error: Exception) -> str:
+    """Return why something failed, in one line: a system's words, or what a message says first."""
+    text = error.strerror if isinstance(error, OSError) else None
+    return (text or str(error)).split("\n", 1)[0][:200]
 
 
 def _unpacked(raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 WORDS, TERMS = "words", "terms"
 
+FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: ("keys", "case")}
+"""The options that fit rows of words and rows of terms."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
@@ -39,7 +42,7 @@ class Keys:
 
 
 def keyed(
-    keys: Keys, request: Request, take: Callable[[Rows], Vectors], what: str
+    keys: Keys, request: Request, take: Callable[[Rows], Vectors]
 ) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words, or of the terms.
 
@@ -50,16 +53,12 @@ def keyed(
         keys: of the rows.
         request: what is wanted.
         take: returns float32[n_rows, n_dimensions] for increasing rows, int64[n_rows].
-        what: the embedding is, for messages.
 
     Raises:
         InputError: a key that is looked up comes twice, or its vector is not finite.
-        OptionError: an option does not fit.
     """
     if keys.kind == TERMS:
-        request.options.check_fit(f"{what}, rows of terms", "vocabulary", "keys", "case")
         return _terms(keys, request, take)
-    request.options.check_fit(f"{what}, rows of words", "vocabulary", "keys", *TOKEN_OPTIONS)
     rows = _rows(keys, frozenset(request.words))
     return WordVectors(
         words=list(rows),

@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.files import beginning_of, check_dimensions, itself, signature, what_it_is
-from medsim.embeddings.keyed import TERMS, WORDS, Keys, keyed
-from medsim.embeddings.vocabulary import first_line, text_column
+from medsim.embeddings.files import (
+    beginning_of,
+    check_dimensions,
+    itself,
+    reason,
+    signature,
+    what_it_is,
+)
+from medsim.embeddings.keyed import FITTING, keyed
+from medsim.embeddings.vocabulary import table_keys
 from medsim.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors, WordVectors
+    from medsim.embeddings.keyed import Keys
     from medsim.kernels.types import Rows, Vectors
 
 _DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"
@@ -37,18 +45,14 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """
     try:
         table = _scan(path)
-        schema = table.collect_schema()
-        key, column = text_column(path, schema), _vector_column(path, schema)
-        values = table.select(key).collect().to_series()
-        if values.is_empty() or values.null_count():
-            row = int(values.is_null().arg_max() or 0)
-            raise InputError(f"{path}: row {row + 1:,} has no {key}")
-        kind = request.options.keys or (TERMS if key.lower() == "term" else WORDS)
-        keys = Keys(path=path, values=values.to_list(), kind=kind)
+        keys = table_keys(path, table, request.options.keys)
+        what = f"{_DESCRIBES}, rows of {keys.kind}"
+        request.options.check_fit(what, *FITTING[keys.kind])
+        column = _vector_column(path, table.collect_schema())
         vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
-        return keyed(keys, request, lambda rows: _taken(keys, vectors, rows), _DESCRIBES)
+        return keyed(keys, request, lambda rows: _taken(keys, vectors, rows))
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path} cannot be read ({first_line(error)})") from error
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:

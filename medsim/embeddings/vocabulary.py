@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.embeddings.files import reason
 from medsim.embeddings.keyed import TERMS, WORDS, Keys
 from medsim.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 SUFFIXES = (".txt", ".json", ".parquet", ".csv", ".tsv")
 """Of the files in which a vocabulary may be."""
+
+_ACCEPTED = ", ".join(SUFFIXES)
 
 COLUMNS = ("word", "token", "term", "index")
 """Names of a column of words or terms, the first that a table has counts."""
@@ -65,30 +67,41 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
     Raises:
         InputError: the file cannot be read, or is none of these.
     """
-    kind = keys or WORDS
     try:
         match path.suffix.lower():
             case ".txt":
-                values: Sequence[str] = _lines(path)
+                return Keys(path=path, values=_lines(path), kind=keys or WORDS)
             case ".json":
-                values = _of_json(path)
-            case ".parquet" | ".csv" | ".tsv":
-                column = _column(path)
-                values = column.to_list()
-                kind = keys or (TERMS if column.name.lower() == "term" else WORDS)
+                return Keys(path=path, values=_of_json(path), kind=keys or WORDS)
+            case ".parquet":
+                return table_keys(path, pl.scan_parquet(path, glob=False), keys)
+            case ".csv" | ".tsv":
+                return table_keys(path, _scan_text(path), keys)
             case _:
                 raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error})") from error
-    return Keys(path=path, values=values, kind=kind)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
-def text_column(path: Path, schema: pl.Schema) -> str:
-    """Return the column of a table that names its rows; see ``read_vocabulary``.
+def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
+    """Return the words or terms of a table; see ``read_vocabulary``.
 
     Raises:
-        InputError: none does, or several may.
+        InputError: it has no rows, or no column of words or terms, or a row has none.
     """
+    name = _text_column(path, table.collect_schema())
+    values = table.select(name).collect().to_series()
+    if values.is_empty():
+        raise InputError(f"{path} has no rows")
+    if values.null_count():
+        row = int(values.is_null().arg_max() or 0)
+        raise InputError(f"{path}: row {row + 1:,} has no {name}")
+    kind = keys or (TERMS if name.lower() == "term" else WORDS)
+    return Keys(path=path, values=values.to_list(), kind=kind)
+
+
+def _text_column(path: Path, schema: pl.Schema) -> str:
+    """Return the column of a table that names its rows."""
     texts = [name for name, kind in schema.items() if kind == pl.String]
     named = [name for known in COLUMNS for name in texts if name.lower() == known]
     found = named[:1] or texts
@@ -129,33 +142,13 @@ def _of_json(path: Path) -> list[str]:
     return values
 
 
-def _column(path: Path) -> pl.Series:
-    try:
-        if path.suffix.lower() == ".parquet":
-            frame = pl.scan_parquet(path, glob=False)
-        else:
-            is_tabbed = path.suffix.lower() == ".tsv"
-            frame = pl.scan_csv(
-                path,
-                glob=False,
-                separator="\t" if is_tabbed else ",",
-                quote_char=None if is_tabbed else '"',
-                infer_schema=False,
-                empty_string_is_null=False,
-            )
-        name = text_column(path, frame.collect_schema())
-        column = frame.select(name).collect().to_series()
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"{path} cannot be read as a table ({first_line(error)})") from error
-    if column.null_count():
-        row = int(column.is_null().arg_max() or 0)
-        raise InputError(f"{path}: row {row + 1:,} has no {name}")
-    return column
-
-
-def first_line(error: Exception) -> str:
-    """Return what a message says first; Polars adds its plan."""
-    return str(error).split("\n", 1)[0][:200]
-
-
-_ACCEPTED = ", ".join(SUFFIXES)
+def _scan_text(path: Path) -> pl.LazyFrame:
+    is_tabbed = path.suffix.lower() == ".tsv"
+    return pl.scan_csv(
+        path,
+        glob=False,
+        separator="\t" if is_tabbed else ",",
+        quote_char=None if is_tabbed else '"',
+        infer_schema=False,
+        empty_string_is_null=False,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -358,8 +359,6 @@ def test_a_header_that_lies_is_refused(tmp_path: Path, shape: str, *, packed: bo
     path = tmp_path / "v.npy"
     path.write_bytes(content)
     if packed:
-        import zipfile
-
         path = tmp_path / "v.npz"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("v.npy", content)
@@ -377,8 +376,8 @@ def test_a_header_that_lies_is_refused(tmp_path: Path, shape: str, *, packed: bo
         ("v.json", b'{"asthma": true}', "each of the rows 0 to 0"),
         ("v.json", b'["asthma"', "is no JSON text"),
         ("v.csv", b"a,b\nx,y\n", "has the columns a, b; one of text is due"),
-        ("v.csv", b"", "cannot be read as a table"),
-        ("v.parquet", b"PAR1", "cannot be read as a table"),
+        ("v.csv", b"", "cannot be read"),
+        ("v.parquet", b"PAR1", "cannot be read"),
     ],
 )
 def test_a_faulty_vocabulary_is_refused(
