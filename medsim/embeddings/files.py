@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from medsim.embeddings.options import EmbeddingOptions
     from medsim.progress import Stage
 
 BLOCK = 1 << 23
@@ -24,8 +25,11 @@ BLOCK = 1 << 23
 MAX_DIMENSIONS = 65_536
 """More than any embedding has."""
 
+DEFLATE_RATIO = 1032
+"""The most bytes that one of gzip or zip can unpack to."""
+
 _GZIP = b"\x1f\x8b"
-_DEFLATE_RATIO = 1032  # the most that a byte of this packing can hold
+_SIGNATURE_SIZE = 9
 _PEEK = 1 << 21  # a header and a row of 65,536 numbers as they are written in practice
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
 
@@ -45,6 +49,11 @@ class Header:
     size: int
 
 
+def itself(path: Path, _options: EmbeddingOptions) -> list[Path]:
+    """Return the files of an embedding that is one file."""
+    return [path]
+
+
 def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
     """Yield a file's content in blocks, and tell how many bytes of the file have been read.
 
@@ -60,15 +69,36 @@ def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
                 n_told = raw.tell()
                 yield block
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({error})") from error
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
-def peek(path: Path) -> bytes:
-    """Return how a file's content begins; nothing where it cannot be read."""
+def beginning_of(path: Path) -> bytes:
+    """Return the first 2 MiB of a file's content.
+
+    Raises:
+        InputError: it cannot be read, or what is packed is damaged.
+    """
     try:
         with path.open("rb") as raw, _unpacked(raw) as stream:
             return stream.read(_PEEK)
-    except (OSError, EOFError, zlib.error):
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+
+
+def peek(path: Path) -> bytes:
+    """Return the first 2 MiB of a file's content; nothing where it cannot be read."""
+    try:
+        return beginning_of(path)
+    except InputError:
+        return b""
+
+
+def signature(path: Path) -> bytes:
+    """Return the first 9 bytes of a file, packed or not; nothing where it cannot be read."""
+    try:
+        with path.open("rb") as raw:
+            return raw.read(_SIGNATURE_SIZE)
+    except OSError:
         return b""
 
 
@@ -97,13 +127,12 @@ def checked_header(path: Path, beginning: bytes, row_size: int, number_size: int
         raise InputError(f'{path} {what_it_is(beginning)}; a header such as "400000 300" is due')
     check_dimensions(path, header.n_dimensions)
     least = header.n_words * (row_size + number_size * header.n_dimensions)
-    with path.open("rb") as raw:
-        packed = raw.read(len(_GZIP)) == _GZIP
-    size = path.stat().st_size * (_DEFLATE_RATIO if packed else 1)
-    if header.n_words == 0 or header.size + least > size:
+    size = path.stat().st_size
+    is_packed = signature(path).startswith(_GZIP)
+    if header.n_words == 0 or header.size + least > size * (DEFLATE_RATIO if is_packed else 1):
         raise InputError(
             f"{path}: its header claims {header.n_words:,} words of {header.n_dimensions:,} "
-            f"numbers, which a file of {path.stat().st_size:,} bytes does not hold"
+            f"numbers, which a file of {size:,} bytes does not hold"
         )
     return header
 
@@ -126,6 +155,12 @@ def what_it_is(beginning: bytes) -> str:
     if beginning.lstrip()[:1] == b"<":
         return "looks like an HTML page, not like vectors"
     return f"begins with {beginning[:40]!r}"
+
+
+def reason(error: Exception) -> str:
+    """Return why something failed, in one line: a system's words, or what a message says first."""
+    text = error.strerror if isinstance(error, OSError) else None
+    return (text or str(error)).split("\n", 1)[0][:200]
 
 
 def _unpacked(raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:

@@ -10,10 +10,12 @@ import numpy as np
 from medsim.embeddings import FORMATS, Format
 from medsim.embeddings.files import (
     BLOCK,
+    beginning_of,
     blocks,
     check_dimensions,
     checked_header,
     header_of,
+    itself,
     peek,
     what_it_is,
 )
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings import Request, WordVectors
-    from medsim.embeddings.options import EmbeddingOptions
     from medsim.progress import Stage
 
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
@@ -41,20 +42,20 @@ def has_row(text: bytes, n_dimensions: int) -> bool:
 
 
 def _recognises_with_header(path: Path) -> bool:
-    beginning = _beginning(path)
+    beginning = _without_mark(peek(path))
     header = header_of(beginning)
     return header is not None and has_row(beginning[header.size :], header.n_dimensions)
 
 
 def _recognises_without_header(path: Path) -> bool:
-    beginning = _beginning(path)
+    beginning = _without_mark(peek(path))
     return header_of(beginning) is None and _n_numbers(beginning) > 1
 
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
     """Return what a file has of the wanted words; see ``medsim.embeddings.Load``."""
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
-    header = checked_header(path, _beginning(path), row_size=1, number_size=2)
+    header = checked_header(path, _without_mark(beginning_of(path)), row_size=1, number_size=2)
     found = FoundWords(path, request.words, "line")
     lines = islice(_lines(path, request.stage), 1, None)
     n_rows = _collect(lines, 2, header.n_dimensions, found)
@@ -72,7 +73,7 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     The first line tells how many numbers a row has.
     """
     request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
-    beginning = _beginning(path)
+    beginning = _without_mark(beginning_of(path))
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
         raise InputError(f"{path} {what_it_is(beginning)}; a word and its numbers are due")
@@ -142,16 +143,16 @@ def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
     for block in blocks(path, stage):
         *whole, rest = (rest + block).split(b"\n")
         if is_first and whole:
-            whole[0] = whole[0].removeprefix(_BYTE_ORDER_MARK)
+            whole[0] = _without_mark(whole[0])
             is_first = False
         yield from whole
         if len(rest) > BLOCK:
             raise InputError(f"{path} has a line of more than {BLOCK:,} bytes")
-    yield rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest
+    yield _without_mark(rest) if is_first else rest
 
 
-def _beginning(path: Path) -> bytes:
-    return peek(path).removeprefix(_BYTE_ORDER_MARK)
+def _without_mark(text: bytes) -> bytes:
+    return text.removeprefix(_BYTE_ORDER_MARK)
 
 
 def _fields(text: bytes) -> list[bytes]:
@@ -177,16 +178,12 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
-def _files(path: Path, _options: EmbeddingOptions) -> list[Path]:
-    return [path]
-
-
 FORMATS.register(
     "word2vec-text",
     Format(
         describes=_WITH_HEADER,
         recognises=_recognises_with_header,
-        files=_files,
+        files=itself,
         load=_load_with_header,
     ),
 )
@@ -195,7 +192,7 @@ FORMATS.register(
     Format(
         describes=_WITHOUT_HEADER,
         recognises=_recognises_without_header,
-        files=_files,
+        files=itself,
         load=_load_without_header,
     ),
 )

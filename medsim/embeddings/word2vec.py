@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.files import blocks, checked_header, header_of, peek
+from medsim.embeddings.files import beginning_of, blocks, checked_header, header_of, itself, peek
 from medsim.embeddings.found import FoundWords
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.text import has_row
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from medsim.embeddings import Request, WordVectors
     from medsim.embeddings.files import Header
-    from medsim.embeddings.options import EmbeddingOptions
 
 _DESCRIBES = "word2vec, binary (.bin, .bin.gz)"
 _NUMBER_SIZE = 4
@@ -38,7 +37,7 @@ def _load(path: Path, request: Request) -> WordVectors:
     A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
-    header = checked_header(path, peek(path), row_size=1, number_size=_NUMBER_SIZE)
+    header = checked_header(path, beginning_of(path), row_size=1, number_size=_NUMBER_SIZE)
     found = FoundWords(path, request.words, "row")
     stream = blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0
@@ -83,11 +82,7 @@ def _scanned(block: bytes, n_rows: int, header: Header, found: FoundWords) -> tu
     return block[at:], n_rows
 
 
-def _files(path: Path, _options: EmbeddingOptions) -> list[Path]:
-    return [path]
-
-
 FORMATS.register(
     "word2vec",
-    Format(describes=_DESCRIBES, recognises=_recognises, files=_files, load=_load),
+    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, load=_load),
 )

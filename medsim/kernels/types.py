@@ -40,6 +40,9 @@ Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 Vectors: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 """A vector a row: float32[n_rows, n_dimensions]."""
 
+Numbers: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.number]]
+"""Numbers of any width, a vector a row: number[n_rows, n_dimensions]."""
+
 Ranks: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 """Ranks of the values of each row: int32[n_rows, n_values]."""
 

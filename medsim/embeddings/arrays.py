@@ -1,0 +1,247 @@
+"""Reads arrays of vectors (.npy, .npz, .safetensors) whose rows a vocabulary names."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Literal
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from medsim.embeddings import FORMATS, Format
+from medsim.embeddings.files import (
+    BLOCK,
+    DEFLATE_RATIO,
+    check_dimensions,
+    reason,
+    signature,
+    what_it_is,
+)
+from medsim.embeddings.keyed import FITTING, keyed
+from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from medsim.embeddings import Request, TermVectors, WordVectors
+    from medsim.embeddings.options import EmbeddingOptions
+    from medsim.kernels.types import Numbers, Rows, Vectors
+
+_DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
+_SUFFIXES = (".npy", ".npz", ".safetensors")
+_ACCEPTED = ", ".join(_SUFFIXES)
+_NPY = b"\x93NUMPY"
+_ZIP = b"PK\x03\x04"
+_DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "<i1"}  # by safetensors' names
+_DAMAGES = (SafetensorError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError)
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Array:
+    """An array whose rows are read when they are asked for.
+
+    Attributes:
+        n_rows: how many it has.
+        take: returns increasing rows, int64[n_rows], with the type of value that the file has.
+    """
+
+    n_rows: int
+    take: Callable[[Rows], Numbers]
+
+
+def _recognises(path: Path) -> bool:
+    if path.is_dir():
+        arrays = _arrays_in(path)
+        is_model = (path / "config.json").exists()
+        return len(arrays) == 1 and not is_model and bool(candidates(arrays[0]))
+    beginning = signature(path)
+    if beginning.startswith(_ZIP):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                return all(name.endswith(".npy") for name in archive.namelist())
+        except (zipfile.BadZipFile, OSError):
+            return False
+    return beginning.startswith(_NPY) or _is_safetensors(path, beginning)
+
+
+def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
+    array = _array_file(path)
+    return [array, find_vocabulary(array, options.vocabulary)]
+
+
+def _load(path: Path, request: Request) -> WordVectors | TermVectors:
+    """Return what an array has of what is wanted; see ``medsim.embeddings.Load``.
+
+    Floating-point numbers of 16, 32 or 64 bits and whole numbers of 8 are read.
+    """
+    file, vocabulary = _files(path, request.options)
+    keys = read_vocabulary(vocabulary, request.options.keys)
+    what = f"{_DESCRIBES}, rows of {keys.kind}"
+    request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
+    with _opened(file) as array:
+        if array.n_rows != len(keys.values):
+            raise InputError(
+                f"{file} has {array.n_rows:,} rows and {vocabulary} names {len(keys.values):,}"
+            )
+
+        def take(rows: Rows) -> Vectors:
+            with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
+                return array.take(rows).astype(np.float32, copy=False)
+
+        return keyed(keys, request, take)
+
+
+def _arrays_in(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.suffix.lower() in _SUFFIXES)
+
+
+def _array_file(path: Path) -> Path:
+    """Return the file of an array, or the only one in a folder."""
+    arrays = _arrays_in(path) if path.is_dir() else [path]
+    if len(arrays) != 1:
+        names = ", ".join(file.name for file in arrays) or "none"
+        raise InputError(f"{path} must hold one array ({_ACCEPTED}); it holds {names}")
+    return arrays[0]
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[_Array]:
+    """Open an array.
+
+    Raises:
+        InputError: the file cannot be read, or is damaged, or has no vector a row.
+    """
+    opens = _opener(file)
+    try:
+        with opens(file) as array:
+            yield array
+    except (*_DAMAGES, OSError) as error:
+        raise InputError(f"{file} cannot be read ({reason(error)})") from error
+
+
+def _opener(file: Path) -> Callable[[Path], AbstractContextManager[_Array]]:
+    beginning = signature(file)
+    if beginning.startswith(_NPY):
+        return _npy
+    if beginning.startswith(_ZIP):
+        return _npz
+    if _is_safetensors(file, beginning):
+        return _safetensors
+    raise InputError(f"{file} {what_it_is(beginning)}; an array ({_ACCEPTED}) is due")
+
+
+def _is_safetensors(file: Path, beginning: bytes) -> bool:
+    """Return whether a file begins with the size of a header, and then with one."""
+    n_header = int.from_bytes(beginning[:8], "little")
+    return beginning[8:] == b"{" and n_header < file.stat().st_size
+
+
+@contextmanager
+def _npy(file: Path) -> Iterator[_Array]:
+    with file.open("rb") as stream:
+        shape, by_column, dtype = _npy_header(file, stream)
+        if stream.tell() + shape[0] * shape[1] * dtype.itemsize > file.stat().st_size:
+            raise InputError(f"{file} claims {_by(shape)} values of type {dtype} and ends before")
+        order: Literal["C", "F"] = "F" if by_column else "C"
+        matrix = np.memmap(stream, dtype, "r", stream.tell(), shape, order)
+    yield _Array(n_rows=shape[0], take=lambda rows: np.asarray(matrix[rows]))
+
+
+@contextmanager
+def _npz(file: Path) -> Iterator[_Array]:
+    with zipfile.ZipFile(file) as archive:
+        name = _only(file, archive.namelist())
+        with archive.open(name) as stream:
+            shape, by_column, dtype = _npy_header(file, stream)
+            if by_column:
+                raise InputError(f"{file} is stored by column; numpy.ascontiguousarray mends that")
+            row_size = shape[1] * dtype.itemsize
+            if shape[0] * row_size > file.stat().st_size * DEFLATE_RATIO:
+                raise InputError(
+                    f"{file} claims {_by(shape)} values of type {dtype} in "
+                    f"{file.stat().st_size:,} bytes"
+                )
+
+            def read(begin: int, stop: int) -> Numbers:
+                block = stream.read((stop - begin) * row_size)
+                return np.frombuffer(block, dtype).reshape(stop - begin, shape[1])
+
+            yield _in_blocks(shape, dtype, read)
+
+
+@contextmanager
+def _safetensors(file: Path) -> Iterator[_Array]:
+    with safe_open(file, "numpy") as tensors:
+        tensor = tensors.get_slice(_only(file, list(tensors.keys())))
+        known = _DTYPES.get(tensor.get_dtype())
+        shape = _checked(file, tensor.get_shape(), known, tensor.get_dtype())
+        yield _in_blocks(shape, np.dtype(known), lambda begin, stop: tensor[begin:stop])
+
+
+def _in_blocks(
+    shape: tuple[int, int], dtype: np.dtype[np.generic], read: Callable[[int, int], Numbers]
+) -> _Array:
+    """Return an array that is read in blocks of rows from its beginning to its end."""
+    n_rows, n_columns = shape
+    step = max(1, BLOCK // (n_columns * dtype.itemsize))
+
+    def take(rows: Rows) -> Numbers:
+        taken = np.empty((len(rows), n_columns), dtype)
+        for begin in range(0, n_rows, step):
+            stop = min(begin + step, n_rows)
+            first, last = np.searchsorted(rows, (begin, stop))
+            taken[first:last] = read(begin, stop)[rows[first:last] - begin]
+        return taken
+
+    return _Array(n_rows=n_rows, take=take)
+
+
+def _npy_header(
+    file: Path, stream: IO[bytes]
+) -> tuple[tuple[int, int], bool, np.dtype[np.generic]]:
+    """Return an array's rows and columns, whether it is stored by column, and its type."""
+    version = np.lib.format.read_magic(stream)
+    if version not in _HEADERS:
+        raise InputError(f"{file} is of numpy's format {version}; 1.0 and 2.0 are read")
+    shape, by_column, dtype = _HEADERS[version](stream)
+    is_known = np.dtype(dtype.newbyteorder("<")).str in {
+        np.dtype(one).str for one in _DTYPES.values()
+    }
+    return _checked(file, shape, dtype if is_known else None, dtype), by_column, dtype
+
+
+def _checked(file: Path, shape: Sequence[int], known: object, dtype: object) -> tuple[int, int]:
+    """Return the shape of an array of numbers that has a vector a row."""
+    if len(shape) != 2 or min(shape) < 1:  # noqa: PLR2004 — rows and columns
+        raise InputError(f"{file} is an array of {_by(shape)} values; rows by numbers are due")
+    if known is None:
+        raise InputError(
+            f"{file} has values of type {dtype}; float16, float32, float64 or int8 is due"
+        )
+    check_dimensions(file, shape[1])
+    return shape[0], shape[1]
+
+
+def _only(file: Path, names: list[str]) -> str:
+    if len(names) != 1:
+        raise InputError(f"{file} holds {len(names)} arrays ({', '.join(names)}); one is due")
+    return names[0]
+
+
+def _by(shape: Sequence[int]) -> str:
+    return " by ".join(f"{size:,}" for size in shape) or "single"
+
+
+FORMATS.register(
+    "array", Format(describes=_DESCRIBES, recognises=_recognises, files=_files, load=_load)
+)

@@ -1,0 +1,230 @@
+"""Reads fastText's binary models (Bojanowski et al. 2017): words, and n-grams for unseen ones."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.embeddings import FORMATS, Format, WordVectors
+from medsim.embeddings.files import check_dimensions, itself, reason, signature, what_it_is
+from medsim.embeddings.found import first_not_finite
+from medsim.embeddings.options import TOKEN_OPTIONS
+from medsim.embeddings.tokens import unseen
+from medsim.errors import InputError
+from medsim.kernels.subwords import Grams, gram_rows, means
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from medsim.embeddings import Request
+    from medsim.kernels.types import Bytes, Flags, Starts, Vectors
+    from medsim.progress import Stage
+
+_DESCRIBES = "fastText, binary (.bin)"
+_MAGIC = struct.pack("<i", 793712314)
+_VERSION = 12
+# The magic number and the version; 12 whole numbers and one other among the model's options; the
+# entries, words and labels of its dictionary; its tokens, and how far the dictionary is pruned.
+_BEGINNING = struct.Struct("<2i12id3i2q")
+_ENTRY = struct.Struct("<qb")  # after each word: how often it comes, and whether it is a label
+_MATRIX = struct.Struct("<?2q")  # whether it is quantised, rows, columns
+_END_OF_SENTENCE = "</s>"  # a word without n-grams
+_MAX_WORD = 65_536
+_NUMBER_SIZE = 4
+_MAX_GRAM = 64
+_WORDS_AT_ONCE = 1_024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    """What a model says of itself.
+
+    Attributes:
+        n_words: in its dictionary.
+        grams: its n-grams.
+        rows: of the wanted words that its dictionary has.
+        matrix: float32[n_words + n_buckets, n_dimensions], mapped from the file.
+    """
+
+    n_words: int
+    grams: Grams
+    rows: dict[str, int]
+    matrix: Vectors
+
+
+def _recognises(path: Path) -> bool:
+    return signature(path).startswith(_MAGIC)
+
+
+def _load(path: Path, request: Request) -> WordVectors:
+    """Return vectors of the wanted words; see ``medsim.embeddings.Load``.
+
+    A word of the dictionary has the mean of its own row and those of its n-grams, another the mean
+    of those of its n-grams. Of words that are not in the dictionary only those are made that
+    ``tokens.words_of`` asks for, and only rows of the input matrix that are needed are read.
+    A supervised model is read in the same way; its labels are no words.
+    """
+    request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
+    model = _opened(path, request.words)
+    made = unseen(request.terms, model.rows, request.options) if model.grams.longest else ()
+    words = [*model.rows, *sorted(made)]
+    in_vocabulary = np.arange(len(words)) < len(model.rows)
+    vectors, has_rows = _vectors(model, words, request.stage)
+    if (at := first_not_finite(vectors)) is not None:
+        raise InputError(f"{path}: the vector of {words[at]!r} has a value that is not finite")
+    return WordVectors(
+        words=[word for word, has in zip(words, has_rows, strict=True) if has],
+        vectors=vectors if has_rows.all() else vectors[has_rows],
+        in_vocabulary=in_vocabulary[has_rows],
+        n_vocabulary=model.n_words,
+    )
+
+
+def _vectors(model: _Model, words: Sequence[str], stage: Stage) -> tuple[Vectors, Flags]:
+    """Return the vector of each word, and whether it has one: a short one may have no n-gram."""
+    vectors = np.empty((len(words), model.matrix.shape[1]), np.float32)
+    has_rows = np.empty(len(words), np.bool_)
+    stage.total(len(words))
+    for begin in range(0, len(words), _WORDS_AT_ONCE):
+        part = slice(begin, min(begin + _WORDS_AT_ONCE, len(words)))
+        own_rows = np.array([model.rows.get(word, -1) for word in words[part]], np.int64)
+        starts, rows = gram_rows(*_in_brackets(words[part]), own_rows, model.grams)
+        needed, places = np.unique(rows, return_inverse=True)
+        matrix = np.ascontiguousarray(model.matrix[needed], np.float32)
+        vectors[part] = means(matrix, starts, places)
+        has_rows[part] = np.diff(starts) > 0
+        stage.advance(part.stop - begin)
+    return vectors, has_rows
+
+
+def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
+    """Return words in UTF-8, between the brackets that mark their ends, and where each begins."""
+    texts = [
+        b"" if word == _END_OF_SENTENCE else b"<" + word.encode("utf-8", "surrogatepass") + b">"
+        for word in words
+    ]
+    starts = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=starts[1:])
+    return np.frombuffer(b"".join(texts), np.uint8), starts
+
+
+def _opened(path: Path, wanted: Collection[str]) -> _Model:
+    """Return a model after comparing what it claims with the file's size.
+
+    Raises:
+        InputError: it is no model, is quantised or of another version, or is damaged.
+    """
+    try:
+        with path.open("rb") as stream:
+            beginning = stream.read(_BEGINNING.size)
+            if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
+                raise InputError(f"{path} {what_it_is(beginning)}; a fastText model is due")
+            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return _model(path, content, wanted)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+
+
+def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
+    """Return the model that a file holds; see ``_opened``."""
+    values = _BEGINNING.unpack_from(content)
+    version, n_dimensions, (n_buckets, shortest, longest) = values[1], values[2], values[10:13]
+    n_entries, n_words, n_labels, _, n_pruned = values[15:]
+    if version != _VERSION:
+        raise InputError(f"{path} is of fastText's version {version}; {_VERSION} is read")
+    if n_pruned >= 0:
+        raise InputError(f"{path} is pruned, as quantised models are; a full model is due")
+    check_dimensions(path, n_dimensions)
+    if not 0 <= longest <= _MAX_GRAM or shortest < 0 or n_buckets < 0 or longest > 0 == n_buckets:
+        raise InputError(
+            f"{path} claims n-grams of {shortest} to {longest} characters in {n_buckets:,} rows"
+        )
+    is_possible = n_words > 0 and n_labels >= 0 and n_entries == n_words + n_labels
+    if not is_possible or n_entries * (1 + _ENTRY.size) > len(content):
+        raise InputError(
+            f"{path} claims {n_words:,} words and {n_labels:,} labels among {n_entries:,} entries"
+            f", and has {len(content):,} bytes"
+        )
+    rows, at = _dictionary(path, content, (n_entries, n_words), wanted)
+    shape = (n_words + n_buckets, n_dimensions)
+    after = _after_matrix(path, content, at, shape)
+    _after_matrix(path, content, after, None)
+    return _Model(
+        n_words=n_words,
+        grams=Grams(shortest, longest, n_buckets, n_words),
+        rows=rows,
+        matrix=np.memmap(path, "<f4", "r", at + _MATRIX.size, shape),
+    )
+
+
+def _dictionary(
+    path: Path, content: mmap.mmap, sizes: tuple[int, int], wanted: Collection[str]
+) -> tuple[dict[str, int], int]:
+    """Return the row of each wanted word, and where the dictionary ends.
+
+    Args:
+        path: of the file.
+        content: of the file.
+        sizes: the dictionary's entries, and how many of them, the first ones, are words.
+        wanted: the words.
+    """
+    n_entries, n_words = sizes
+    words = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
+    rows: dict[str, int] = {}
+    at = _BEGINNING.size
+    for row in range(n_entries):
+        end = content.find(b"\0", at, at + _MAX_WORD)
+        after = end + 1 + _ENTRY.size
+        if end < 0 or after > len(content):
+            raise InputError(f"{path} ends, or is damaged, in entry {row + 1:,} of its dictionary")
+        if row < n_words and (word := words.get(content[at:end])) is not None:
+            if word in rows:
+                raise InputError(
+                    f"{path}: {word!r} stands in entry {rows[word] + 1:,} of its dictionary and "
+                    f"again in entry {row + 1:,}"
+                )
+            rows[word] = row
+        at = after
+    return rows, at
+
+
+def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int] | None) -> int:
+    """Return where a matrix ends.
+
+    Args:
+        path: of the file.
+        content: of the file.
+        at: where the matrix begins.
+        shape: that it must have; None where it may have any.
+
+    Raises:
+        InputError: it is quantised, has another shape, or is cut off.
+    """
+    if at + _MATRIX.size > len(content):
+        raise InputError(f"{path} ends before its matrices; it has {len(content):,} bytes")
+    is_quantised, n_rows, n_columns = _MATRIX.unpack_from(content, at)
+    if is_quantised:
+        raise InputError(f"{path} is quantised, as .ftz files are; a full model is due")
+    if shape is not None and (n_rows, n_columns) != shape:
+        raise InputError(
+            f"{path} has a matrix of {n_rows:,} by {n_columns:,}; {shape[0]:,} by {shape[1]:,} is "
+            "due"
+        )
+    end = at + _MATRIX.size + _NUMBER_SIZE * int(n_rows * n_columns)
+    if min(n_rows, n_columns) < 0 or end > len(content):
+        raise InputError(
+            f"{path} claims a matrix of {n_rows:,} by {n_columns:,} and ends within it: it has "
+            f"{len(content):,} bytes"
+        )
+    return end
+
+
+FORMATS.register(
+    "fasttext",
+    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, load=_load),
+)

@@ -1,0 +1,121 @@
+"""Reads tables of words or terms and their vectors: Parquet, Arrow, Feather."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.embeddings import FORMATS, Format
+from medsim.embeddings.files import (
+    beginning_of,
+    check_dimensions,
+    itself,
+    reason,
+    signature,
+    what_it_is,
+)
+from medsim.embeddings.keyed import FITTING, keyed
+from medsim.embeddings.vocabulary import table_keys
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.embeddings import Request, TermVectors, WordVectors
+    from medsim.embeddings.keyed import Keys
+    from medsim.kernels.types import Rows, Vectors
+
+_DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"
+_PARQUET = b"PAR1"
+_ARROW = b"ARROW1"
+_COLUMNS = ("vector", "embedding", "vectors", "embeddings")
+
+
+def _recognises(path: Path) -> bool:
+    return signature(path).startswith((_PARQUET, _ARROW))
+
+
+def _load(path: Path, request: Request) -> WordVectors | TermVectors:
+    """Return what a table has of what is wanted; see ``medsim.embeddings.Load``.
+
+    Its vectors are lists of numbers, in a column of one of the names ``_COLUMNS`` or in its only
+    column of lists. A column of text named "term" has terms, all else has words unless the option
+    ``keys`` says otherwise. Only the vectors that are wanted are collected.
+    """
+    try:
+        table = _scan(path)
+        keys = table_keys(path, table, request.options.keys)
+        what = f"{_DESCRIBES}, rows of {keys.kind}"
+        request.options.check_fit(what, *FITTING[keys.kind])
+        column = _vector_column(path, table.collect_schema())
+        vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
+        return keyed(keys, request, lambda rows: _taken(keys, vectors, rows))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+
+
+def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
+    """Return some vectors.
+
+    Args:
+        keys: of all rows.
+        vectors: of all rows, in one column of lists.
+        rows: int64[n_rows], increasing.
+
+    Raises:
+        InputError: one has another length than the first of the table, or lacks a value.
+    """
+    n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
+    check_dimensions(keys.path, n_dimensions)
+    wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})
+    taken = (
+        vectors.with_row_index("row")
+        .join(wanted, on="row", how="semi")
+        .sort("row")
+        .collect(engine="streaming")
+    )["vector"]
+    sizes = taken.list.len().fill_null(0).to_numpy()
+    if (sizes != n_dimensions).any():
+        at = int((sizes != n_dimensions).argmax())
+        raise _fault(keys, rows[at], f"{sizes[at]:,} numbers; the first row has {n_dimensions:,}")
+    flat = taken.explode()
+    if len(rows) and flat.null_count():
+        at = int(flat.is_null().arg_max() or 0) // n_dimensions
+        raise _fault(keys, rows[at], "a value that is null")
+    return flat.to_numpy().reshape(len(rows), n_dimensions)
+
+
+def _fault(keys: Keys, row: int, has: str) -> InputError:
+    key = keys.values[row]
+    return InputError(f"{keys.path}: the vector of {key!r}, row {row + 1:,}, has {has}")
+
+
+def _vector_column(path: Path, schema: pl.Schema) -> str:
+    """Return the column of a table that has the vectors."""
+    lists = [name for name, kind in schema.items() if _is_vector(kind)]
+    found = [name for known in _COLUMNS for name in lists if name.lower() == known][:1] or lists
+    if len(found) != 1:
+        raise InputError(
+            f"{path} has the columns {', '.join(schema)}; one of lists of numbers is due, or one "
+            f"that is named {', '.join(_COLUMNS)}"
+        )
+    return found[0]
+
+
+def _is_vector(kind: pl.DataType) -> bool:
+    return isinstance(kind, (pl.List, pl.Array)) and kind.inner.is_numeric()
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    beginning = beginning_of(path)
+    if beginning.startswith(_PARQUET):
+        return pl.scan_parquet(path, glob=False)
+    if beginning.startswith(_ARROW):
+        return pl.scan_ipc(path, glob=False)
+    raise InputError(f"{path} {what_it_is(beginning)}; a Parquet or Arrow file is due")
+
+
+FORMATS.register(
+    "table", Format(describes=_DESCRIBES, recognises=_recognises, files=itself, load=_load)
+)

@@ -1,0 +1,154 @@
+"""Reads the words or terms that name the rows of an array, from a file beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.embeddings.files import reason
+from medsim.embeddings.keyed import TERMS, WORDS, Keys
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUFFIXES = (".txt", ".json", ".parquet", ".csv", ".tsv")
+"""Of the files in which a vocabulary may be."""
+
+_ACCEPTED = ", ".join(SUFFIXES)
+
+COLUMNS = ("word", "token", "term", "index")
+"""Names of a column of words or terms, the first that a table has counts."""
+
+
+def candidates(array: Path) -> list[Path]:
+    """Return the files that may name the rows of an array.
+
+    Those that bear its name, less the suffix; else all in its folder.
+    """
+    beside = sorted(
+        file
+        for file in array.parent.iterdir()
+        if file.suffix.lower() in SUFFIXES and file.is_file() and not file.name.startswith(".")
+    )
+    return [file for file in beside if file.stem == array.stem] or beside
+
+
+def find_vocabulary(array: Path, given: Path | None) -> Path:
+    """Return the file that names the rows of an array.
+
+    Args:
+        array: its file.
+        given: the file that the user names, if any.
+
+    Raises:
+        InputError: there is none, or more than one may be meant.
+    """
+    if given is not None:
+        return given
+    found = candidates(array)
+    if len(found) == 1:
+        return found[0]
+    several = ", ".join(file.name for file in found)
+    says = f"several files may ({several})" if found else f"none beside it does ({_ACCEPTED})"
+    raise InputError(f"{array} needs a file that names its rows, and {says}; add ,vocabulary=FILE")
+
+
+def read_vocabulary(path: Path, keys: str | None) -> Keys:
+    """Return the words or terms of a file, in order of row.
+
+    A text file has one a line; a JSON file is a list of them, or an object that gives the row of
+    each, counted from 0; a table has them in a column of one of the names ``COLUMNS``, or in its
+    only column of text. A column named "term" has terms, all else has words unless ``keys`` says
+    otherwise.
+
+    Raises:
+        InputError: the file cannot be read, or is none of these.
+    """
+    try:
+        match path.suffix.lower():
+            case ".txt":
+                return Keys(path=path, values=_lines(path), kind=keys or WORDS)
+            case ".json":
+                return Keys(path=path, values=_of_json(path), kind=keys or WORDS)
+            case ".parquet":
+                return table_keys(path, pl.scan_parquet(path, glob=False), keys)
+            case ".csv" | ".tsv":
+                return table_keys(path, _scan_text(path), keys)
+            case _:
+                raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+
+
+def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
+    """Return the words or terms of a table; see ``read_vocabulary``.
+
+    Raises:
+        InputError: it has no rows, or no column of words or terms, or a row has none.
+    """
+    name = _text_column(path, table.collect_schema())
+    values = table.select(name).collect().to_series()
+    if values.is_empty():
+        raise InputError(f"{path} has no rows")
+    if values.null_count():
+        row = int(values.is_null().arg_max() or 0)
+        raise InputError(f"{path}: row {row + 1:,} has no {name}")
+    kind = keys or (TERMS if name.lower() == "term" else WORDS)
+    return Keys(path=path, values=values.to_list(), kind=kind)
+
+
+def _text_column(path: Path, schema: pl.Schema) -> str:
+    """Return the column of a table that names its rows."""
+    texts = [name for name, kind in schema.items() if kind == pl.String]
+    named = [name for known in COLUMNS for name in texts if name.lower() == known]
+    found = named[:1] or texts
+    if len(found) != 1:
+        raise InputError(
+            f"{path} has the columns {', '.join(schema)}; one of text is due, or one that is named "
+            f"{', '.join(COLUMNS)}"
+        )
+    return found[0]
+
+
+def _lines(path: Path) -> list[str]:
+    lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if not lines[-1]:
+        del lines[-1]
+    values = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            values.append(line.removesuffix(b"\r").decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: line {number:,} is not UTF-8 ({error.reason})") from error
+    return values
+
+
+def _of_json(path: Path) -> list[str]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON text ({error})") from error
+    values = content
+    if isinstance(content, dict):
+        rows = list(content.values())
+        if not all(type(row) is int for row in rows) or sorted(rows) != list(range(len(rows))):
+            raise InputError(f"{path} does not give each of the rows 0 to {len(rows) - 1:,} a word")
+        values = sorted(content, key=content.__getitem__)
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise InputError(f"{path} is neither a list of words nor an object of words and rows")
+    return values
+
+
+def _scan_text(path: Path) -> pl.LazyFrame:
+    is_tabbed = path.suffix.lower() == ".tsv"
+    return pl.scan_csv(
+        path,
+        glob=False,
+        separator="\t" if is_tabbed else ",",
+        quote_char=None if is_tabbed else '"',
+        infer_schema=False,
+        empty_string_is_null=False,
+    )

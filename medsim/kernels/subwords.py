@@ -1,0 +1,108 @@
+"""Finds the rows of a word's character n-grams in fastText's input matrix, and their mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from medsim.kernels.compiler import kernel
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Bytes, Rows, Starts, Vectors
+
+_TOP_BITS = 0b1100_0000
+_INSIDE = 0b1000_0000
+
+
+class Grams(NamedTuple):
+    """Which n-grams a model has, and where.
+
+    Attributes:
+        shortest: characters of the shortest.
+        longest: characters of the longest; 0 where it has none.
+        n_buckets: rows that they share, by their hash.
+        first_row: where those rows begin.
+    """
+
+    shortest: int
+    longest: int
+    n_buckets: int
+    first_row: int
+
+
+@kernel
+def is_inside(byte: np.uint8) -> bool:
+    """Return whether a byte of UTF-8 goes on with a character that has begun."""
+    return byte & _TOP_BITS == _INSIDE
+
+
+@kernel
+def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Grams) -> tuple[Starts, Rows]:
+    """Return the rows whose mean is the vector of each word.
+
+    Every n-gram of a word in angle brackets, except a bracket alone, has the row that its 32-bit
+    FNV-1a hash falls on (Bojanowski et al. 2017, section 3.2). fastText hashes bytes as signed
+    numbers, so one of 128 or more changes the upper bits as well.
+
+    Args:
+        text: uint8[n_bytes], the words in UTF-8 with their brackets, one after the other.
+        starts: int64[n_words + 1].
+        own_rows: int64[n_words], the row of the word itself, or -1 where it has none.
+        grams: of the model.
+
+    Returns:
+        int64[n_words + 1] and int64[n_rows]: a word's own row, then those of its n-grams from left
+        to right, shorter ones first. Time and memory O(n_bytes * number of lengths).
+    """
+    lengths = max(0, grams.longest - max(grams.shortest, 1) + 1)
+    rows = np.empty(len(own_rows) + len(text) * lengths, np.int64)
+    row_starts = np.zeros(len(starts), np.int64)
+    n_rows = 0
+    for word in range(len(own_rows)):
+        if own_rows[word] >= 0:
+            rows[n_rows] = own_rows[word]
+            n_rows += 1
+        first, stop = starts[word], starts[word + 1]
+        for begin in range(first, stop):
+            if is_inside(text[begin]):
+                continue
+            hashed = np.uint64(2166136261)
+            length = 0
+            for at in range(begin, stop):
+                byte = np.uint64(text[at])
+                signed = byte | np.uint64(0xFFFFFF00) if byte > np.uint64(127) else byte
+                hashed = (hashed ^ signed) * np.uint64(16777619) & np.uint64(0xFFFFFFFF)
+                if at + 1 < stop and is_inside(text[at + 1]):
+                    continue
+                length += 1
+                if length > grams.longest:
+                    break
+                is_bracket = length == 1 and (begin == first or at + 1 == stop)
+                if length >= grams.shortest and not is_bracket:
+                    bucket = np.int64(hashed % np.uint64(grams.n_buckets))
+                    rows[n_rows] = grams.first_row + bucket
+                    n_rows += 1
+        row_starts[word + 1] = n_rows
+    return row_starts, rows[:n_rows]
+
+
+@kernel
+def means(matrix: Vectors, starts: Starts, rows: Rows) -> Vectors:
+    """Return the means of groups of rows, added up one after the other as fastText does.
+
+    Args:
+        matrix: float32[n_rows, n_dimensions].
+        starts: int64[n_groups + 1], where each group begins in ``rows``.
+        rows: int64[n_members], rows of the matrix.
+
+    Returns:
+        float32[n_groups, n_dimensions]; zeros where a group has no rows.
+    """
+    found = np.zeros((len(starts) - 1, matrix.shape[1]), np.float32)
+    for group in range(len(starts) - 1):
+        for member in range(starts[group], starts[group + 1]):
+            found[group] += matrix[rows[member]]
+        if starts[group + 1] > starts[group]:
+            found[group] *= np.float32(1 / (starts[group + 1] - starts[group]))
+    return found

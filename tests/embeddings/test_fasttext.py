@@ -1,0 +1,212 @@
+"""fastText's binary models, beside what fastText itself makes of them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fixtures.embeddings import request, words_in
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from medsim.embeddings import FORMATS
+from medsim.errors import InputError, OptionError
+
+fasttext = pytest.importorskip("fasttext", reason="fastText has no wheel for this Python")
+
+TEXT = "heart attack is an infarction of the naïve 心臓 non-small 12 Asthma é hearts\n" * 20
+MODELS: dict[str, dict[str, Any]] = {
+    "skipgram": {"model": "skipgram", "minn": 2, "maxn": 4},
+    "cbow": {"model": "cbow", "minn": 3, "maxn": 6},
+    "single characters": {"model": "skipgram", "minn": 1, "maxn": 1},
+    "long ones only": {"model": "skipgram", "minn": 6, "maxn": 8},
+    "no subwords": {"model": "skipgram", "minn": 0, "maxn": 0},
+}
+UNSEEN = ["heartattack", "x", "xy", "naïvité", "心臓病", "z" * 40, "\U0001d4b3é", "heart!s"]
+
+
+@pytest.fixture(scope="module")
+def train(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Path, Any]]:
+    """Return what trains a tiny model once, and gives its file and fastText's own view of it."""
+    folder = tmp_path_factory.mktemp("fasttext")
+    trained: dict[str, tuple[Path, Any]] = {}
+    corpus = folder / "corpus.txt"
+    corpus.write_text(TEXT, encoding="utf-8")
+
+    def get(name: str) -> tuple[Path, Any]:
+        if name not in trained:
+            options = {"dim": 5, "bucket": 97, "minCount": 1, "epoch": 1, "thread": 1, "verbose": 0}
+            model = fasttext.train_unsupervised(str(corpus), **options, **MODELS[name])
+            path = folder / f"{name}.bin"
+            model.save_model(str(path))
+            trained[name] = path, model
+        return trained[name]
+
+    return get
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_words_of_the_dictionary_have_the_vectors_that_fasttext_gives(train, name: str) -> None:
+    path, model = train(name)
+
+    found = words_in("fasttext", path, [" ".join(model.get_words())])
+
+    assert set(found.words) >= set(model.get_words()) - {"</s>"}
+    assert found.n_vocabulary == len(model.get_words())
+    for word, vector, seen in zip(found.words, found.vectors, found.in_vocabulary, strict=True):
+        assert seen == (word in model.get_words())
+        assert vector.tolist() == model.get_word_vector(word).tolist()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_unseen_words_have_the_vectors_that_fasttext_gives(train, name: str) -> None:
+    path, model = train(name)
+
+    found = words_in("fasttext", path, UNSEEN, parts="never", case="keep")
+
+    assert not found.in_vocabulary.any()
+    for word, vector in zip(found.words, found.vectors, strict=True):
+        assert vector.tolist() == model.get_word_vector(word).tolist()
+    for word in set(UNSEEN) - set(found.words):
+        assert not len(model.get_subwords(word)[0])
+        assert not model.get_word_vector(word).any()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), max_size=5))
+def test_any_text_has_the_vectors_that_fasttext_gives(train, terms: list[str]) -> None:
+    path, model = train("skipgram")
+
+    found = words_in("fasttext", path, set(terms))
+
+    for word, vector in zip(found.words, found.vectors, strict=True):
+        assert vector.tolist() == model.get_word_vector(word).tolist()
+
+
+def test_the_mark_of_a_sentence_end_has_no_n_grams(train) -> None:
+    path, model = train("cbow")
+
+    found = words_in("fasttext", path, ["</s>"])
+
+    assert found.words[0] == "</s>"
+    assert found.vectors[0].tolist() == model.get_word_vector("</s>").tolist()
+
+
+def test_unseen_words_are_made_only_where_no_form_is_known(train) -> None:
+    path, _ = train("skipgram")
+
+    found = words_in("fasttext", path, ["Heart (non-Large) ASTHMA Unseen-Word"])
+
+    assert dict(zip(found.words, found.in_vocabulary.tolist(), strict=True)) == {
+        "heart": True,
+        "asthma": False,
+        "unseen-word": False,
+        "non-large": False,
+    }
+
+
+def test_a_supervised_model_has_words_and_its_labels_are_none(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("__label__a heart attack\n__label__b lung\n" * 20, encoding="utf-8")
+    model = fasttext.train_supervised(
+        str(corpus), dim=4, minn=2, maxn=3, bucket=50, epoch=1, thread=1, verbose=0
+    )
+    path = tmp_path / "supervised.bin"
+    model.save_model(str(path))
+
+    found = words_in("fasttext", path, ["heart lung liver __label__a"], parts="never")
+
+    rows = dict(zip(found.words, found.in_vocabulary.tolist(), strict=True))
+    assert rows["heart"]
+    assert rows["lung"]
+    assert not rows["liver"]
+    assert not rows.get("__label__a", False)
+    for word in ("heart", "lung", "liver"):
+        vector = found.vectors[found.words.index(word)]
+        assert vector.tolist() == model.get_word_vector(word).tolist()
+
+
+def test_a_quantised_model_is_refused(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    lines = [f"__label__{n % 2} word{n} word{n + 1}\n" for n in range(300)]
+    corpus.write_text("".join(lines), encoding="utf-8")
+    model = fasttext.train_supervised(str(corpus), dim=4, epoch=1, thread=1, verbose=0)
+    model.quantize(qnorm=False)
+    path = tmp_path / "model.ftz"
+    model.save_model(str(path))
+
+    assert FORMATS.get("fasttext").recognises(path)
+    with pytest.raises(InputError, match=r"is quantised, as \.ftz files are"):
+        words_in("fasttext", path, ["word1"])
+
+
+def changed(path: Path, to: Path, at: int, layout: str, value: int) -> Path:
+    """Write a copy of a file with one number changed."""
+    content = bytearray(path.read_bytes())
+    struct.pack_into(layout, content, at, value)
+    to.write_bytes(content)
+    return to
+
+
+@pytest.mark.parametrize(
+    ("at", "layout", "value", "message"),
+    [
+        (4, "<i", 11, "version 11; 12 is read"),
+        (8, "<i", 0, "vectors of 0 numbers"),
+        (8, "<i", 70_000, "vectors of 70,000 numbers"),
+        (8, "<i", 6, "matrix of .* by 5; .* by 6 is due"),
+        (40, "<i", 98, "has a matrix of"),
+        (40, "<i", 0, "claims n-grams of 2 to 4 characters in 0 rows"),
+        (40, "<i", -1, "n-grams of 2 to 4 characters in -1 rows"),
+        (44, "<i", -1, "n-grams of -1 to 4"),
+        (48, "<i", 1000, "n-grams of 2 to 1000"),
+        (64, "<i", 2**31 - 1, "claims 15 words and 0 labels among 2,147,483,647 entries"),
+        (68, "<i", 0, "claims 0 words"),
+        (84, "<q", 4, "is pruned"),
+    ],
+)
+def test_a_header_that_lies_is_refused(
+    train, tmp_path: Path, at: int, layout: str, value: int, message: str
+) -> None:
+    path = changed(train("skipgram")[0], tmp_path / "model.bin", at, layout, value)
+
+    with pytest.raises(InputError, match=message):
+        words_in("fasttext", path, ["heart"])
+
+
+def test_a_model_that_is_cut_off_is_refused_wherever_that_is(train, tmp_path: Path) -> None:
+    content = train("skipgram")[0].read_bytes()
+    path = tmp_path / "model.bin"
+    for size in (*range(0, 420, 7), len(content) // 2, len(content) - 330, len(content) - 1):
+        path.write_bytes(content[:size])
+        with pytest.raises(InputError, match=r"model\.bin"):
+            words_in("fasttext", path, ["heart"])
+
+
+def test_a_vector_that_is_not_finite_is_refused(train, tmp_path: Path) -> None:
+    source, model = train("no subwords")
+    content = source.read_bytes()
+    row = model.get_word_vector("heart").tobytes()
+    path = tmp_path / "model.bin"
+    path.write_bytes(content.replace(row, np.full(5, np.nan, "<f4").tobytes()))
+
+    with pytest.raises(InputError, match="the vector of 'heart' has a value that is not finite"):
+        words_in("fasttext", path, ["heart"])
+
+
+def test_a_word_that_comes_twice_is_refused(train, tmp_path: Path) -> None:
+    path = tmp_path / "model.bin"
+    content = train("skipgram")[0].read_bytes()
+    path.write_bytes(content.replace("naïve".encode() + b"\0", b"attack\0", 1))
+
+    with pytest.raises(InputError, match=r"'attack' stands in entry \d+ .*again in entry \d+"):
+        words_in("fasttext", path, ["attack"])
+
+
+def test_options_of_other_embeddings_are_refused(train) -> None:
+    with pytest.raises(OptionError, match="option vocabulary=x does not fit"):
+        FORMATS.get("fasttext").load(train("cbow")[0], request(["heart"], vocabulary="x"))

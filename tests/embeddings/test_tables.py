@@ -1,0 +1,193 @@
+"""Tables of words or terms and their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from medsim.errors import InputError, OptionError
+
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
+    "v.parquet": lambda frame, path: frame.write_parquet(path, row_group_size=2),
+    "v.arrow": lambda frame, path: frame.write_ipc(path),
+    "v.feather": lambda frame, path: frame.write_ipc(path, compression="lz4"),
+}
+FRAME = pl.DataFrame({"word": list(ROWS), "vector": list(ROWS.values())})
+Numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+every = pytest.mark.parametrize("file", WRITERS)
+
+
+def write(folder: Path, frame: pl.DataFrame, file: str = "v.parquet") -> Path:
+    WRITERS[file](frame, folder / file)
+    return folder / file
+
+
+@every
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pl.List(pl.Float32),
+        pl.List(pl.Float64),
+        pl.Array(pl.Float64, 3),
+        pl.Array(pl.Float32, 3),
+    ],
+)
+def test_wanted_words_are_read(tmp_path: Path, file: str, kind: pl.DataType) -> None:
+    path = write(tmp_path, FRAME.with_columns(pl.col("vector").cast(kind)), file)
+
+    found = words_in("table", path, ["asthma", "heart naïve", "lung", "心臓"])
+
+    assert as_rows(found) == as_float32(ROWS)
+    assert found.in_vocabulary.all()
+    assert found.n_vocabulary == 4
+    assert as_rows(words_in("table", path, ["心臓"])) == as_float32({"心臓": ROWS["心臓"]})
+    assert words_in("table", path, ["lung"]).vectors.shape == (0, 3)
+
+
+@every
+def test_whole_numbers_are_numbers(tmp_path: Path, file: str) -> None:
+    path = write(tmp_path, pl.DataFrame({"token": ["a", "b"], "v": [[1, 2], [3, -4]]}), file)
+
+    assert as_rows(words_in("table", path, ["b"])) == {"b": [3, -4]}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(
+    rows=st.dictionaries(st.text("aBé- ", min_size=1), st.tuples(Numbers, Numbers), min_size=1),
+    file=st.sampled_from(sorted(WRITERS)),
+)
+def test_what_is_written_is_read(
+    tmp_path: Path, rows: dict[str, tuple[float, float]], file: str
+) -> None:
+    frame = pl.DataFrame({"word": list(rows), "vector": [list(row) for row in rows.values()]})
+    path = write(tmp_path, frame, file)
+    looked_up = request(rows).words
+
+    found = as_rows(words_in("table", path, rows))
+
+    assert found == {word: list(row) for word, row in rows.items() if word in looked_up}
+
+
+def test_named_columns_come_before_others(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "note": ["x", "y"],
+            "Word": ["heart", "lung"],
+            "counts": [[1], [2, 3]],
+            "Embedding": [[1.0, 2.0], [3.0, 4.0]],
+        }
+    )
+
+    assert as_rows(words_in("table", write(tmp_path, frame), ["lung"])) == {"lung": [3, 4]}
+
+
+def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
+    path = write(tmp_path, FRAME.rename({"word": "term"}))
+
+    found = terms_in("table", path, ["Heart", "lung", "naïve"])
+    assert found.vectors.tolist() == [
+        as_float32(ROWS)["heart"],
+        [0, 0, 0],
+        as_float32(ROWS)["naïve"],
+    ]
+    assert found.covered.tolist() == [True, False, True]
+    assert words_in("table", path, ["heart"], keys="words").words == ["heart"]
+    assert terms_in("table", write(tmp_path, FRAME), ["heart"], keys="terms").covered.all()
+
+
+@every
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        ([[1.0, 2.0], [1.0], [3.0, 4.0]], "vector of 'lung', row 2, has 1 numbers; the first"),
+        ([[1.0, 2.0], [1.0, 2.0, 3.0], None], "vector of 'lung', row 2, has 3 numbers; the first"),
+        ([[1.0, 2.0], None, [3.0, 4.0]], "vector of 'lung', row 2, has 0 numbers; the first"),
+        ([[1.0, 2.0], [], [3.0, 4.0]], "vector of 'lung', row 2, has 0 numbers; the first"),
+        ([[1.0, 2.0], [1.0, None], [3.0, 4.0]], "'lung', row 2, has a value that is null"),
+        ([[1.0, 2.0], [1.0, np.nan], [3.0, 4.0]], "'lung', row 2, has a value that is not finite"),
+        ([[1.0, 2.0], [1.0, 1e300], [3.0, 4.0]], "'lung', row 2, has a value that is not finite"),
+        ([[], [], []], "vectors of 0 numbers"),
+        ([None, [1.0], [1.0]], "vectors of 0 numbers"),
+    ],
+)
+def test_a_faulty_vector_is_refused_where_it_is_wanted(
+    tmp_path: Path, file: str, vectors: list[list[float]], message: str
+) -> None:
+    frame = pl.DataFrame(
+        {"word": ["heart", "lung", "liver"], "vector": vectors},
+        schema={"word": pl.String, "vector": pl.List(pl.Float64)},
+    )
+    path = write(tmp_path, frame, file)
+
+    with pytest.raises(InputError, match=message):
+        words_in("table", path, ["heart lung"])
+    if vectors[0]:
+        assert words_in("table", path, ["heart"]).words == ["heart"]
+
+
+@every
+def test_a_word_that_is_wanted_and_comes_twice_is_refused(tmp_path: Path, file: str) -> None:
+    path = write(tmp_path, pl.concat([FRAME, FRAME.head(1)]), file)
+
+    with pytest.raises(InputError, match="'asthma' stands in row 1 and again in row 5"):
+        words_in("table", path, ["asthma"])
+    assert words_in("table", path, ["heart"]).words == ["heart"]
+
+
+@every
+def test_a_word_that_is_null_is_refused(tmp_path: Path, file: str) -> None:
+    words = pl.Series("word", ["a", "b", None, "d"])
+
+    with pytest.raises(InputError, match="row 3 has no word"):
+        words_in("table", write(tmp_path, FRAME.with_columns(words), file), ["a"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAME.drop("vector"), "has the columns word; one of lists of numbers is due"),
+        (FRAME.drop("word"), "has the columns vector; one of text is due"),
+        (FRAME.rename({"vector": "a"}).with_columns(b="a"), "one of lists of numbers is due"),
+        (FRAME.with_columns(vector=pl.lit([["x"]]).first()), "one of lists of numbers is due"),
+        (FRAME.clear(), "has no rows"),
+    ],
+)
+def test_a_table_without_its_columns_is_refused(
+    tmp_path: Path, frame: pl.DataFrame, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        words_in("table", write(tmp_path, frame), ["heart"])
+
+
+@every
+def test_a_table_that_is_cut_off_is_refused(tmp_path: Path, file: str) -> None:
+    path = write(tmp_path, FRAME, file)
+    content = path.read_bytes()
+    for size in (0, 3, 8, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:size])
+        with pytest.raises(InputError, match=file):
+            words_in("table", path, ["heart"])
+
+
+def test_a_name_with_the_signs_of_a_pattern_is_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "v[1]*.parquet"
+    FRAME.write_parquet(path)
+
+    assert words_in("table", path, ["heart"]).words == ["heart"]
+
+
+def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, FRAME)
+
+    with pytest.raises(OptionError, match="option vocabulary=x does not fit"):
+        words_in("table", path, ["heart"], vocabulary="x")
+    with pytest.raises(OptionError, match=r"option digits=hash does not fit .*rows of terms"):
+        terms_in("table", path, ["heart"], keys="terms", digits="hash")

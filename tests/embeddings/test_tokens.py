@@ -1,0 +1,225 @@
+"""Words of terms, and the forms in which they are looked up."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.embeddings import WordVectors
+from medsim.embeddings.options import CHOICES, EmbeddingOptions
+from medsim.embeddings.tokens import TermWords, forms, unseen, words_of
+
+Terms = st.lists(st.text("aB1é\u0301ΣI+-'/( \u00a0", max_size=9), max_size=6)
+Options = st.builds(
+    EmbeddingOptions,
+    **{name: st.sampled_from(CHOICES[name]) for name in ("case", "parts", "digits", "coverage")},
+)
+
+
+def embedding(words: Iterable[str], made: Iterable[str] = ()) -> WordVectors:
+    """Return word vectors whose only number is the word's row."""
+    known, others = list(words), list(made)
+    n_words = len(known) + len(others)
+    return WordVectors(
+        words=known + others,
+        vectors=np.arange(n_words, dtype=np.float32).reshape(-1, 1),
+        in_vocabulary=np.arange(n_words) < len(known),
+        n_vocabulary=len(known),
+    )
+
+
+def read(term: str, *words: str, made: Iterable[str] = (), **options: str) -> list[str]:
+    """Return the forms in which a term's words are found."""
+    found = embedding(words, made)
+    result = words_of([term], found, EmbeddingOptions(**options))
+    return [found.words[row] for row in result.word_ids]
+
+
+def is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] in ("P", "S")
+
+
+def spelled(word: str, options: EmbeddingOptions) -> list[str]:
+    """Return the forms of a word, in the order in which they count."""
+    forms = {"keep": [word], "lower": [word.lower()], "fallback": [word, word.lower()]}
+    chosen = forms[options.case]
+    if options.digits == "keep":
+        return chosen
+    mark = "#" if options.digits == "hash" else "0"
+    return chosen + ["".join(mark if c.isdecimal() else c for c in one) for one in chosen]
+
+
+def slowly(term: str, found: WordVectors, options: EmbeddingOptions) -> tuple[list[str], int]:
+    """Return the forms in which a term's words are found, and how many words it has."""
+    known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
+
+    def first(words: list[str]) -> str | None:
+        every = [form for word in words for form in spelled(word, options)]
+        return next((form for form in every if form in known), None)
+
+    chosen: list[str] = []
+    for token in term.split():
+        parts = "".join("\n" if is_punctuation(c) else c for c in token).split("\n")
+        parts = [part for part in parts if part]
+        if not parts:
+            continue
+        stripped = token
+        while is_punctuation(stripped[0]):
+            stripped = stripped[1:]
+        while is_punctuation(stripped[-1]):
+            stripped = stripped[:-1]
+        whole = None if options.parts == "always" else first([token, stripped])
+        of_parts = [] if options.parts == "never" else [first([part]) for part in parts]
+        if whole is not None:
+            chosen.append(whole)
+        elif options.parts == "always" or any(of_parts):
+            chosen += [
+                one or spelled(part, options)[-1] for one, part in zip(of_parts, parts, strict=True)
+            ]
+        else:
+            chosen.append(spelled(stripped, options)[-1])
+    return [form for form in chosen if form in found.words], len(chosen)
+
+
+def test_a_word_counts_as_it_stands_before_it_counts_in_lower_case() -> None:
+    assert read("Asthma", "asthma", "Asthma") == ["Asthma"]
+    assert read("Asthma", "asthma") == ["asthma"]
+    assert read("asthma", "Asthma") == []
+
+
+def test_only_lower_case_counts_where_that_is_asked_for() -> None:
+    assert read("Asthma", "asthma", "Asthma", case="lower") == ["asthma"]
+    assert read("Asthma", "Asthma", case="lower") == []
+
+
+def test_case_is_kept_where_that_is_asked_for() -> None:
+    assert read("Asthma", "asthma", case="keep") == []
+    assert read("Asthma", "asthma", "Asthma", case="keep") == ["Asthma"]
+
+
+def test_outer_punctuation_is_stripped_where_the_token_has_no_vector() -> None:
+    assert read("(acute) asthma, «severe».", "acute", "asthma", "severe") == [
+        "acute",
+        "asthma",
+        "severe",
+    ]
+    assert read("(Acute)", "acute", "(acute)") == ["(acute)"]
+    assert read("Na+", "na", "Na+") == ["Na+"]
+
+
+def test_a_token_of_punctuation_is_no_word() -> None:
+    result = words_of(["-", "heart - lung", ""], embedding(["heart", "-"]), EmbeddingOptions())
+
+    assert result.covered.tolist() == [False, True, False]
+    assert result.n_words.tolist() == [0, 2, 0]
+    assert result.n_unknown.tolist() == [0, 1, 0]
+
+
+def test_parts_count_where_the_whole_is_unknown() -> None:
+    assert read("heart-lung", "heart", "lung", "heart-lung") == ["heart-lung"]
+    assert read("Heart-lung/liver", "heart", "liver") == ["heart", "liver"]
+    assert read("Crohn's+2,4", "crohn", "s", "2", "4") == ["crohn", "s", "2", "4"]
+
+
+def test_parts_come_first_or_never_where_that_is_asked_for() -> None:
+    assert read("heart-lung", "heart", "heart-lung", parts="always") == ["heart"]
+    assert read("heart-lung", "heart", "lung", parts="never") == []
+
+
+def test_digits_are_replaced_where_the_word_has_no_vector_with_them() -> None:
+    assert read("type 12", "type", "##", digits="hash") == ["type", "##"]
+    assert read("B12", "b00", digits="zero") == ["b00"]
+    assert read("2 12", "2", "#", "##", digits="hash") == ["2", "##"]
+    assert read("12", "##", "00") == []
+
+
+def test_an_accent_of_its_own_is_no_punctuation() -> None:
+    assert read("cafe\u0301", "cafe\u0301") == ["cafe\u0301"]
+    assert read("cafe\u0301", "cafe") == []
+
+
+def test_a_word_that_comes_twice_counts_twice() -> None:
+    assert read("heart to heart", "heart", "to") == ["heart", "to", "heart"]
+
+
+def test_a_known_form_is_preferred_then_known_parts_then_a_vector_made_of_the_whole() -> None:
+    assert read("Xyz", "xyz", made=["Xyz"]) == ["xyz"]
+    assert read("xa-xb", "xa", made=["xa-xb", "xb"]) == ["xa", "xb"]
+    assert read("Xa-xb", made=["xa-xb", "Xa-xb"]) == ["xa-xb"]
+    assert read("(Xa)", made=["Xa", "xa", "(xa)"], case="keep") == ["Xa"]
+
+
+def test_any_word_covers_a_term_or_all_must() -> None:
+    terms = ["heart attack", "heart", "lung"]
+
+    some = words_of(terms, embedding(["heart"]), EmbeddingOptions())
+    every = words_of(terms, embedding(["heart"]), EmbeddingOptions(coverage="all"))
+
+    assert some.covered.tolist() == [True, True, False]
+    assert every.covered.tolist() == [False, True, False]
+
+
+def test_no_terms_have_no_words() -> None:
+    result = words_of([], embedding(["heart"]), EmbeddingOptions())
+
+    assert result.starts.tolist() == [0]
+    assert len(result.word_ids) == len(result.covered) == len(result.n_words) == 0
+
+
+def checked(result: TermWords, n_terms: int) -> TermWords:
+    assert result.word_ids.dtype == np.int32
+    assert result.starts.dtype == np.int64
+    assert result.covered.dtype == np.bool_
+    assert result.n_words.dtype == result.n_unknown.dtype == np.int32
+    assert len(result.starts) == n_terms + 1
+    return result
+
+
+@given(Terms, Options, st.data())
+def test_words_are_those_of_the_rules_read_one_by_one(
+    terms: list[str], options: EmbeddingOptions, data: st.DataObject
+) -> None:
+    every = sorted(forms(terms, options))
+    known = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    made = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    found = embedding(known, [form for form in made if form not in known])
+
+    result = checked(words_of(terms, found, options), len(terms))
+
+    for at, term in enumerate(terms):
+        expected, n_words = slowly(term, found, options)
+        rows = result.word_ids[result.starts[at] : result.starts[at + 1]]
+        assert [found.words[row] for row in rows] == expected
+        assert result.n_words[at] == n_words
+        assert result.n_unknown[at] == n_words - len(expected)
+        needed = n_words if options.coverage == "all" else 1
+        assert result.covered[at] == (0 < len(expected) >= needed)
+
+
+@given(Terms, Options, st.data())
+def test_every_word_is_read_where_all_unseen_ones_are_made(
+    terms: list[str], options: EmbeddingOptions, data: st.DataObject
+) -> None:
+    every = sorted(forms(terms, options))
+    known = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+
+    made = unseen(terms, known, options)
+    result = words_of(terms, embedding(known, made), options)
+
+    assert made <= set(every) - set(known)
+    assert not result.n_unknown.any()
+    read_ids = set(result.word_ids.tolist())
+    assert read_ids >= set(range(len(known), len(known) + len(made)))
+
+
+@pytest.mark.parametrize("parts", CHOICES["parts"])
+def test_forms_have_no_white_space(parts: str) -> None:
+    found = forms(["Acute  heart\u00a0attack (2-day)\n"], EmbeddingOptions(parts=parts))
+
+    assert found
+    assert not any(character.isspace() for form in found for character in form)
