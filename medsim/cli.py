@@ -313,7 +313,9 @@ def evaluate(
     threads: Threads = None,
     cache: Annotated[
         Path | None,
-        typer.Option(help="Folder that keeps what encoders made; ~/.cache/medsim/vectors if none."),
+        typer.Option(
+            help="Folder that keeps what encoders made; ~/.cache/medsim/vectors by default."
+        ),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option(help="Replace earlier results at OUT instead of adding to them.")

@@ -157,7 +157,8 @@ def _read(folder: Path, of: type[M]) -> M:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found.get("kind", kind) != kind:
             raise InputError(
-                f"{path} is a manifest of kind {found['kind']!r}, not of {NAMED[kind]}"
+                f"{path} is a manifest of kind {found['kind']!r}, not of {NAMED[kind]}, as "
+                f"{_MADE_WITH[kind]} writes it"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         return of(**found, outputs=outputs)

@@ -225,7 +225,10 @@ def readable(rows: pl.DataFrame) -> pl.DataFrame:
         parts.append(pl.when("among_best").then(pl.lit("*")))
     cell = pl.concat_str(parts, separator=" ", ignore_nulls=True)
     told = rows.with_columns(pl.when(pl.col("value").is_not_null()).then(cell).alias("cell"))
-    index = [*SET, "statistic", *(["embedding"] if over == "metric" else []), "n_pairs"]
+    index = [*SET, "statistic", "n_pairs"]
+    if over == "metric":
+        index = ["embedding", *index]
+        told = told.sort("embedding", maintain_order=True)
     if over == "embedding" and "n_better" not in rows.columns:
         index.remove("n_pairs")  # each embedding has its own
     return _without_empty(told.pivot(over, index=index, values="cell"))

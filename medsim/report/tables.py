@@ -25,6 +25,7 @@ _LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "\N{MINUS SIGN}": "$-$",
 }
 _GAP = "   "  # between the columns of a table
 

@@ -289,7 +289,8 @@ def _joined(
                     f"{out} has another {kind} named {name} (its {part} differs); choose another "
                     "name, or add --overwrite to replace all results"
                 )
-    return {**there, **{name: {**there.get(name, {}), **one} for name, one in own.items()}}
+    every = {**there, **{name: {**there.get(name, {}), **one} for name, one in own.items()}}
+    return dict(sorted(every.items()))
 
 
 def _job(said: _Said) -> dict[str, object]:

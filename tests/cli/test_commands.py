@@ -36,7 +36,17 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_commands_are_those_that_the_readme_tells() -> None:
-    assert COMMANDS == ["build", "convert", "merge", "sql", "stats", "synth", "verify"]
+    assert COMMANDS == [
+        "build",
+        "compare",
+        "convert",
+        "eval",
+        "merge",
+        "sql",
+        "stats",
+        "synth",
+        "verify",
+    ]
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for command in COMMANDS:
         assert f"medsim {command}" in readme
