@@ -125,8 +125,9 @@ def load(path: Path, request: Request) -> TermVectors:
 def files(path: Path, options: EmbeddingOptions) -> list[Path]:
     """Return the model with its weights, its tokenizer, and what is said of it."""
     model = _model(path)
-    weights = sorted(model.parent.glob(f"{model.name}?*"))  # such as model.onnx_data
-    return [model, *weights, _tokenizer(path, options), *settings_files(_root(model))]
+    own = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
+    model_and_weights = sorted(file for file in own if file.is_file())  # such as model.onnx_data
+    return [*model_and_weights, _tokenizer(path, options), *settings_files(_root(model))]
 
 
 def recognises(path: Path) -> bool:

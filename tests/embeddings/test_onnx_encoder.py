@@ -200,6 +200,14 @@ def test_a_model_that_gives_one_vector_a_text_is_taken_as_it_is(tmp_path: Path) 
         vectors_of(tmp_path, "pain", pooling="mean")
 
 
+def test_vectors_of_tokens_are_preferred_to_one_of_the_text(tmp_path: Path) -> None:
+    steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["pooled"], {"keepdims": 0})]
+    write_plain_encoder(tmp_path, *steps, outputs={"pooled": 2, "hidden": 3})
+
+    expected = TABLE[tokens_of("pain")].mean(axis=0)
+    assert np.allclose(vectors_of(tmp_path, "pain"), [expected], atol=1e-6)
+
+
 def test_types_of_tokens_are_fed_where_a_model_wants_them(tmp_path: Path) -> None:
     steps = [
         ("Gather", ["table", "input_ids"], ["own"], {}),

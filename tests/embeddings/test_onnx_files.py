@@ -128,12 +128,16 @@ def test_a_tokenizer_of_another_model_names_the_model(tmp_path: Path) -> None:
         vectors_of(tmp_path, "pain")
 
 
-def test_a_model_of_other_inputs_is_refused(tmp_path: Path) -> None:
-    write_plain_encoder(
-        tmp_path, ("Gather", ["table", "offsets"], ["hidden"], {}), inputs=["offsets"]
-    )
+@pytest.mark.parametrize(
+    "shape",
+    [{"inputs": ["offsets"]}, {"inputs": ["input_ids", "offsets"]}, {"dtype": "UINT8"}],
+)
+def test_a_model_of_other_inputs_is_refused(tmp_path: Path, shape: dict) -> None:
+    source = shape.get("inputs", ["input_ids"])[-1]
+    step = ("Cast", [source], ["ids"], {"to": 7})
+    write_plain_encoder(tmp_path, step, ("Gather", ["table", "ids"], ["hidden"], {}), **shape)
 
-    with pytest.raises(InputError, match="is no encoder of tokens: it takes offsets tensor"):
+    with pytest.raises(InputError, match=rf"is no encoder of tokens: it takes .*{source} tensor"):
         vectors_of(tmp_path, "pain")
 
 
