@@ -159,7 +159,7 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
         return math.inf
     low, high = float(values[n_below - 1]), float(values[n_below])
     middle = low / 2 + high / 2
-    return middle if low < middle <= high else high
+    return middle if low < middle else high
 
 
 def _average_precision(n_positive: Counts, n_negative: Counts) -> float:

@@ -120,6 +120,7 @@ def test_a_similarity_of_infinity_is_taken_for_a_positive_by_any_threshold() -> 
 
     assert scores.threshold.value == INF
     assert scores.accuracy.value == pytest.approx(1 / 3)
+    assert plain([0.0, INF, INF], [True, False, False]).threshold.value == -INF
 
 
 @pytest.mark.parametrize("n_positive", [0, 6, 10, 14, 20])

@@ -63,6 +63,18 @@ def test_equal_contenders_are_both_the_best() -> None:
     assert found["c"].n_worse == 2
 
 
+def test_what_cannot_be_told_from_one_of_the_best_is_among_them() -> None:
+    found = standings(
+        [
+            Comparison(first="a", second="b", difference=0.0, p=1.0),
+            Comparison(first="a", second="c", difference=0.1, p=0.01),
+            Comparison(first="b", second="c", difference=0.1, p=0.2),
+        ]
+    )
+
+    assert found["c"] == Standing(n_better=0, n_worse=1, among_best=True)
+
+
 def test_what_cannot_be_compared_counts_for_nobody() -> None:
     found = standings([Comparison(first="a", second="b", difference=math.nan, p=math.nan)])
 
