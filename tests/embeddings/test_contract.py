@@ -118,6 +118,7 @@ def test_the_fingerprint_changes_with_every_file(tmp_path: Path, name: str) -> N
         b"\x1f\x8b and then nothing",
         b"one word a line\nand more\n",
         b'{"a": [1, 2]}',
+        b"abcdefgh{",
         bytes(range(256)),
     ],
 )

@@ -87,6 +87,12 @@ def test_any_text_has_the_vectors_that_fasttext_gives(train, terms: list[str]) -
         assert vector.tolist() == model.get_word_vector(word).tolist()
 
 
+def test_an_unseen_word_that_is_too_short_for_n_grams_has_no_vector(train) -> None:
+    path, _ = train("long ones only")
+
+    assert words_in("fasttext", path, ["x hearthear heart"]).words == ["heart", "hearthear"]
+
+
 def test_the_mark_of_a_sentence_end_has_no_n_grams(train) -> None:
     path, model = train("cbow")
 

@@ -169,6 +169,24 @@ def test_a_header_that_claims_more_than_the_file_holds_is_refused_at_once(
     assert peak < 1 << 23
 
 
+def test_a_file_that_is_a_little_too_small_for_its_header_is_refused_at_once(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text("2 3\na 1 2 3\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match="claims 2 words of 3 numbers, which a file of 12 bytes"):
+        words_in("word2vec-text", path, ["a"])
+
+
+def test_the_first_row_shows_that_a_header_claims_too_few_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text("2 2\nthe 1 2 3\na 1 2 3\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match="line 2 has 3 numbers where 2 are due"):
+        words_in("word2vec-text", path, ["heart"])
+
+
 @pytest.mark.parametrize("n_dimensions", [0, 65_537])
 def test_absurd_dimensions_are_refused(tmp_path: Path, n_dimensions: int) -> None:
     path = tmp_path / "vectors.vec"
