@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +18,9 @@ from medsim.evaluation.significance import Test
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from medsim.kernels.types import Values
+    from medsim.kernels.types import Table, Values
 
 RESAMPLES = 10_000
 """How many resamples are drawn by default: p-values go down to 0.0002."""
@@ -70,9 +71,11 @@ def bca_spearman(
     """
     similarities = checked_values("similarities", similarities)
     ratings = checked_values("ratings", ratings, len(similarities))
-    _check(len(ratings), seed=seed, resamples=resamples, level=level)
-    bootstrap = _Bootstrap((similarities,), ratings, seed)
-    return bootstrap.test(resamples, checked_threads(threads), level)
+    order = np.lexsort([similarities, ratings])
+    bootstrap = SpearmanBootstrap(
+        [similarities[order]], ratings[order], seed=seed, resamples=resamples, threads=threads
+    )
+    return bootstrap.correlation(0, level)
 
 
 def bca_spearman_difference(
@@ -109,76 +112,120 @@ def bca_spearman_difference(
     similarities1 = checked_values("similarities", similarities1)
     similarities2 = checked_values("similarities", similarities2, len(similarities1))
     ratings = checked_values("ratings", ratings, len(similarities1))
-    _check(len(ratings), seed=seed, resamples=resamples, level=level)
-    bootstrap = _Bootstrap((similarities1, similarities2), ratings, seed)
-    return bootstrap.test(resamples, checked_threads(threads), level)
+    order = np.lexsort([similarities1, similarities2, ratings])
+    bootstrap = SpearmanBootstrap(
+        [similarities1[order], similarities2[order]],
+        ratings[order],
+        seed=seed,
+        resamples=resamples,
+        threads=threads,
+    )
+    return bootstrap.difference(0, 1, level)
 
 
-class _Bootstrap:
-    """A correlation with ratings, or the difference of two, that is taken of resampled pairs.
+class SpearmanBootstrap:
+    """Spearman's correlations of several similarities with ratings, in the same resamples of pairs.
+
+    What a resample draws depends on the order of pairs alone: on the same pairs in the same order
+    each correlation, and each difference of two, comes out the same whatever else there is.
 
     Args:
-        sides: one array of similarities or two, float64[n_pairs] each.
+        sides: similarities, float64[n_pairs] each, at most 3,000,000 pairs.
         ratings: float64[n_pairs].
-        seed: of the draws.
+        seed: of the draws, from 0 to 2**64 - 1.
+        resamples: how many, at least 100.
+        threads: how many to use, all available ones by default; results do not depend on it. Each
+            takes 12 bytes a pair.
+
+    Raises:
+        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
     """
 
-    def __init__(self, sides: Sequence[Values], ratings: Values, seed: int) -> None:
-        ranks = [ranked(values).ranks for values in (*sides, ratings)]
-        # The same pairs in any order are drawn alike; and ratings in order are read in order.
-        order = np.lexsort(ranks)
-        self._sides = np.stack([of_side[order] for of_side in ranks[:-1]])
-        self._ratings = ranks[-1][order]
-        self._seed = np.uint64(seed)
+    def __init__(
+        self,
+        sides: Sequence[Values],
+        ratings: Values,
+        *,
+        seed: int = 0,
+        resamples: int = RESAMPLES,
+        threads: int | None = None,
+    ) -> None:
+        _check(len(ratings), seed=seed, resamples=resamples)
+        self._ratings = ranked(checked_values("ratings", ratings)).ranks
+        checked = [checked_values("similarities", one, len(ratings)) for one in sides]
+        self._sides = np.array([ranked(one).ranks for one in checked], np.int32)
+        self._jackknifed: dict[int, Values] = {}
+        self._resampled = self._drawn(np.uint64(seed), resamples, checked_threads(threads))
 
-    def test(self, resamples: int, threads: int, level: float) -> Test:
-        """Return the statistic with its interval and its p."""
-        n_pairs = len(self._ratings)
-        estimate = self._estimate()
-        if math.isnan(estimate) or n_pairs < _FEWEST_PAIRS:
-            return Test(method="bca", statistic=estimate, p=math.nan)
-        resampled = self._resampled(resamples, threads)
-        if not len(resampled):
+    def correlation(self, side: int, level: float = 0.95) -> Test:
+        """Return the correlation of one of the similarities; see ``bca_spearman``."""
+        return self._tested(
+            self._estimate(side), self._resampled[:, side], partial(self._left_out, side), level
+        )
+
+    def difference(self, side: int, other: int, level: float = 0.95) -> Test:
+        """Return how the correlations of two of them differ; see ``bca_spearman_difference``."""
+        return self._tested(
+            self._estimate(side) - self._estimate(other),
+            self._resampled[:, side] - self._resampled[:, other],
+            lambda: self._left_out(side) - self._left_out(other),
+            level,
+        )
+
+    def _tested(
+        self, estimate: float, resampled: Values, left_out: Callable[[], Values], level: float
+    ) -> Test:
+        """Return a statistic with its interval and its p."""
+        if not 0 < level < 1:
+            raise OptionError(f"level {level} is out of range; between 0 and 1 is accepted")
+        resampled = np.sort(resampled[~np.isnan(resampled)])
+        if math.isnan(estimate) or len(self._ratings) < _FEWEST_PAIRS or not len(resampled):
             return Test(method="bca", statistic=estimate, p=math.nan)
         distribution = Distribution(
-            estimate=estimate, resampled=resampled, acceleration=self._acceleration()
+            estimate=estimate, resampled=resampled, acceleration=_acceleration(left_out())
         )
         low, high = bca_interval(distribution, level)
         return Test(method="bca", statistic=estimate, p=bca_p(distribution), low=low, high=high)
 
-    def _estimate(self) -> float:
-        """Return the statistic of all pairs, in the same arithmetic as that of a resample."""
+    def _estimate(self, side: int) -> float:
+        """Return the correlation of all pairs, in the same arithmetic as that of a resample."""
         once = np.ones(len(self._ratings), np.int32)
-        first, *second = (weighted_spearman(side, self._ratings, once) for side in self._sides)
-        return float(first - second[0] if second else first)
+        return float(weighted_spearman(self._sides[side], self._ratings, once))
 
-    def _resampled(self, resamples: int, threads: int) -> Values:
-        """Return the statistics of resamples, in order, where they are defined."""
+    def _left_out(self, side: int) -> Values:
+        """Return the correlations without each of the pairs, which are computed once."""
+        if side not in self._jackknifed:
+            found = leave_one_out_spearman(self._sides[side], self._ratings)
+            self._jackknifed[side] = found
+        return self._jackknifed[side]
 
-        def statistics(first: int) -> Values:
+    def _drawn(self, seed: np.uint64, resamples: int, threads: int) -> Table:
+        """Return the correlations of all sides in all resamples, in order."""
+        if len(self._ratings) < _FEWEST_PAIRS or not len(self._sides):
+            return np.empty((0, len(self._sides)))
+
+        def correlations(first: int) -> Table:
             stop = min(first + _RESAMPLES_A_TASK, resamples)
-            return resampled_spearman(self._sides, self._ratings, self._seed, first, stop)
+            return resampled_spearman(self._sides, self._ratings, seed, first, stop)
 
         executor = ThreadPoolExecutor(threads)
         try:
-            parts = list(executor.map(statistics, range(0, resamples, _RESAMPLES_A_TASK)))
+            parts = list(executor.map(correlations, range(0, resamples, _RESAMPLES_A_TASK)))
         finally:
             executor.shutdown(cancel_futures=True)
-        found = np.concatenate(parts)
-        return np.sort(found[~np.isnan(found)])
-
-    def _acceleration(self) -> float:
-        """Return how fast the standard error changes with the statistic, from the jackknife."""
-        first, *second = (leave_one_out_spearman(side, self._ratings) for side in self._sides)
-        left_out = first - second[0] if second else first
-        left_out = left_out[~np.isnan(left_out)]
-        if not len(left_out) or np.ptp(left_out) < _ROUNDING:
-            return 0.0
-        from_mean = left_out.mean() - left_out
-        return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
+        return np.concatenate(parts)
 
 
-def _check(n_pairs: int, *, seed: int, resamples: int, level: float) -> None:
+def _acceleration(left_out: Values) -> float:
+    """Return how fast the standard error changes with the statistic, from the jackknife."""
+    left_out = left_out[~np.isnan(left_out)]
+    if not len(left_out) or np.ptp(left_out) < _ROUNDING:
+        return 0.0
+    from_mean = left_out.mean() - left_out
+    return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
+
+
+def _check(n_pairs: int, *, seed: int, resamples: int) -> None:
     if n_pairs > _MOST_PAIRS:
         raise OptionError(f"{n_pairs:,} rated pairs are too many; {_MOST_PAIRS:,} are accepted")
     if not 0 <= seed < _SEEDS:
@@ -188,5 +235,3 @@ def _check(n_pairs: int, *, seed: int, resamples: int, level: float) -> None:
             f"{resamples:,} resamples are out of range; {_FEWEST_RESAMPLES} to "
             f"{_MOST_RESAMPLES:,} are accepted"
         )
-    if not 0 < level < 1:
-        raise OptionError(f"level {level} is out of range; a number between 0 and 1 is accepted")

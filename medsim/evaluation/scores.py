@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.bootstrap import RESAMPLES, bca_spearman
 from medsim.evaluation.delong import auc_of, placements
 from medsim.evaluation.estimates import Estimate, pearson_of, share_of
 from medsim.evaluation.pairs import checked_flags, checked_values
 from medsim.evaluation.ranks import kendall, ranked
 
 if TYPE_CHECKING:
+    from medsim.evaluation.significance import Test
     from medsim.kernels.types import Counts, Flags, Values
 
 
@@ -98,29 +98,19 @@ def labelled_scores(similarities: Values, labels: Flags, held_out: Flags) -> Lab
     )
 
 
-def rated_scores(
-    similarities: Values,
-    ratings: Values,
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    threads: int | None = None,
-) -> RatedScores:
+def rated_scores(similarities: Values, ratings: Values, spearman: Test) -> RatedScores:
     """Return the scores of rated pairs.
 
     Args:
         similarities: float64[n_pairs].
         ratings: float64[n_pairs], higher for what is more similar.
-        seed: of the bootstrap.
-        resamples: how many; see ``bca_spearman``.
-        threads: how many to use, all available ones by default; results do not depend on it.
+        spearman: of ``bootstrap.bca_spearman``, or of a bootstrap of several similarities.
 
     Raises:
-        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
+        OptionError: a value is NaN, or the arrays are not of one length.
     """
     similarities = checked_values("similarities", similarities)
     ratings = checked_values("ratings", ratings, len(similarities))
-    spearman = bca_spearman(similarities, ratings, seed=seed, resamples=resamples, threads=threads)
     return RatedScores(
         spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
         pearson=pearson_of(_pearson(similarities, ratings), len(ratings)),

@@ -10,7 +10,7 @@ from medsim.kernels.compiler import kernel
 from medsim.kernels.hashing import mixed
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Ranks, Values
+    from medsim.kernels.types import Ids, Ranks, Table
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
@@ -85,25 +85,23 @@ def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
 
 
 @kernel
-def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, stop: int) -> Values:
-    """Return Spearman's correlation in each of some resamples, or the difference of two.
+def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, stop: int) -> Table:
+    """Return Spearman's correlation of each of some sides in each of some resamples.
 
     Args:
-        sides: int32[n_sides, n_rows], the dense ranks of one side or of two.
+        sides: int32[n_sides, n_rows], the dense ranks of each side.
         right: int32[n_rows], those of the side that they are correlated with.
         seed: of all resamples.
         first: the first resample.
         stop: the one after the last.
 
     Returns:
-        float64[stop - first], the correlation of the first side, less that of the second if there
-        is one, in the same rows; NaN where one is not defined. Time O(n_sides * n_rows) each.
+        float64[stop - first, n_sides], all sides of a resample in the same rows; NaN where one is
+        not defined. Time O(n_sides * n_rows) each.
     """
-    found = np.empty(stop - first, np.float64)
+    found = np.empty((stop - first, len(sides)), np.float64)
     for resample in range(first, stop):
         times = drawn_rows(len(right), seed, np.uint64(resample))
-        correlation = weighted_spearman(sides[0], right, times)
-        for other in range(1, len(sides)):
-            correlation -= weighted_spearman(sides[other], right, times)
-        found[resample - first] = correlation
+        for side in range(len(sides)):
+            found[resample - first, side] = weighted_spearman(sides[side], right, times)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from medsim.evaluation.bootstrap import bca_spearman_difference
+from medsim.evaluation.bootstrap import SpearmanBootstrap
 from medsim.evaluation.delong import delong
 from medsim.evaluation.scores import LabelledScores, RatedScores, labelled_scores, rated_scores
 from medsim.evaluation.significance import Test, bonferroni, holm, mcnemar
@@ -20,7 +20,7 @@ from medsim.kernels.hashing import tie_hashes
 from medsim.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -88,15 +88,27 @@ class Findings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scored:
-    """A contender's scores on some pairs of a set, with what they were made from."""
+    """Contenders' scores on the same pairs of a set.
 
-    contender: Contender
-    similarities: Values
+    Attributes:
+        contenders: who is scored.
+        values: float64[n_pairs], labels or ratings of the pairs.
+        scores: of each contender.
+        bootstrap: of all contenders, where pairs are rated.
+    """
+
+    contenders: Sequence[Contender]
     values: Values
-    scores: LabelledScores | RatedScores
+    scores: Sequence[LabelledScores | RatedScores]
+    bootstrap: SpearmanBootstrap | None
 
-    def estimate(self, statistic: str) -> Estimate:
-        found: Estimate = getattr(self.scores, statistic)
+    def value(self, at: int, statistic: str) -> float:
+        """Return a statistic of one of the contenders."""
+        return self.estimate(at, statistic).value
+
+    def estimate(self, at: int, statistic: str) -> Estimate:
+        """Return a statistic of one of the contenders with its interval."""
+        found: Estimate = getattr(self.scores[at], statistic)
         return found
 
 
@@ -128,23 +140,16 @@ def find(
     stage.total(len(sets))
     for pair_set in sets:
         where: Row = {"input": one.name, **pair_set.named()}
-        score = partial(_score, pair_set, held_out, drawing)
-        shared = _in_threads(score, contenders, [common] * len(contenders), drawing.threads)
-        own = list(shared)
-        partly = [
-            at
-            for at, c in enumerate(contenders)
-            if (covered[c.embedding] & ~common)[pair_set.rows].any()
-        ]
-        more = [contenders[at] for at in partly]
-        masks = [covered[c.embedding] for c in more]
-        for at, scored in zip(
-            partly, _in_threads(score, more, masks, drawing.threads), strict=True
-        ):
-            own[at] = scored
-        for subset, every in (("own", own), ("common", shared)):
-            results += (where | row for row in _result_rows(every, subset, pair_set))
-        comparisons += (where | row for row in _comparison_rows(shared, pair_set, drawing))
+        shared = _score(pair_set, common, contenders, held_out, drawing)
+        results += (where | row for row in _result_rows(shared, "common", pair_set))
+        comparisons += (where | row for row in _comparison_rows(shared, pair_set))
+        for embedding, own in covered.items():
+            members = [c for c in contenders if c.embedding == embedding]
+            if (own & ~common)[pair_set.rows].any():
+                scored = _score(pair_set, own, members, held_out, drawing)
+            else:
+                scored = _part(shared, members)
+            results += (where | row for row in _result_rows(scored, "own", pair_set))
         stage.advance()
     return Findings(
         results=pl.DataFrame(results, schema=RESULT_COLUMNS, orient="row"),
@@ -159,94 +164,94 @@ def held_out_half(pair_ids: pl.Series, seed: int) -> Flags:
     return held_out
 
 
-def _in_threads(
-    score: Callable[[Contender, Flags], _Scored],
-    contenders: Sequence[Contender],
-    masks: Sequence[Flags],
-    threads: int,
-) -> list[_Scored]:
-    with ThreadPoolExecutor(threads) as executor:
-        return list(executor.map(score, contenders, masks))
-
-
 def _score(
     pair_set: PairSet,
+    mask: Flags,
+    contenders: Sequence[Contender],
     held_out: Flags,
     drawing: Drawing,
-    contender: Contender,
-    mask: Flags,
 ) -> _Scored:
-    """Return a contender's scores on those pairs of a set that a mask takes."""
+    """Return contenders' scores on those pairs of a set that a mask takes."""
     taken = mask[pair_set.rows]
     rows, values = pair_set.rows[taken], pair_set.values[taken]
-    similarities = contender.similarities[rows].astype(np.float64)
+    sides = [c.similarities[rows].astype(np.float64) for c in contenders]
     if pair_set.rated:
-        scores: LabelledScores | RatedScores = rated_scores(
-            similarities, values, seed=drawing.seed, resamples=drawing.resamples, threads=1
+        bootstrap = SpearmanBootstrap(
+            sides,
+            values,
+            seed=drawing.seed,
+            resamples=drawing.resamples,
+            threads=drawing.threads,
         )
-    else:
-        scores = labelled_scores(similarities, values == 1, held_out[rows])
-    return _Scored(contender=contender, similarities=similarities, values=values, scores=scores)
+        rated = [
+            rated_scores(side, values, bootstrap.correlation(at)) for at, side in enumerate(sides)
+        ]
+        return _Scored(contenders=contenders, values=values, scores=rated, bootstrap=bootstrap)
+    with ThreadPoolExecutor(drawing.threads) as executor:
+        score = partial(labelled_scores, labels=values == 1, held_out=held_out[rows])
+        labelled = list(executor.map(score, sides))
+    return _Scored(contenders=contenders, values=values, scores=labelled, bootstrap=None)
 
 
-def _result_rows(every: Sequence[_Scored], subset: str, pair_set: PairSet) -> Iterator[Row]:
-    for scored in every:
+def _part(scored: _Scored, members: Sequence[Contender]) -> _Scored:
+    """Return the scores of some of the contenders."""
+    places = [at for at, c in enumerate(scored.contenders) if any(c is one for one in members)]
+    scores = [scored.scores[at] for at in places]
+    return replace(scored, contenders=members, scores=scores, bootstrap=None)
+
+
+def _result_rows(scored: _Scored, subset: str, pair_set: PairSet) -> Iterator[Row]:
+    for at, contender in enumerate(scored.contenders):
         for statistic in STATISTICS[pair_set.rated]:
-            estimate = scored.estimate(statistic)
+            estimate = scored.estimate(at, statistic)
             yield {
                 "subset": subset,
-                "embedding": scored.contender.embedding,
-                "metric": scored.contender.metric,
+                "embedding": contender.embedding,
+                "metric": contender.metric,
                 "statistic": statistic,
                 "value": _number(estimate.value),
                 "low": _number(estimate.low),
                 "high": _number(estimate.high),
                 "n_pairs": len(pair_set.rows),
                 "n_covered": len(scored.values),
-                "signature": scored.contender.signature,
+                "signature": contender.signature,
             }
 
 
-def _comparison_rows(
-    every: Sequence[_Scored], pair_set: PairSet, drawing: Drawing
-) -> Iterator[Row]:
+def _comparison_rows(scored: _Scored, pair_set: PairSet) -> Iterator[Row]:
     """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
 
     p-values are corrected for the number of comparisons of one statistic among the same contenders
     on the same set.
     """
-    families = {
-        name: [one for one in every if one.contender.embedding == name]
-        for name in dict.fromkeys(one.contender.embedding for one in every)
-    }
+    families: dict[str, list[int]] = {}
+    for at, contender in enumerate(scored.contenders):
+        families.setdefault(contender.embedding, []).append(at)
     for of in TESTED[pair_set.rated]:
         for members in families.values():
-            yield from _family_rows("metrics", of, members, drawing)
-        best = [max(members, key=lambda one: _rank(one, of)) for members in families.values()]
-        yield from _family_rows("embeddings", of, best, drawing)
+            yield from _family_rows("metrics", of, members, scored)
+        best = [max(members, key=partial(_rank, scored, of)) for members in families.values()]
+        yield from _family_rows("embeddings", of, best, scored)
 
 
-def _rank(scored: _Scored, of: str) -> float:
-    value = scored.estimate(of).value
+def _rank(scored: _Scored, of: str, at: int) -> float:
+    value = scored.value(at, of)
     return -math.inf if math.isnan(value) else value
 
 
-def _family_rows(
-    between: str, of: str, members: Sequence[_Scored], drawing: Drawing
-) -> Iterator[Row]:
+def _family_rows(between: str, of: str, members: Sequence[int], scored: _Scored) -> Iterator[Row]:
     matches = list(combinations(members, 2))
-    tests = [_test(of, one, other, drawing) for one, other in matches]
+    tests = [_test(of, scored, *match) for match in matches]
     p = np.array([test.p for test in tests], np.float64)
-    for (one, other), test, by_bonferroni, by_holm in zip(
-        matches, tests, bonferroni(p), holm(p), strict=True
-    ):
-        value1, value2 = one.estimate(of).value, other.estimate(of).value
+    corrected = zip(bonferroni(p), holm(p), strict=True)
+    for (one, other), test, (by_bonferroni, by_holm) in zip(matches, tests, corrected, strict=True):
+        value1, value2 = scored.value(one, of), scored.value(other, of)
         yield {
             "between": between,
-            "embedding1": one.contender.embedding,
-            "metric1": one.contender.metric,
-            "embedding2": other.contender.embedding,
-            "metric2": other.contender.metric,
+            "embedding1": scored.contenders[one].embedding,
+            "metric1": scored.contenders[one].metric,
+            "embedding2": scored.contenders[other].embedding,
+            "metric2": scored.contenders[other].metric,
             "of": of,
             "value1": _number(value1),
             "value2": _number(value2),
@@ -258,24 +263,20 @@ def _family_rows(
             "p_holm": _number(by_holm),
             "low": _number(test.low),
             "high": _number(test.high),
-            "n_pairs": len(one.values),
+            "n_pairs": len(scored.values),
         }
 
 
-def _test(of: str, one: _Scored, other: _Scored, drawing: Drawing) -> Test:
+def _test(of: str, scored: _Scored, one: int, other: int) -> Test:
     """Return whether two contenders differ in a statistic of the same pairs."""
-    if isinstance(one.scores, LabelledScores) and isinstance(other.scores, LabelledScores):
-        if of == "auc":
-            return delong(one.scores, other.scores, one.values == 1)
-        return mcnemar(one.scores.correct, other.scores.correct)
-    return bca_spearman_difference(
-        one.similarities,
-        other.similarities,
-        one.values,
-        seed=drawing.seed,
-        resamples=drawing.resamples,
-        threads=drawing.threads,
-    )
+    if scored.bootstrap is not None:
+        return scored.bootstrap.difference(one, other)
+    first, second = scored.scores[one], scored.scores[other]
+    if not (isinstance(first, LabelledScores) and isinstance(second, LabelledScores)):
+        raise TypeError(f"{of} of rated pairs has no test")
+    if of == "auc":
+        return delong(first, second, scored.values == 1)
+    return mcnemar(first.correct, second.correct)
 
 
 def _number(value: float) -> float | None:

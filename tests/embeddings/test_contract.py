@@ -71,7 +71,7 @@ def test_a_sample_is_recognised_by_its_format_alone(tmp_path: Path, name: str) -
     path = SAMPLES[name](tmp_path)
 
     assert [known for known, one in FORMATS.all().items() if one.recognises(path)] == [name]
-    assert find_format(path, EmbeddingOptions()) is FORMATS.get(name)
+    assert find_format(path, EmbeddingOptions()) == (name, FORMATS.get(name))
 
 
 @every
@@ -79,7 +79,7 @@ def test_a_sample_is_told_by_its_content_whatever_its_name(tmp_path: Path, name:
     path = SAMPLES[name](tmp_path)
     other = path.rename(tmp_path / "renamed.onnx.dat")
 
-    assert find_format(other, EmbeddingOptions()) is FORMATS.get(name)
+    assert find_format(other, EmbeddingOptions()) == (name, FORMATS.get(name))
 
 
 @every

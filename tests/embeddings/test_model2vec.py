@@ -102,7 +102,7 @@ def test_its_folder_is_told_from_others(folder: Path) -> None:
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"")
 
-    assert find_format(folder, EmbeddingOptions()) is FORMATS.get("model2vec")
+    assert find_format(folder, EmbeddingOptions()) == ("model2vec", FORMATS.get("model2vec"))
 
 
 def test_options_of_other_formats_do_not_fit(folder: Path) -> None:

@@ -157,14 +157,20 @@ def test_another_model_under_the_same_name_has_a_cache_of_its_own(
 
 def test_its_folder_is_told_from_others(folder: Path) -> None:
     options = EmbeddingOptions()
-    assert find_format(folder, options) is FORMATS.get("sentence-transformers")
+    assert find_format(folder, options) == (
+        "sentence-transformers",
+        FORMATS.get("sentence-transformers"),
+    )
 
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"")
 
-    assert find_format(folder, options) is FORMATS.get("onnx")
+    assert find_format(folder, options) == ("onnx", FORMATS.get("onnx"))
     named = EmbeddingOptions(format="sentence-transformers")
-    assert find_format(folder, named) is FORMATS.get("sentence-transformers")
+    assert find_format(folder, named) == (
+        "sentence-transformers",
+        FORMATS.get("sentence-transformers"),
+    )
 
 
 @pytest.mark.parametrize("name", ["config.json", "modules.json", "other.txt"])

@@ -14,7 +14,7 @@ from scipy import stats
 
 from medsim.errors import OptionError
 from medsim.evaluation.bca import Distribution, bca_interval, bca_p
-from medsim.evaluation.bootstrap import bca_spearman, bca_spearman_difference
+from medsim.evaluation.bootstrap import SpearmanBootstrap, bca_spearman, bca_spearman_difference
 from medsim.evaluation.ranks import leave_one_out_spearman, ranked
 
 if TYPE_CHECKING:
@@ -307,3 +307,33 @@ def test_more_pairs_than_can_be_summed_exactly_are_refused() -> None:
 def test_a_missing_value_is_refused() -> None:
     with pytest.raises(OptionError, match="ratings: pair 2 has NaN"):
         bca_spearman_difference(np.zeros(3), np.zeros(3), np.array([0.0, 1.0, math.nan]))
+
+
+def test_what_several_similarities_share_does_not_change_any_of_them() -> None:
+    rng = np.random.default_rng(8)
+    ratings = np.sort(rng.integers(0, 9, 40)).astype(float)
+    sides = [np.round(ratings + rng.normal(size=40), 1) for _ in range(3)]
+    options = {"seed": 5, "resamples": 300, "threads": 2}
+
+    together = SpearmanBootstrap(sides, ratings, **options)
+
+    for side in range(3):
+        alone = SpearmanBootstrap([sides[side]], ratings, **options)
+        assert together.correlation(side) == alone.correlation(0)
+        other = (side + 1) % 3
+        pair = SpearmanBootstrap([sides[side], sides[other]], ratings, **options)
+        assert together.difference(side, other) == pair.difference(0, 1)
+
+
+def test_swapping_two_similarities_mirrors_their_difference() -> None:
+    rng = np.random.default_rng(9)
+    ratings = rng.normal(size=50)
+    sides = [ratings + rng.normal(size=50), rng.normal(size=50)]
+    bootstrap = SpearmanBootstrap(sides, ratings, resamples=300, threads=1)
+
+    one, other = bootstrap.difference(0, 1), bootstrap.difference(1, 0)
+
+    assert (one.statistic, one.low, one.high) == pytest.approx(
+        (-other.statistic, -other.high, -other.low)
+    )
+    assert one.p == pytest.approx(other.p)

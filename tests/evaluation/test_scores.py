@@ -13,7 +13,13 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
 from medsim.errors import OptionError
-from medsim.evaluation.scores import LabelledScores, labelled_scores, rated_scores
+from medsim.evaluation.bootstrap import bca_spearman
+from medsim.evaluation.scores import (
+    LabelledScores,
+    RatedScores,
+    labelled_scores,
+    rated_scores,
+)
 
 INF = math.inf
 Similarities = st.sampled_from([-INF, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, INF])
@@ -178,6 +184,11 @@ def test_wrong_arrays_are_refused(similarities, labels, held_out, says: str) -> 
         labelled_scores(np.array(similarities), np.array(labels), np.array(held_out))
 
 
+def rated(similarities: np.ndarray, ratings: np.ndarray) -> RatedScores:
+    spearman = bca_spearman(similarities, ratings, resamples=100, threads=1)
+    return rated_scores(similarities, ratings, spearman)
+
+
 Rated = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=2, max_size=20)
 
 
@@ -185,7 +196,7 @@ Rated = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=2, m
 def test_correlations_are_those_of_scipy(rows: list[tuple[int, int]]) -> None:
     left, right = (np.array([row[side] for row in rows], float) for side in (0, 1))
 
-    scores = rated_scores(left, right, resamples=100, threads=1)
+    scores = rated(left, right)
 
     found = [scores.spearman.value, scores.pearson.value, scores.kendall.value]
     if len(set(left)) < 2 or len(set(right)) < 2:
@@ -201,7 +212,7 @@ def test_the_interval_of_pearson_is_that_of_fisher() -> None:
     left = rng.normal(size=40)
     right = left + rng.normal(size=40)
 
-    found = rated_scores(left, right, resamples=100, threads=1)
+    found = rated(left, right)
 
     expected = stats.pearsonr(left, right).confidence_interval(0.95)
     assert (found.pearson.low, found.pearson.high) == pytest.approx(tuple(expected), abs=1e-12)
@@ -212,14 +223,14 @@ def test_the_interval_of_pearson_is_that_of_fisher() -> None:
 
 @pytest.mark.parametrize("n_pairs", [0, 1])
 def test_fewer_than_two_pairs_have_no_correlation(n_pairs: int) -> None:
-    found = rated_scores(np.ones(n_pairs), np.ones(n_pairs), threads=1)
+    found = rated(np.ones(n_pairs), np.ones(n_pairs))
 
     assert all(math.isnan(one.value) for one in (found.spearman, found.pearson, found.kendall))
 
 
 def test_three_pairs_have_no_fisher_interval_and_a_perfect_one_is_a_point() -> None:
-    three = rated_scores(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0]), threads=1)
-    line = rated_scores(np.arange(9.0), 2 * np.arange(9.0), threads=1)
+    three = rated(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0]))
+    line = rated(np.arange(9.0), 2 * np.arange(9.0))
 
     assert math.isnan(three.pearson.low)
     assert not math.isnan(three.pearson.value)
@@ -227,9 +238,7 @@ def test_three_pairs_have_no_fisher_interval_and_a_perfect_one_is_a_point() -> N
 
 
 def test_infinite_similarities_are_ranked_but_have_no_pearson() -> None:
-    found = rated_scores(
-        np.array([-INF, 1.0, INF, 2.0, 3.0]), np.array([0.0, 1.0, 5.0, 2.0, 4.0]), threads=1
-    )
+    found = rated(np.array([-INF, 1.0, INF, 2.0, 3.0]), np.array([0.0, 1.0, 5.0, 2.0, 4.0]))
 
     assert found.spearman.value == found.kendall.value == 1
     assert math.isnan(found.pearson.value)
@@ -240,10 +249,10 @@ def test_huge_and_tiny_values_neither_overflow_nor_vanish() -> None:
     expected = stats.pearsonr(values, ratings).statistic
 
     for scale in (1e-300, 1e300):
-        found = rated_scores(values * scale, ratings, threads=1).pearson.value
+        found = rated(values * scale, ratings).pearson.value
         assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_ratings_must_be_one_a_pair() -> None:
     with pytest.raises(OptionError, match="there are 3 ratings for 2 pairs"):
-        rated_scores(np.zeros(2), np.zeros(3))
+        rated(np.zeros(2), np.zeros(3))
