@@ -335,7 +335,8 @@ def evaluate(
     from medsim.progress import Progress
     from medsim.ratings.columns import parse_columns
     from medsim.workflow.compare import compare as table_of
-    from medsim.workflow.evaluate import EvaluationConfig, run_evaluation, users_cache
+    from medsim.workflow.evaluate import run_evaluation, users_cache
+    from medsim.workflow.evaluation_job import EvaluationConfig
 
     config = EvaluationConfig(
         inputs=tuple(inputs),

@@ -1,0 +1,191 @@
+"""What an evaluation is asked to do, and the earlier results that it adds to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from medsim import manifest
+from medsim.config import check_seed
+from medsim.errors import OptionError, OutputError
+from medsim.metrics import METRICS
+from medsim.workflow.opened import Evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from medsim.embeddings.options import EmbeddingSpec
+    from medsim.ratings.columns import RatedColumns
+    from medsim.workflow.inputs import EvaluationInput
+    from medsim.workflow.similarities import NamedEmbedding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationConfig:
+    """Everything that decides what an evaluation does.
+
+    Attributes:
+        inputs: folders of builds and files of rated pairs.
+        embeddings: what is evaluated.
+        out: the folder to write, or to add to.
+        metrics: names of the metrics; None takes all that an embedding can have.
+        columns: of rated files in no known layout.
+        seed: of the bootstrap and of the held-out half.
+        resamples: of the bootstrap.
+        threads: how many compute; they never change the result.
+        overwrite: whether earlier results at ``out`` are replaced instead of added to.
+        cache: the folder that keeps what encoders made; None keeps nothing.
+    """
+
+    inputs: tuple[str | Path, ...]
+    embeddings: tuple[EmbeddingSpec, ...]
+    out: Path
+    metrics: tuple[str, ...] | None
+    columns: RatedColumns | None
+    seed: int
+    resamples: int
+    threads: int
+    overwrite: bool
+    cache: Path | None
+
+    def check(self) -> None:
+        """Raise OptionError for an option that is out of range."""
+        check_seed(self.seed)
+        if not self.embeddings:
+            raise OptionError("name at least one embedding, such as --embedding glove=vectors.txt")
+        names = [spec.name for spec in self.embeddings]
+        for name in names:
+            if names.count(name) > 1:
+                raise OptionError(f"two embeddings are named {name!r}; a name is for one")
+        for name in self.metrics or ():
+            METRICS.get(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationJob:
+    """Inputs and embeddings of an evaluation, those of earlier runs among them.
+
+    Attributes:
+        inputs: provenance by name.
+        embeddings: provenance by name; sizes are added when an embedding has been read.
+        options: everything else that decides the results.
+        metadata: of every file.
+    """
+
+    inputs: dict[str, dict[str, object]]
+    embeddings: dict[str, dict[str, object]]
+    options: dict[str, object]
+    metadata: dict[str, str]
+
+    def signature(self, name: str, embedding: str, metric: str) -> str:
+        """Return in a line what decides a score, to be pasted into a paper."""
+        has = self.embeddings[embedding]
+        options = has["options"] if isinstance(has["options"], dict) else {}
+        return ", ".join(
+            [
+                f"medsim {self.metadata['medsim']}",
+                f"{name}@{str(self.inputs[name]['fingerprint'])[:12]}",
+                f"{embedding}@{str(has['fingerprint'])[:12]}",
+                *(f"{option}={value}" for option, value in options.items()),
+                metric,
+                f"seed {self.options['seed']}",
+            ]
+        )
+
+    def content(self) -> dict[str, object]:
+        """Return what decides the files of this run: no clock, no path."""
+        return {
+            "metadata": self.metadata,
+            "options": self.options,
+            "inputs": {name: one["fingerprint"] for name, one in self.inputs.items()},
+            "embeddings": {
+                name: [one["fingerprint"], one["options"]] for name, one in self.embeddings.items()
+            },
+        }
+
+
+def earlier_results(config: EvaluationConfig) -> Evaluation | None:
+    """Return the evaluation that this run adds to.
+
+    Raises:
+        OutputError: it was made by another version, or with other options.
+    """
+    if config.overwrite or not (config.out / manifest.MANIFEST).exists():
+        return None
+    earlier = Evaluation(config.out)
+    ours = {"medsim": manifest.medsim_version(), **_options(config)}
+    theirs = {"medsim": earlier.manifest.medsim, **earlier.manifest.options}
+    for name, value in ours.items():
+        if theirs.get(name) != value:
+            raise OutputError(
+                f"{config.out} was made with {name} {theirs.get(name)}, not {value}; add "
+                "--overwrite to replace it, or choose another folder"
+            )
+    return earlier
+
+
+def _options(config: EvaluationConfig) -> dict[str, object]:
+    return {"seed": config.seed, "resamples": config.resamples}
+
+
+def job_of(
+    config: EvaluationConfig,
+    inputs: Sequence[EvaluationInput],
+    embeddings: Sequence[NamedEmbedding],
+    earlier: Evaluation | None,
+) -> EvaluationJob:
+    """Return the job of a config, with the inputs and embeddings of earlier runs.
+
+    Raises:
+        OutputError: an earlier one of the same name is another.
+    """
+    own_inputs = {one.name: one.provenance for one in inputs}
+    own_embeddings: dict[str, dict[str, object]] = {
+        named.spec.name: {
+            "path": str(named.spec.path),
+            "format": named.format_name,
+            "fingerprint": named.fingerprint,
+            "options": named.spec.options.given(),
+        }
+        for named in embeddings
+    }
+    there = earlier.manifest if earlier else None
+    every_input = _joined(config.out, "input", there.inputs if there else {}, own_inputs)
+    every_embedding = _joined(
+        config.out, "embedding", there.embeddings if there else {}, own_embeddings
+    )
+    return EvaluationJob(
+        inputs=every_input,
+        embeddings=every_embedding,
+        options=_options(config),
+        metadata={
+            "medsim": manifest.medsim_version(),
+            "libraries": json.dumps(manifest.library_versions()),
+            "redistributable": json.dumps(_redistributable(every_input)),
+        },
+    )
+
+
+def _joined(
+    out: Path,
+    kind: str,
+    there: Mapping[str, dict[str, object]],
+    own: Mapping[str, dict[str, object]],
+) -> dict[str, dict[str, object]]:
+    for name, one in own.items():
+        for part in ("fingerprint", "options"):
+            if name in there and there[name].get(part) != one.get(part):
+                raise OutputError(
+                    f"{out} has another {kind} named {name} (its {part} differs); choose another "
+                    "name, or add --overwrite to replace all results"
+                )
+    every = {**there, **{name: {**there.get(name, {}), **one} for name, one in own.items()}}
+    return dict(sorted(every.items()))
+
+
+def _redistributable(inputs: Mapping[str, dict[str, object]]) -> bool | None:
+    """Return whether the inputs' terms may be passed on; None where nobody said."""
+    said = [one.get("redistributable") for one in inputs.values()]
+    return False if False in said else None if None in said else True
