@@ -12,7 +12,7 @@ import numpy as np
 from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Rows, Starts, Values, Vectors
+    from medsim.kernels.types import Ids, Rows, Starts, Table, Values, Vectors
 
 
 @kernel
@@ -99,30 +99,34 @@ def dynamax_overlaps(
     for pair in range(len(first)):
         a = words[starts[first[pair]] : starts[first[pair] + 1]]
         b = words[starts[second[pair]] : starts[second[pair] + 1]]
+        belongs = _memberships(vectors, np.concatenate((a, b)), len(a))
         least, most = 0.0, 0.0
-        for member in a:
-            left = _membership(vectors, a, member)
-            right = _membership(vectors, b, member)
-            least, most = least + min(left, right), most + max(left, right)
-        for member in b:
-            left = _membership(vectors, a, member)
-            right = _membership(vectors, b, member)
-            least, most = least + min(left, right), most + max(left, right)
+        for member in range(belongs.shape[1]):
+            least += min(belongs[0, member], belongs[1, member])
+            most += max(belongs[0, member], belongs[1, member])
         if most > 0:
             found[pair] = least / most
     return found
 
 
 @kernel
-def _membership(vectors: Vectors, bag: Ids, member: int) -> float:
-    """Return the largest inner product of a bag's vectors with one vector, at least 0."""
-    largest = 0.0
-    for word in bag:
-        product = 0.0
-        for at in range(vectors.shape[1]):
-            product += float(vectors[word, at]) * float(vectors[member, at])
-        largest = max(largest, product)
-    return largest
+def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
+    """Return how far two terms belong to each member of their universe: float64[2, n_members].
+
+    The first ``n_first`` members are the words of the first term, the others those of the second.
+    The product of two words is computed once; it counts for each as a member.
+    """
+    belongs = np.zeros((2, len(universe)))
+    for left in range(len(universe)):
+        for right in range(left + 1):
+            product = 0.0
+            for at in range(vectors.shape[1]):
+                product += float(vectors[universe[left], at]) * float(vectors[universe[right], at])
+            of_right = 0 if right < n_first else 1
+            of_left = 0 if left < n_first else 1
+            belongs[of_right, left] = max(belongs[of_right, left], product)
+            belongs[of_left, right] = max(belongs[of_left, right], product)
+    return belongs
 
 
 @kernel
