@@ -68,8 +68,8 @@ def overlaps(vectors: Vectors, first: Ids, second: Ids) -> Values:
         a, b = vectors[first[pair]], vectors[second[pair]]
         least, most = 0.0, 0.0
         for at in range(len(a)):
-            least += min(a[at], b[at])
-            most += max(a[at], b[at])
+            least += float(min(a[at], b[at]))
+            most += float(max(a[at], b[at]))
         if most > 0:
             found[pair] = least / most
     return found
