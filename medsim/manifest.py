@@ -31,6 +31,19 @@ _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Rows that were left out.
+
+    Attributes:
+        reason: why.
+        n_rows: how many.
+    """
+
+    reason: str
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """A file that was written.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.errors import InputError
+from medsim.manifest import Skipped
 from medsim.ratings.columns import RatedColumns
 from medsim.ratings.lines import read_content
 from medsim.ratings.places import find_places
@@ -26,19 +27,6 @@ OWN_COLUMNS = "columns as named"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """Lines that were left out.
-
-    Attributes:
-        reason: why.
-        n_rows: how many.
-    """
-
-    reason: str
-    n_rows: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RatedPairs:
     """A file of rated pairs, as it was read.
 
@@ -51,7 +39,7 @@ class RatedPairs:
         higher_is_similar: whether a higher rating means more similar in the file; where it does
             not, ratings were turned round, to low + high - rating where the range is known, else to
             -rating.
-        notes: why lines were left out, and how many.
+        skipped: why lines were left out, and how many.
         warnings: what a reader of results should know, a sentence each.
     """
 
@@ -60,7 +48,7 @@ class RatedPairs:
     pairs: pl.DataFrame
     range: tuple[float, float] | None
     higher_is_similar: bool
-    notes: tuple[Note, ...]
+    skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
 
 
@@ -90,9 +78,9 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         "a term is empty": rows.n_without_term,
         "the pair stands there already, with the same ratings": len(rows.frame) - len(frame),
     }
-    notes = tuple(Note(reason=why, n_rows=count) for why, count in counts.items() if count)
+    skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in counts.items() if count)
     if frame.is_empty():
-        raise InputError(f"{path} has no rated pair; lines left out: {_listed(notes)}")
+        raise InputError(f"{path} has no rated pair; lines left out: {_listed(skipped)}")
     layout = places.layout
     upward = columns.higher_is_similar
     if upward is None:
@@ -103,7 +91,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         pairs=_finished(frame, layout, upward=upward),
         range=(layout.low, layout.high) if layout else None,
         higher_is_similar=upward,
-        notes=notes,
+        skipped=skipped,
         warnings=tuple(_warnings(content, frame, upward=upward)),
     )
 
@@ -145,5 +133,5 @@ def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl
     return frame
 
 
-def _listed(notes: Iterable[Note]) -> str:
-    return ", ".join(f"{note.reason} ({note.n_rows})" for note in notes)
+def _listed(skipped: Iterable[Skipped]) -> str:
+    return ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)

@@ -33,19 +33,6 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """Rows that were left out.
-
-    Attributes:
-        reason: why.
-        n_rows: how many.
-    """
-
-    reason: str
-    n_rows: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Terminology:
     """What is known of a terminology once its canonical tables are filled.
 

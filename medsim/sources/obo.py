@@ -13,8 +13,9 @@ import fastobo
 import polars as pl
 
 from medsim.errors import InputError, OptionError
+from medsim.manifest import Skipped
 from medsim.schema import CANONICAL_TABLES
-from medsim.sources import SOURCES, Skipped, Source, SourceFile, Terminology
+from medsim.sources import SOURCES, Source, SourceFile, Terminology
 
 if TYPE_CHECKING:
     from pathlib import Path

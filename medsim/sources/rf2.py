@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from medsim.errors import InputError, OptionError
-from medsim.sources import SOURCES, Skipped, Source, SourceFile, Terminology
+from medsim.manifest import Skipped
+from medsim.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.sources.archive import ReleaseFile, release_files
 from medsim.sources.rf2_files import TABLES, Table, find_tables, release_date
 from medsim.sources.rf2_text import RowStream, find_fault, locate_rows

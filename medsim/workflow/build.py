@@ -14,10 +14,11 @@ import polars as pl
 from medsim import manifest, negatives
 from medsim.config import STRATEGIES, BuildConfig, SourceOptions, checked_threads
 from medsim.errors import BrokenPromiseError, InputError, OptionError
+from medsim.manifest import Skipped
 from medsim.negatives.wanted import wanted_candidates
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
-from medsim.sources import Skipped, Terminology, find_source
+from medsim.sources import Terminology, find_source
 from medsim.store import Store
 from medsim.workflow.checks import run_checks
 from medsim.workflow.datasets import (

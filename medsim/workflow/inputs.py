@@ -183,7 +183,7 @@ def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
             "layout": rated.layout,
             "range": rated.range,
             "higher_is_similar": rated.higher_is_similar,
-            "skipped": [asdict(note) for note in rated.notes],
+            "skipped": [asdict(one) for one in rated.skipped],
         },
         warnings=tuple(f"{path.name}: {warning}" for warning in rated.warnings),
     )

@@ -12,7 +12,7 @@ from rapidfuzz.process import cpdist
 
 from medsim import queries
 from medsim.config import EASY_DISTANCE
-from medsim.sources import Skipped
+from medsim.manifest import Skipped
 from medsim.terms import numbered
 
 if TYPE_CHECKING:

@@ -80,20 +80,20 @@ def test_a_file_without_header_is_read_by_numbers(tmp_path):
 
     assert rated.pairs.columns == ["term1", "term2", "column1"]
     assert rated.pairs.rows() == [("x", "y", 5.0)]
-    assert rated.notes[0].n_rows == 1
+    assert rated.skipped[0].n_rows == 1
 
 
 def test_a_missing_rating_in_the_first_line_makes_no_header_of_it(tmp_path):
     rated = read(tmp_path, "x,y,\nu,v,2\n", "term1=1,term2=2,rating=3")
 
-    assert rated.notes[0].n_rows == 1
+    assert rated.skipped[0].n_rows == 1
 
 
 def test_a_header_is_no_pair_where_columns_are_numbers(tmp_path):
     rated = read(tmp_path, "left,right,score\nu,v,2\n", "term1=1,term2=2,rating=3")
 
     assert rated.pairs.rows() == [("u", "v", 2.0)]
-    assert rated.notes == ()
+    assert rated.skipped == ()
 
 
 def test_a_number_is_a_place_even_where_a_cell_holds_it(tmp_path):

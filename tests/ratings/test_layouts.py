@@ -58,7 +58,7 @@ def test_each_layout_is_recognised_and_its_ratings_are_named(tmp_path, text, lay
     assert (rated.name, rated.layout, rated.range) == ("pairs", layout, scale)
     assert rated.pairs.row(0, named=True) == {"term1": "Armache", "term2": "Beinweh", **row}
     assert rated.higher_is_similar
-    assert rated.notes == rated.warnings == ()
+    assert rated.skipped == rated.warnings == ()
 
 
 def test_raters_are_ratings_of_their_own_and_their_mean_is_one_more(tmp_path):
@@ -213,7 +213,7 @@ def test_layouts_differ_in_name_and_have_a_scale_and_a_source():
 def test_published_files_are_read_whole(name, layout, n_pairs, n_contradictory):
     rated = read_rated(Path(FOLDER) / "ratings" / name)
 
-    assert (rated.layout, rated.pairs.height, rated.notes) == (layout, n_pairs, ())
+    assert (rated.layout, rated.pairs.height, rated.skipped) == (layout, n_pairs, ())
     assert rated.pairs.null_count().sum_horizontal().item() == 0
     assert len(rated.warnings) == (n_contradictory > 0)
     assert all(f"differ: {n_contradictory};" in sentence for sentence in rated.warnings)

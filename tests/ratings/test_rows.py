@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.errors import InputError, OptionError
-from medsim.ratings import Note, RatedPairs, lines, read_rated
+from medsim.manifest import Skipped
+from medsim.ratings import RatedPairs, lines, read_rated
 from medsim.ratings.columns import parse_columns
 
 OWN = parse_columns("term1=a,term2=b,rating=r")
@@ -31,9 +32,9 @@ def test_lines_without_a_rating_or_a_term_are_left_out_and_counted(tmp_path):
     rated = read(tmp_path, "a,b,r\nx,y,1\nx,z,\nx,u,NA\n,v,2\nw, ,3\n , ,n/a\n\n  \n,,\n")
 
     assert rated.pairs.rows() == [("x", "y", 1.0)]
-    assert rated.notes == (
-        Note(reason="a rating is missing", n_rows=3),
-        Note(reason="a term is empty", n_rows=2),
+    assert rated.skipped == (
+        Skipped(reason="a rating is missing", n_rows=3),
+        Skipped(reason="a term is empty", n_rows=2),
     )
 
 
@@ -44,14 +45,14 @@ def test_a_line_that_lacks_one_of_several_ratings_is_left_out(tmp_path):
 
     assert rated.pairs.columns == ["term1", "term2", "r", "s"]
     assert rated.pairs.rows() == [("x", "y", 1.0, 2.0)]
-    assert rated.notes == (Note(reason="a rating is missing", n_rows=1),)
+    assert rated.skipped == (Skipped(reason="a rating is missing", n_rows=1),)
 
 
 def test_a_pair_that_stands_twice_with_one_rating_is_taken_once(tmp_path):
     rated = read(tmp_path, "a,b,r\nx,y,1\nu,v,2\nx,y,1.0\ny,x,1\n")
 
     assert rated.pairs.rows() == [("x", "y", 1.0), ("u", "v", 2.0)]
-    assert rated.notes == (Note(reason=REPEATED, n_rows=2),)
+    assert rated.skipped == (Skipped(reason=REPEATED, n_rows=2),)
     assert rated.warnings == ()
 
 
@@ -59,14 +60,14 @@ def test_pairs_that_differ_in_letter_case_are_no_repeats(tmp_path):
     rated = read(tmp_path, "a,b,r\nx,y,1\nX,y,1\n")
 
     assert rated.pairs.height == 2
-    assert rated.notes == rated.warnings == ()
+    assert rated.skipped == rated.warnings == ()
 
 
 def test_contradictory_ratings_are_kept_and_their_pairs_counted(tmp_path):
     rated = read(tmp_path, "a,b,r\nx,y,1\nY,X,2\nx,y,3\nu,v,1\nu,w,2\np,q,1\np,q,2\n")
 
     assert rated.pairs.height == 7
-    assert rated.notes == ()
+    assert rated.skipped == ()
     assert rated.warnings == ("pairs that have several ratings, which differ: 2; all are kept",)
 
 
