@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from medsim.config import SourceOptions
+    from medsim.manifest import Skipped
     from medsim.store import Store
 
 

@@ -14,7 +14,6 @@ import polars as pl
 from medsim import manifest, negatives
 from medsim.config import STRATEGIES, BuildConfig, SourceOptions, checked_threads
 from medsim.errors import BrokenPromiseError, InputError, OptionError
-from medsim.manifest import Skipped
 from medsim.negatives.wanted import wanted_candidates
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import date
 
+    from medsim.manifest import Skipped
     from medsim.negatives import Found, SetNegatives, TermSpace
     from medsim.negatives.wanted import Wanted
 
