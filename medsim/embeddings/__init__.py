@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from medsim.embeddings.files import signature, what_it_is
 from medsim.errors import InputError
 from medsim.registry import Registry
 
@@ -121,9 +122,12 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     found = {name: one for name, one in FORMATS.all().items() if one.recognises(path)}
     if len(found) == 1:
         return next(iter(found.items()))
-    known = ", ".join(found or FORMATS.all())
-    says = "several formats fit" if found else "is in no known format"
-    raise InputError(f"{path} {says}; add ,format=NAME with one of: {known}")
+    says = f"{path} is in no known format"
+    if found:
+        says = f"{path} could be in several formats"
+    elif path.is_file():
+        says += f": it {what_it_is(signature(path))}"
+    raise InputError(f"{says}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
 
 
 def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:
