@@ -111,10 +111,15 @@ def _loaded(
         apart(write_words, path, n_words, binary=file.binary)
         loads = {name: apart(load, file, name) for name in readers}
         mebibytes = path.stat().st_size / _MEBIBYTE
+    check(loads)
+    return loads, mebibytes
+
+
+def check(loads: Mapping[str, Load]) -> None:
+    """Raise MismatchError where a reader does not find what medsim finds."""
     for name, one in loads.items():
         if one.fingerprint != loads["medsim"].fingerprint:
-            raise MismatchError(f"{name} finds other vectors in {n_words:,} words")
-    return loads, mebibytes
+            raise MismatchError(f"{name} finds other vectors than medsim")
 
 
 def load(file: File, reader: str) -> Load:
