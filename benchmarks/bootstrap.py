@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import math
 import statistics
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
 from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
+from benchmarks.harness.timing import timed
 from medsim.evaluation.bootstrap import bca_spearman, bca_spearman_difference
 from medsim.evaluation.significance import Test
 from medsim.progress import Progress
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from medsim.kernels.types import Values
-
-T = TypeVar("T")
 
 _RESAMPLES = 1_000
 _FEW = 2_000  # pairs, for SciPy's jackknife takes time that is quadratic in them
@@ -57,7 +55,7 @@ class Job:
         n_pairs: of which medsim gives intervals.
         n_plain: resamples of them that SciPy correlates.
         rounds: how often the sides take turns.
-        threads: of medsim; SciPy has one, as users call it.
+        threads: of medsim, beside the runs with one that are held against SciPy.
     """
 
     n_pairs: int
@@ -73,13 +71,15 @@ class Turn:
     Attributes:
         one: for the interval of a correlation of all pairs.
         difference: for that of a difference.
-        few: for that of a difference of few pairs.
+        alone: for the same with one thread.
+        few: for that of a difference of few pairs, with one thread.
         scipy: for the same by SciPy.
         resample: for SciPy to draw all pairs once and to correlate them.
     """
 
     one: float
     difference: float
+    alone: float
     few: float
     scipy: float
     resample: float
@@ -109,12 +109,13 @@ def measure(settings: Settings) -> Measured:
 
     SciPy leaves out each pair in turn and ranks the others anew, which takes time quadratic in
     their number. So it has a race of 2,000 pairs; what it would take for all of them is
-    extrapolated from single resamples.
+    extrapolated from single resamples. Ratios are of one thread on either side: a busy machine
+    slows two threads more than one.
     """
     job = Job(
         n_pairs=settings.size(700_000, 20_000),
-        n_plain=settings.size(3, 30),
-        rounds=3,
+        n_plain=settings.size(10, 30),
+        rounds=settings.size(1, 3),
         threads=settings.threads,
     )
     seen = apart(race, job)
@@ -123,14 +124,15 @@ def measure(settings: Settings) -> Measured:
     return Measured(
         about=f"{job.n_pairs:,} pairs x {_RESAMPLES:,} resamples",
         times=f"difference of two correlations {seen.median(lambda turn: turn.difference):.2f} s, "
-        f"one {seen.median(lambda turn: turn.one):.2f} s; difference of {_FEW:,} pairs "
+        f"with one thread {seen.median(lambda turn: turn.alone):.2f} s; one correlation "
+        f"{seen.median(lambda turn: turn.one):.2f} s; difference of {_FEW:,} pairs "
         f"{seen.median(lambda turn: turn.few):.3f} s, SciPy "
         f"{seen.median(lambda turn: turn.scipy):.1f} s; a resample of all pairs by SciPy "
         f"{resample:.3f} s, so its BCa {hours:,.3g} hours (extrapolated)",
         ratios={
             f"scipy of {_FEW:,} pairs": seen.median(lambda turn: turn.scipy / turn.few),
             "scipy without jackknife": seen.median(
-                lambda turn: turn.resample * _RESAMPLES / turn.difference
+                lambda turn: turn.resample * _RESAMPLES / turn.alone
             ),
         },
         peak=f"{seen.peak_mib} MiB",
@@ -147,16 +149,20 @@ def race(job: Job) -> Race:
     turns = []
     for _ in range(job.rounds):
         with progress.stage("all pairs"):
-            one, one_seconds = _timed(lambda: _one(rated, job.threads))
-            difference, difference_seconds = _timed(lambda: _difference(rated, job.threads))
-        found, few_seconds = _timed(lambda: _difference(few, job.threads))
-        expected, scipy_seconds = _timed(lambda: _scipy(few))
+            one, one_seconds = timed(lambda: _one(rated, job.threads))
+            difference, difference_seconds = timed(lambda: _difference(rated, job.threads))
+        same, alone_seconds = timed(lambda: _difference(rated, 1))
+        if same != difference:
+            raise MismatchError(f"{job.threads} threads change the difference")
+        found, few_seconds = timed(lambda: _difference(few, 1))
+        expected, scipy_seconds = timed(lambda: _scipy(few))
         check(found, expected)
-        _, resample_seconds = _timed(lambda: _resample(rated, job.n_plain))
+        _, resample_seconds = timed(lambda: _resample(rated, job.n_plain))
         turns.append(
             Turn(
                 one=one_seconds,
                 difference=difference_seconds,
+                alone=alone_seconds,
                 few=few_seconds,
                 scipy=scipy_seconds,
                 resample=resample_seconds / job.n_plain,
@@ -237,12 +243,6 @@ def _resample(rated: Rated, n_resamples: int) -> None:
 def _difference_plainly(similarities1: Values, similarities2: Values, ratings: Values) -> float:
     first, second = (stats.spearmanr(one, ratings) for one in (similarities1, similarities2))
     return float(first.statistic - second.statistic)
-
-
-def _timed(work: Callable[[], T]) -> tuple[T, float]:
-    began = time.perf_counter()
-    found = work()
-    return found, time.perf_counter() - began
 
 
 def _fingerprint(*tests: Test) -> str:

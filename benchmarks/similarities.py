@@ -14,6 +14,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs, invented_points
 from benchmarks.harness.plain_metrics import OF_VECTORS, OF_WORDS
+from benchmarks.harness.timing import timed
 from medsim.metrics import METRICS, Embedded
 from medsim.metrics.workers import Workers
 from medsim.progress import Progress
@@ -38,7 +39,7 @@ class Job:
         sizes: of what is invented.
         plain_seconds: how long the plain way is given under each metric.
         rounds: how often the sides take turns.
-        threads: of medsim; the plain way has one, as users write it.
+        threads: of medsim, beside the run with one that is held against the plain way.
     """
 
     sizes: Sizes
@@ -53,14 +54,16 @@ class Speed:
 
     Attributes:
         metric: its name.
-        seconds: for all pairs, the median over the rounds.
-        ratio: of pairs a second to those of the plain way, the median over the rounds.
+        seconds: for all pairs with all threads, the median over the rounds.
+        alone_seconds: the same with one thread.
+        ratio: of pairs a second with one thread to those of the plain way, the median as well.
         peak_mib: of memory, what is compared included.
         digest: of the similarities.
     """
 
     metric: str
     seconds: float
+    alone_seconds: float
     ratio: float
     peak_mib: int
     digest: str
@@ -70,12 +73,13 @@ def measure(settings: Settings) -> Measured:
     """Return how many pairs a second each metric compares; see ``Measure``.
 
     Full size is that of a large evaluation: 726,158 pairs of half a million terms. Pairs are drawn
-    at random, so they share fewer words than those of a terminology.
+    at random, so they share fewer words than those of a terminology. Ratios are of one thread on
+    either side: a busy machine slows two threads more than one.
     """
     job = Job(
         sizes=Sizes(
-            n_pairs=settings.size(726_158, 50_000),
-            n_terms=settings.size(500_000, 40_000),
+            n_pairs=settings.size(726_158, 30_000),
+            n_terms=settings.size(500_000, 25_000),
             n_words=50_000,
             n_dimensions=200,
         ),
@@ -87,17 +91,17 @@ def measure(settings: Settings) -> Measured:
     of_terms = apart(race_terms, job)
     speeds = of_words + of_terms
     sizes = job.sizes
-    whole = sum(speed.seconds for speed in of_words)
     told = ", ".join(
         f"{speed.metric} {sizes.n_pairs / speed.seconds:,.0f} pairs/s" for speed in speeds
     )
-    goal = "" if settings.quick else f" (goal: {_GOAL} s)"
+    goal = "" if settings.quick else f"goal {_GOAL} s, "
     digests = "".join(speed.digest for speed in speeds)
     return Measured(
         about=f"{sizes.n_pairs:,} pairs of {sizes.n_terms:,} terms, {sizes.n_words:,} words, "
         f"{sizes.n_dimensions} dimensions",
-        times=f"{len(of_words)} metrics of words {whole:.1f} s{goal}, {len(of_terms)} of terms "
-        f"{sum(speed.seconds for speed in of_terms):.1f} s: {told}; beside NumPy and SciPy",
+        times=f"{len(of_words)} metrics of words {_seconds(of_words)} ({goal}one thread "
+        f"{_alone_seconds(of_words)}), {len(of_terms)} of terms {_seconds(of_terms)} (one thread "
+        f"{_alone_seconds(of_terms)}): {told}; beside NumPy and SciPy, one thread each",
         ratios={speed.metric: speed.ratio for speed in speeds},
         peak=f"words {_peak(of_words)} MiB, terms {_peak(of_terms)} MiB",
         fingerprint=hashlib.sha256(digests.encode()).hexdigest()[:16],
@@ -128,25 +132,29 @@ def _raced(
 ) -> Speed:
     """Return how fast a metric is after comparing its similarities with those of the plain way."""
     metric = METRICS.get(name)
-    workers = Workers(threads=job.threads)
+    workers, alone = Workers(threads=job.threads), Workers(threads=1)
     first, second = invented_pairs(job.sizes)
     metric.similarities(embedded, first[:_WARM_UP], second[:_WARM_UP], workers)
     plain(of_term(int(first[0])), of_term(int(second[0])))
     progress = Progress()
-    seconds, ratios = [], []
+    seconds, alone_seconds, ratios = [], [], []
     for _ in range(job.rounds):
         with progress.stage(name):
-            began = time.perf_counter()
-            found = metric.similarities(embedded, first, second, workers)
-            seconds.append(time.perf_counter() - began)
-        began = time.perf_counter()
-        expected = _compared_plainly(plain, of_term, first, second, job.plain_seconds)
-        a_second = len(expected) / (time.perf_counter() - began)
-        ratios.append(len(first) / seconds[-1] / a_second)
+            found, taken = timed(lambda: metric.similarities(embedded, first, second, workers))
+        seconds.append(taken)
+        same, taken = timed(lambda: metric.similarities(embedded, first, second, alone))
+        alone_seconds.append(taken)
+        expected, taken = timed(
+            lambda: _compared_plainly(plain, of_term, first, second, job.plain_seconds)
+        )
+        ratios.append(taken / len(expected) * len(first) / alone_seconds[-1])
+        if found.tobytes() != same.tobytes():
+            raise MismatchError(f"{name}: {job.threads} threads change similarities")
         check(name, found[: len(expected)], expected)
     return Speed(
         metric=name,
         seconds=statistics.median(seconds),
+        alone_seconds=statistics.median(alone_seconds),
         ratio=statistics.median(ratios),
         peak_mib=max(record.peak_mib for record in progress.records),
         digest=hashlib.sha256(found.round(_DIGITS).tobytes()).hexdigest(),
@@ -174,6 +182,14 @@ def check(name: str, found: Values, expected: Values) -> None:
         raise MismatchError(
             f"{name}: pair {at} is {found[at]:.6f}, and {expected[at]:.6f} the plain way"
         )
+
+
+def _seconds(speeds: list[Speed]) -> str:
+    return f"{sum(speed.seconds for speed in speeds):.1f} s"
+
+
+def _alone_seconds(speeds: list[Speed]) -> str:
+    return f"{sum(speed.alone_seconds for speed in speeds):.1f} s"
 
 
 def _peak(speeds: list[Speed]) -> int:
