@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from benchmarks.harness import BENCHMARKS, Measured, Settings
 from benchmarks.harness.apart import apart
-from benchmarks.harness.corpora import Concept, Corpus, corpus_of
+from benchmarks.harness.corpora import hpo
 from benchmarks.harness.searching import Job, Race, race
-from medsim.config import SourceOptions
-from medsim.sources import find_source
-from medsim.store import Store
 
 
 def measure(settings: Settings) -> Measured:
@@ -35,15 +29,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def _race(job: Job) -> Race:
-    return race(_hpo(), job)
-
-
-def _hpo() -> Corpus:
-    source, path = find_source("hpo")
-    with tempfile.TemporaryDirectory() as folder, Store(threads=1, spill=Path(folder)) as store:
-        source.load(path, store, SourceOptions())
-        terms = store.table("description")["term"].unique().sort().to_list()
-    return corpus_of("hpo", (Concept(concept_id=term, names=(term,)) for term in terms))
+    return race(hpo(), job)
 
 
 BENCHMARKS.register("search_hpo", measure)

