@@ -16,11 +16,10 @@ from medsim.embeddings.vector_cache import LAYOUT, Part, VectorCache
 from medsim.errors import InputError, OptionError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from medsim.embeddings import Request
-    from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Vectors
 
 _CHARACTERS_A_BATCH = 1 << 16
@@ -103,22 +102,6 @@ def unit(vectors: Vectors) -> Vectors:
     """
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
-
-def check_options(options: EmbeddingOptions, name: str, known: Collection[str]) -> None:
-    """Raise OptionError for an option that an encoder's format does not know.
-
-    Args:
-        options: as given.
-        name: of the format.
-        known: options that it knows, beside its own name.
-    """
-    for option, value in options.given().items():
-        if option != "format" and option not in known:
-            raise OptionError(
-                f"{option}={value} does not fit an embedding of format {name}, "
-                f"which knows {', '.join(known)}"
-            )
 
 
 def missing_extra(name: str) -> OptionError:

@@ -8,7 +8,7 @@ import numpy as np
 from safetensors import SafetensorError
 
 from medsim.embeddings import FORMATS, Format, fingerprint
-from medsim.embeddings.encoders import check_options, encoded, missing_extra, naming
+from medsim.embeddings.encoders import encoded, missing_extra, naming
 from medsim.embeddings.model_folder import kind, model_files
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class StaticEncoder:
 
 def load(path: Path, request: Request) -> TermVectors:
     """Return the vectors of terms; see ``medsim.embeddings.Load``."""
-    check_options(request.options, NAME, ("normalize", "prefix"))
+    request.options.check_fit(NAME, "normalize", "prefix")
     encoder = StaticEncoder(path, request.options)
     return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
 

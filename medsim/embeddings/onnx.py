@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.embeddings import FORMATS, Format, fingerprint
-from medsim.embeddings.encoders import check_options, encoded, missing_extra, naming, unit
+from medsim.embeddings.encoders import encoded, missing_extra, naming, unit
 from medsim.embeddings.model_folder import (
     kind,
     onnx_files,
@@ -116,7 +116,7 @@ class OnnxEncoder:
 
 def load(path: Path, request: Request) -> TermVectors:
     """Return the vectors of terms; see ``medsim.embeddings.Load``."""
-    check_options(request.options, NAME, ("vocabulary", "pooling", "normalize", "prefix"))
+    request.options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
     model, tokenizer = _model(path), _tokenizer(path, request.options)
     encoder = OnnxEncoder(model, tokenizer, request.options, request.threads)
     return encoded(encoder, request, fingerprint(path, FORMAT, request.options))

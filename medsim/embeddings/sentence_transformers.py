@@ -8,7 +8,7 @@ import numpy as np
 from safetensors import SafetensorError
 
 from medsim.embeddings import FORMATS, Format, fingerprint
-from medsim.embeddings.encoders import check_options, encoded, missing_extra, naming
+from medsim.embeddings.encoders import encoded, missing_extra, naming
 from medsim.embeddings.model_folder import kind, model_files, read_modules, read_settings
 from medsim.errors import InputError, OptionError
 
@@ -102,7 +102,7 @@ class SentenceEncoder:
 
 def load(path: Path, request: Request) -> TermVectors:
     """Return the vectors of terms; see ``medsim.embeddings.Load``."""
-    check_options(request.options, NAME, ("normalize", "prefix"))
+    request.options.check_fit(NAME, "normalize", "prefix")
     encoder = SentenceEncoder(path, request.options, request.threads)
     return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from medsim.embeddings import encoders
 from medsim.embeddings.encoders import encoded, unit
 from medsim.embeddings.vector_cache import Part, VectorCache
-from medsim.errors import InputError, OptionError, OutputError
+from medsim.errors import InputError, OutputError
 
 TERMS = sorted({f"{word} {number}" for word in ("a", "ab", "Ödem") for number in range(40)})
 
@@ -229,10 +229,3 @@ def test_scaled_vectors_have_length_1_and_zeros_stay() -> None:
 
     assert scaled.dtype == np.float32
     assert np.allclose(scaled, [[0.6, 0.8], [0, 0], [1, 0], [0, -1]])
-
-
-def test_an_option_that_does_not_fit_is_named() -> None:
-    options = asked([], case="lower", format="x", prefix="query: ").options
-
-    with pytest.raises(OptionError, match="case=lower does not fit an embedding of format x"):
-        encoders.check_options(options, "x", ("prefix",))
