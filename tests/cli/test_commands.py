@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
@@ -17,9 +18,12 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from medsim.cli import app
+from medsim.embeddings import FORMATS
+from medsim.embeddings.options import EmbeddingOptions
+from medsim.report.comparison import TABLES
 
 COMMANDS = sorted(get_command(app).commands)
-FORMATS = ["table", "json", "csv", "md", "latex"]
+FORMATS_OF_TABLES = ["table", "json", "csv", "md", "latex"]
 
 
 def run(*arguments: str | Path, **options):
@@ -50,6 +54,13 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for command in COMMANDS:
         assert f"medsim {command}" in readme
+
+
+def test_the_readme_names_every_embedding_format_option_and_table() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    options = [one.name for one in fields(EmbeddingOptions)]
+    for name in [*FORMATS.all(), *options, *TABLES]:
+        assert f"`{name}`" in readme, name
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -86,7 +97,7 @@ def test_a_build_prints_its_table_on_stdout_and_its_stages_on_stderr(tmp_path: P
     assert "derive positives" not in result.stdout
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", FORMATS_OF_TABLES)
 def test_stats_come_in_every_format(out: Path, form: str) -> None:
     result = run("stats", out, "--format", form)
 
@@ -257,3 +268,61 @@ def test_the_package_runs_as_a_program() -> None:
     )
 
     assert ran.stdout == run("--version").stdout
+
+
+@pytest.fixture(scope="module")
+def evaluated(out: Path) -> Path:
+    """A folder with results of two embeddings on a rated file."""
+    folder = out.parent
+    (folder / "rated.tsv").write_text("a b\tc\t3\nb\tc\t1\na\tb\t2\na\tc\t5\n", encoding="utf-8")
+    (folder / "one.txt").write_text("a 1 2 0\nb 3 1 1\nc 0 1 4\n", encoding="utf-8")
+    (folder / "two.txt").write_text("a 1 2 2\nb 1 1 3\nc 2 1 4\n", encoding="utf-8")
+    result = run(
+        "eval",
+        folder / "rated.tsv",
+        *("--embedding", f"one={folder / 'one.txt'}", "-e", f"two={folder / 'two.txt'},case=lower"),
+        *("-o", folder / "results", "--resamples", "100", "--columns", "term1=1,term2=2,rating=3"),
+        *("--cache", folder / "cache"),
+    )
+    assert result.exit_code == 0, result.output
+    assert "spearman" in result.stdout
+    assert "compare rated by one" in result.stderr
+    return folder / "results"
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("form", FORMATS_OF_TABLES)
+def test_every_table_comes_in_every_format(evaluated: Path, table: str, form: str) -> None:
+    result = run("compare", evaluated, "--table", table, "--format", form)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip()
+    if form == "json":
+        assert isinstance(json.loads(result.stdout), list)
+
+
+def test_results_are_a_place_for_sql(evaluated: Path) -> None:
+    result = run("sql", evaluated, "select count(*) as n from score", "--format", "csv")
+    assert result.stdout == f"n\n{2 * 10 * 4}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--table", "acuracy"], "unknown table 'acuracy'; did you mean accuracy"),
+        (["--subset", "all"], "unknown subset 'all'"),
+        (["--correction", "holmes"], "did you mean holm?"),
+    ],
+)
+def test_a_table_that_there_is_not_is_refused(
+    evaluated: Path, arguments: list[str], message: str
+) -> None:
+    result = run("compare", evaluated, *arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_build_has_no_comparison(out: Path) -> None:
+    result = run("compare", out)
+    assert result.exit_code == 1
+    assert "is a manifest of kind 'build', not of an evaluation" in result.stderr
