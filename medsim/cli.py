@@ -283,8 +283,12 @@ def convert(
 @app.command(name="eval")
 def evaluate(
     inputs: Annotated[
-        list[Path],
-        typer.Argument(metavar="INPUT...", help="Folders of builds and files of rated pairs."),
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Folders of builds and files of rated pairs; columns of a file follow its path "
+            "where they are in no known layout, as in rated.csv,term1=A,term2=B,rating=score.",
+        ),
     ],
     embedding: Annotated[
         list[str],
@@ -298,13 +302,6 @@ def evaluate(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write, or to add to.")],
     metric: Annotated[
         list[str] | None, typer.Option(help="A metric, such as avg_cos; all that fit by default.")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="term1=…,term2=…,rating=…",
-            help="Columns of rated files in no known layout, by name or by number from 1.",
-        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the bootstrap and of the held-out half.")] = 0,
     resamples: Annotated[
@@ -333,7 +330,6 @@ def evaluate(
     from medsim.config import checked_threads
     from medsim.embeddings.options import parse_embedding
     from medsim.progress import Progress
-    from medsim.ratings.columns import parse_columns
     from medsim.workflow.compare import compare as table_of
     from medsim.workflow.evaluate import run_evaluation, users_cache
     from medsim.workflow.evaluation_job import EvaluationConfig
@@ -343,7 +339,6 @@ def evaluate(
         embeddings=tuple(map(parse_embedding, embedding)),
         out=out,
         metrics=tuple(metric) if metric else None,
-        columns=None if columns is None else parse_columns(columns),
         seed=seed,
         resamples=resamples,
         threads=checked_threads(threads),
@@ -377,8 +372,8 @@ def compare(
     """Print a table of an evaluation: which embedding, under which metric, and how surely.
 
     Writes nothing. As table, md and latex it is to be read; json and csv have a row per value.
-    A cell has a value, a metric, than how many others it is significantly better (+) and worse
-    (\u2212), and a star for the best and what cannot be told from it.
+    A cell has a value, a metric, how many others it is significantly better (+) and worse (\u2212)
+    than, and a star for the best and what cannot be told from it.
 
     Example: medsim compare results --table all-auc --format latex
     """
@@ -391,13 +386,21 @@ def compare(
 def _print_comparison(frame: pl.DataFrame, form: TableFormat) -> None:
     from medsim.report.comparison import readable
 
-    _print(frame if form in {TableFormat.json, TableFormat.csv} else readable(frame), form)
+    if form in {TableFormat.json, TableFormat.csv}:
+        _print(frame, form)
+        return
+    for at, table in enumerate(readable(frame)):
+        if at:
+            typer.echo("")
+        _print(table, form)
 
 
 def _print(frame: pl.DataFrame, form: TableFormat) -> None:
     from medsim.report.tables import rendered
 
     text = rendered(frame, form)
+    if sys.stdout is None:
+        raise OutputError("cannot write the table: standard output is closed")
     try:
         typer.echo(text)
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import threading
 from collections import deque
@@ -140,15 +141,17 @@ class Store:
             with _interruptible():
                 self._connection.execute(f"drop table if exists {_identifier(table)}")
 
-    def view_parquet(self, views: Mapping[str, str]) -> None:
+    def view_parquet(self, folder: Path, views: Mapping[str, str]) -> None:
         """Make views over Parquet files.
 
         Args:
-            views: the glob of the files of each view, by its name; columns that their folders
-                name as in ``dataset=fsn_syn`` are columns of the view.
+            folder: where they lie.
+            views: the glob below the folder of the files of each view, by its name; columns that
+                folders name as in ``dataset=fsn_syn`` are columns of the view.
         """
-        for view, glob in views.items():
-            target, source = _identifier(view), glob.replace("'", "''")
+        for view, pattern in views.items():
+            target = _identifier(view)
+            source = f"{glob.escape(str(folder))}/{pattern}".replace("'", "''")
             with _interruptible():
                 self._connection.execute(
                     f"create view {target} as select * "  # noqa: S608 — both quoted
@@ -159,7 +162,8 @@ class Store:
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
         self._connection.execute("set temp_directory = ''")
-        self._connection.execute("set allowed_directories = [$folder]", {"folder": str(folder)})
+        folders = {"folder": str(folder), "escaped": glob.escape(str(folder))}  # as views have it
+        self._connection.execute("set allowed_directories = [$folder, $escaped]", folders)
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
 

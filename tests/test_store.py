@@ -114,7 +114,7 @@ def locked(tmp_path: Path) -> Iterator[Store]:
     (tmp_path / "out" / "link.csv").symlink_to(tmp_path / "secret.csv")
     with Store(threads=2) as store:
         store.put("t", FRAME)
-        store.view_parquet({"pair": str(tmp_path / "out" / "pairs/dataset=*/data.parquet")})
+        store.view_parquet(tmp_path / "out", {"pair": "pairs/dataset=*/data.parquet"})
         store.lock_down(tmp_path / "out")
         yield store
 

@@ -117,6 +117,8 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     """
     if not path.exists():
         raise InputError(f"{path} does not exist")
+    if not path.is_file() and not path.is_dir():
+        raise InputError(f"{path} is neither a file nor a folder")
     if options.format is not None:
         return options.format, FORMATS.get(options.format)
     found = {name: one for name, one in FORMATS.all().items() if one.recognises(path)}

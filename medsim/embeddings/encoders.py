@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.embeddings import Request
     from medsim.kernels.types import Vectors
 
-_CHARACTERS_A_BATCH = 1 << 16
+_CHARACTERS_A_BATCH = 1 << 13  # some 250 terms: a second or so of a small model
 _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
 
 

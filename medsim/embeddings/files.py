@@ -152,6 +152,8 @@ def what_it_is(beginning: bytes) -> str:
         return "is empty"
     if beginning.startswith(b"\x80"):
         return "looks like a pickle, which could run code and is never read"
+    if beginning.startswith(_GZIP):
+        return "is packed by gzip, and what is in it is damaged or no vectors"
     if beginning.lstrip()[:1] == b"<":
         return "looks like an HTML page, not like vectors"
     return f"begins with {beginning[:40]!r}"

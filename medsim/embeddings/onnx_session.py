@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -41,6 +42,7 @@ class OnnxSession:
     """
 
     def __init__(self, path: Path) -> None:
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would send what it runs over HTTPS
         try:
             import onnxruntime  # noqa: PLC0415 — an extra
             from onnxruntime.capi import onnxruntime_pybind11_state as state  # noqa: PLC0415

@@ -68,8 +68,8 @@ def overlaps(vectors: Vectors, first: Ids, second: Ids) -> Values:
         a, b = vectors[first[pair]], vectors[second[pair]]
         least, most = 0.0, 0.0
         for at in range(len(a)):
-            least += float(min(a[at], b[at]))
-            most += float(max(a[at], b[at]))
+            least += np.float64(min(a[at], b[at]))
+            most += np.float64(max(a[at], b[at]))
         if most > 0:
             found[pair] = least / most
     return found
@@ -121,7 +121,7 @@ def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
         for right in range(left + 1):
             product = 0.0
             for at in range(vectors.shape[1]):
-                product += float(vectors[universe[left], at]) * float(vectors[universe[right], at])
+                product += np.float64(vectors[universe[left], at]) * vectors[universe[right], at]
             of_right = 0 if right < n_first else 1
             of_left = 0 if left < n_first else 1
             belongs[of_right, left] = max(belongs[of_right, left], product)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from medsim.errors import OptionError, unknown_name
@@ -14,7 +15,7 @@ SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
 DIRECTIONS = {"similar": True, "different": False}
 """What a higher rating can mean, and whether that is similarity."""
 
-HOW_TO_NAME = "--columns term1=NAME,term2=NAME,rating=NAME, or numbers from 1"
+HOW_TO_NAME = "FILE,term1=NAME,term2=NAME,rating=NAME, with names or numbers of columns"
 """How a user says what the columns of a file are, for messages."""
 
 T = TypeVar("T")
@@ -67,6 +68,19 @@ class RatedColumns:
         return names
 
 
+def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
+    """Return the file that a text names, and what stands behind it of its columns.
+
+    Columns begin at the first comma before one of the options of ``parse_columns``; a comma before
+    anything else is of the path.
+
+    Raises:
+        OptionError: see ``parse_columns``.
+    """
+    path, *rest = re.split(rf",(?=(?:{'|'.join(_OPTIONS)})=)", text, maxsplit=1)
+    return Path(path), parse_columns(rest[0]) if rest else None
+
+
 def parse_columns(text: str) -> RatedColumns:
     """Return what a text such as "term1=Name A,term2=Name B,rating=score" says of a file.
 
@@ -80,11 +94,11 @@ def parse_columns(text: str) -> RatedColumns:
     for part in _COMMA_BEFORE_OPTION.split(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
-            raise OptionError(f"--columns {text!r}: {part!r} is not NAME=VALUE; use {HOW_TO_NAME}")
+            raise OptionError(f"{text!r}: {part!r} is not NAME=VALUE; say {HOW_TO_NAME}")
         if name not in given:
-            raise OptionError(f"--columns {text!r}: {unknown_name('option', name, list(_OPTIONS))}")
+            raise OptionError(f"{text!r}: {unknown_name('option', name, list(_OPTIONS))}")
         if given[name] and name != "rating":
-            raise OptionError(f"--columns {text!r} gives {name} twice")
+            raise OptionError(f"{text!r} gives {name} twice")
         given[name].append(value)
     columns = RatedColumns(
         term1=_first(given["term1"]),

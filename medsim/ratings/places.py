@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from medsim.errors import InputError, OptionError, unknown_name
-from medsim.ratings.columns import HOW_TO_NAME, SEPARATORS
+from medsim.ratings.columns import HOW_TO_NAME, SEPARATORS, RatedColumns
 from medsim.ratings.layouts import LAYOUTS
 from medsim.ratings.lines import cells_of_lines
 from medsim.ratings.values import is_missing, number_in
@@ -15,10 +15,10 @@ from medsim.ratings.values import is_missing, number_in
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.ratings.columns import RatedColumns
     from medsim.ratings.layouts import Layout
     from medsim.ratings.lines import Content
 
+_OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that say all
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST_SHOWN = 20
 _LONGEST_SHOWN = 40
@@ -54,10 +54,12 @@ def find_places(content: Content, columns: RatedColumns) -> Places:
         InputError: no layout fits, or the first line cannot be cut.
         OptionError: the file has no such column, or two of that name.
     """
-    names = columns.named()
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = _first_lines(content, separators)
     widest = max(first.values(), key=len)
+    if not columns.named() and any(set(_OWN.named()) <= set(cells) for cells in first.values()):
+        columns = replace(columns, term1="term1", term2="term2", ratings=("rating",))
+    names = columns.named()
     if names:
         for separator, cells in first.items():
             if all(_matches(name, cells) for name in names):
@@ -179,7 +181,7 @@ def _description(cells: list[str]) -> str:
     """Return what the first line looks like, and how to name its columns."""
     if _is_data(cells):
         says = f"its first line has {len(cells)} cells with a number among them, so is no header"
-        return f"{says}; say --columns term1=1,term2=2,rating=3 with the numbers of its columns"
+        return f"{says}; say FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
     more = f" and {len(cells) - _MOST_SHOWN} more" if len(cells) > _MOST_SHOWN else ""
     return f"it has the columns {', '.join(map(repr, _shown(cells)))}{more}; say {HOW_TO_NAME}"
 

@@ -129,6 +129,9 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
         metric has the highest value (n_first) or cannot be told from the best (n_among_best), and
         the sums of n_better and n_worse.
     """
+    if "n_better" not in every.columns:  # no embedding has several metrics
+        none = [pl.lit(0, pl.Int64).alias("n_better"), pl.lit(0, pl.Int64).alias("n_worse")]
+        every = every.with_columns(*none, pl.lit(True).alias("among_best"))
     highest = pl.col("value").max().over(*SET, "statistic", "embedding")
     return (
         every.drop_nulls("value")
@@ -202,35 +205,49 @@ def _comparisons(group: pl.DataFrame, side: str, correction: str) -> list[Compar
     ]
 
 
-def readable(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return a table as it is to be read: a row per set, a column per embedding or metric.
+def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return tables as they are to be read: a row per set, a column per embedding or metric.
 
     A cell has the value, the metric where columns are embeddings, how many others it is
     significantly better (+) and worse (-) than, and a star for the best and what cannot be told
-    from it.
+    from it; of an embedding's own pairs, how many there are.
 
     Args:
-        rows: of ``best_metrics`` or ``all_metrics``; any other table is only rid of what says
+        rows: of ``best_metrics``, which gives one table, or of ``all_metrics``, which gives one for
+            all embeddings that have the same metrics; any other table is only rid of what says
             nothing.
     """
     if "value" not in rows.columns:
-        return _without_empty(rows)
-    set_and_embedding = rows.select(*SET, "statistic", "embedding")
-    over = "metric" if set_and_embedding.is_duplicated().any() else "embedding"
+        return [_without_empty(rows)]
+    if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
+        return [_spread(rows, "embedding")]
+    of_embedding = rows.group_by("embedding", maintain_order=True).agg(pl.col("metric").unique())
+    families: dict[frozenset[str], list[str]] = {}
+    for embedding, metrics in of_embedding.iter_rows():
+        families.setdefault(frozenset(metrics), []).append(embedding)
+    return [
+        _spread(rows.filter(pl.col("embedding").is_in(members)).sort("embedding"), "metric")
+        for members in families.values()
+    ]
+
+
+def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
+    """Return a table with a column per embedding or metric."""
+    compared = "n_better" in rows.columns
     parts = [pl.col("value").map_elements(_rounded, pl.String)]
-    if over == "embedding":
+    index = [*SET, "statistic"]
+    if over == "metric":
+        index = ["embedding", *index, "n_pairs"]
+    elif compared:
         parts.append(pl.col("metric"))
-    if "n_better" in rows.columns:
+        index.append("n_pairs")
+    else:
+        parts += [pl.col("metric"), pl.col("n_pairs").map_elements("({:,})".format, pl.String)]
+    if compared:
         parts.append(pl.format("+{}\u2212{}", "n_better", "n_worse"))
         parts.append(pl.when("among_best").then(pl.lit("*")))
     cell = pl.concat_str(parts, separator=" ", ignore_nulls=True)
     told = rows.with_columns(pl.when(pl.col("value").is_not_null()).then(cell).alias("cell"))
-    index = [*SET, "statistic", "n_pairs"]
-    if over == "metric":
-        index = ["embedding", *index]
-        told = told.sort("embedding", maintain_order=True)
-    if over == "embedding" and "n_better" not in rows.columns:
-        index.remove("n_pairs")  # each embedding has its own
     return _without_empty(told.pivot(over, index=index, values="cell"))
 
 

@@ -284,7 +284,7 @@ def _check(run: Run, output: OutputFolder) -> None:
         BrokenPromiseError: a rule does not hold, which is a bug.
     """
     with run.progress.stage("check the rules") as stage:
-        run.store.view_parquet({"pair": str(output.folder / PAIR_FILES)})
+        run.store.view_parquet(output.folder, {"pair": PAIR_FILES})
         findings = run_checks(run.store)
         broken = findings.filter(pl.col("violations") > 0)
         if broken.height:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError, unknown_name
+from medsim.errors import InputError, OptionError, unknown_name
 from medsim.report.comparison import (
     CORRECTIONS,
     MAIN_STATISTICS,
@@ -26,7 +26,7 @@ SUBSETS = ("common", "own")
 
 
 def compare(
-    folder: str | Path,
+    evaluation: str | Path | Evaluation,
     table: str = "best",
     *,
     subset: str = "common",
@@ -35,7 +35,7 @@ def compare(
     """Return a table of an evaluation, a row per value with what it is of.
 
     Args:
-        folder: of the evaluation.
+        evaluation: opened, or its folder.
         table: "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
             correlation; "auc", "accuracy" or "spearman": the same by one statistic; "all-auc" and
             so on: under every metric; "metrics": how metrics stand over all sets; "coverage";
@@ -54,7 +54,8 @@ def compare(
         if value not in known:
             raise OptionError(unknown_name(kind, value, list(known)))
     name = checked_table(table)
-    evaluation = Evaluation(folder)
+    if not isinstance(evaluation, Evaluation):
+        evaluation = Evaluation(evaluation)
     if name == "coverage":
         return evaluation.coverage()
     if name == "overlap":
@@ -65,5 +66,7 @@ def compare(
         return metric_standings(every)
     every_metric = name.startswith("all-")
     statistics = MAIN_STATISTICS if name == "best" else (name.removeprefix("all-"),)
+    if not results["statistic"].is_in(list(statistics)).any():
+        raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     make = all_metrics if every_metric else best_metrics
     return make(results, comparisons, statistics, subset=subset, correction=correction)

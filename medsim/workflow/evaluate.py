@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.embeddings.options import EmbeddingSpec
-    from medsim.ratings.columns import RatedColumns
 
 _TABLES = ("results.parquet", "comparisons.parquet", "coverage.parquet", "overlap.parquet")
 
@@ -54,7 +53,6 @@ def evaluate(  # noqa: PLR0913 — an argument an option
     out: str | Path,
     *,
     metrics: Sequence[str] | None = None,
-    columns: RatedColumns | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
     threads: int | None = None,
@@ -68,11 +66,11 @@ def evaluate(  # noqa: PLR0913 — an argument an option
     is not computed again.
 
     Args:
-        inputs: folders of builds and files of rated pairs.
+        inputs: folders of builds and files of rated pairs; columns of a file that is in no known
+            layout stand behind its path as in "rated.csv,term1=A,term2=B,rating=score".
         embeddings: paths by name; options stand behind a path as in "model.onnx,pooling=cls".
         out: the folder to write; it changes whole or not at all.
         metrics: names of the metrics; all that an embedding can have by default.
-        columns: which columns of rated files hold what, where no known layout fits.
         seed: of the bootstrap and of the held-out half, from 0 to 2**63 - 1.
         resamples: of the bootstrap, at least 100.
         threads: how many to use, all available ones by default; never changes the result.
@@ -90,7 +88,6 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         embeddings=tuple(parse_embedding(f"{name}={path}") for name, path in embeddings.items()),
         out=Path(out),
         metrics=None if metrics is None else tuple(metrics),
-        columns=columns,
         seed=seed,
         resamples=resamples,
         threads=checked_threads(threads),
@@ -101,11 +98,14 @@ def evaluate(  # noqa: PLR0913 — an argument an option
 
 
 def users_cache() -> Path | None:
-    """Return where a user's caches keep what encoders made; None for a user without a home."""
+    """Return where a user's caches keep what encoders made; None where nothing can be kept."""
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "medsim", "vectors")
-    except RuntimeError:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        place = Path(caches, "medsim", "vectors")
+        place.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
         return None
+    return place if os.access(place, os.W_OK) else None
 
 
 def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
@@ -129,7 +129,7 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
 
 def _read(config: EvaluationConfig, progress: Progress) -> list[EvaluationInput]:
     with progress.stage("read inputs") as stage:
-        inputs = read_inputs(config.inputs, config.columns)
+        inputs = read_inputs(config.inputs)
         stage.found(", ".join(f"{one.name}: {one.frame.height:,} pairs" for one in inputs))
     for one in inputs:
         for warning in one.warnings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from medsim import manifest
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingSpec
-    from medsim.ratings.columns import RatedColumns
     from medsim.workflow.inputs import EvaluationInput
     from medsim.workflow.similarities import NamedEmbedding
 
@@ -31,7 +30,6 @@ class EvaluationConfig:
         embeddings: what is evaluated.
         out: the folder to write, or to add to.
         metrics: names of the metrics; None takes all that an embedding can have.
-        columns: of rated files in no known layout.
         seed: of the bootstrap and of the held-out half.
         resamples: of the bootstrap.
         threads: how many compute; they never change the result.
@@ -43,7 +41,6 @@ class EvaluationConfig:
     embeddings: tuple[EmbeddingSpec, ...]
     out: Path
     metrics: tuple[str, ...] | None
-    columns: RatedColumns | None
     seed: int
     resamples: int
     threads: int
@@ -91,6 +88,7 @@ class EvaluationJob:
                 *(f"{option}={value}" for option, value in options.items()),
                 metric,
                 f"seed {self.options['seed']}",
+                f"{self.options['resamples']} resamples",
             ]
         )
 
@@ -147,7 +145,7 @@ def job_of(
             "path": str(named.spec.path),
             "format": named.format_name,
             "fingerprint": named.fingerprint,
-            "options": named.spec.options.given(),
+            "options": replace(named.spec.options, format=None).given(),
         }
         for named in embeddings
     }
@@ -175,11 +173,11 @@ def _joined(
     own: Mapping[str, dict[str, object]],
 ) -> dict[str, dict[str, object]]:
     for name, one in own.items():
-        for part in ("fingerprint", "options"):
+        for part, differs in (("fingerprint", "other content"), ("options", "other options")):
             if name in there and there[name].get(part) != one.get(part):
                 raise OutputError(
-                    f"{out} has another {kind} named {name} (its {part} differs); choose another "
-                    "name, or add --overwrite to replace all results"
+                    f"{out} has another {kind} named {name} ({differs}); choose another name, or "
+                    "add --overwrite to replace all results"
                 )
     every = {**there, **{name: {**there.get(name, {}), **one} for name, one in own.items()}}
     return dict(sorted(every.items()))

@@ -214,7 +214,7 @@ def _result_rows(scored: _Scored, subset: str, pair_set: PairSet) -> Iterator[Ro
                 "high": _number(estimate.high),
                 "n_pairs": len(pair_set.rows),
                 "n_covered": len(scored.values),
-                "signature": contender.signature,
+                "signature": f"{contender.signature}, {pair_set}, {subset}",
             }
 
 

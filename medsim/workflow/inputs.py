@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 
 from medsim.errors import InputError, OptionError
+from medsim.manifest import fingerprint
 from medsim.ratings import read_rated
+from medsim.ratings.columns import RatedColumns, parse_rated
 from medsim.schema import EVALUATED_COLUMNS
 from medsim.workflow.opened import Build
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.kernels.types import Ids, Values
-    from medsim.ratings.columns import RatedColumns
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
 """What names a set of pairs within an input."""
@@ -47,6 +48,9 @@ class PairSet:
     rows: Ids
     values: Values
     rated: bool
+
+    def __str__(self) -> str:
+        return "/".join(part for part in self.named().values() if part is not None)
 
     def named(self) -> dict[str, str | None]:
         """Return what names the set, by column."""
@@ -97,13 +101,13 @@ class EvaluationInput:
 
 
 def read_inputs(
-    paths: Sequence[str | Path], columns: RatedColumns | None = None
+    paths: Sequence[str | Path],
 ) -> list[EvaluationInput]:
     """Return the pairs of builds (folders) and rated files.
 
     Args:
-        paths: of the inputs.
-        columns: of rated files that are in no known layout.
+        paths: of the inputs; columns of a rated file that is in no known layout stand behind its
+            path as in "rated.csv,term1=A,term2=B,rating=score".
 
     Raises:
         InputError: one is missing, unfinished or damaged.
@@ -112,8 +116,12 @@ def read_inputs(
     if not paths:
         raise OptionError("name at least one input: a build's folder or a file of rated pairs")
     found: dict[str, EvaluationInput] = {}
-    for path in map(Path, paths):
-        one = _of_build(path) if path.is_dir() else _of_rated_file(path, columns)
+    for path in paths:
+        one = (
+            _of_build(Path(path))
+            if Path(path).is_dir()
+            else _of_rated_file(*parse_rated(str(path)))
+        )
         if one.name in found:
             raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
         found[one.name] = one
@@ -128,19 +136,16 @@ def pair_id_of(term1: str, term2: str) -> str:
 
 def _of_build(folder: Path) -> EvaluationInput:
     build = Build(folder)
-    name = _UNSAFE.sub("_", folder.resolve().name)
-    frame = (
-        build.pairs()
-        .select("pair_id", "term1", "term2", *SET_COLUMNS, "label")
-        .with_columns(pl.lit(None, pl.Float64).alias("rating"))
-        .collect()
-    )
     outputs = build.manifest.outputs
-    content = [(path, one.fingerprint) for path, one in sorted(outputs.items())]
+    paths = sorted(path for path in outputs if path.startswith("pairs/"))
+    frames = [_set_of_build(build, path) for path in paths]
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=EVALUATED_COLUMNS)
+    content = [(path, outputs[path].fingerprint) for path in paths]
+    empty = [path for path, one in zip(paths, frames, strict=True) if one.is_empty()]
     return EvaluationInput(
-        name=name,
+        name=_name_of(folder),
         rated=False,
-        frame=frame.select(*EVALUATED_COLUMNS),
+        frame=frame,
         provenance={
             "kind": "build",
             "path": str(folder),
@@ -148,8 +153,35 @@ def _of_build(folder: Path) -> EvaluationInput:
             "redistributable": build.manifest.source.get("redistributable"),
             "source": build.manifest.source,
             "options": build.manifest.options,
+            "medsim": build.manifest.medsim,
         },
+        warnings=(f"{folder}: {len(empty)} sets have no pairs and are left out",) if empty else (),
     )
+
+
+def _name_of(folder: Path) -> str:
+    """Return a folder's own name, links not followed, fit to name another."""
+    named = folder if folder.name not in {"", ".."} else folder.resolve()
+    return _UNSAFE.sub("_", named.name)
+
+
+def _set_of_build(build: Build, path: str) -> pl.DataFrame:
+    """Return the pairs of one set.
+
+    Raises:
+        InputError: the file is missing or damaged, or does not hold the rows of the manifest.
+    """
+    frame = build.read(path)
+    if fingerprint(frame) != build.manifest.outputs[path].fingerprint:
+        raise InputError(
+            f"{build.folder / path} does not hold the rows that the manifest tells of; "
+            "see medsim verify"
+        )
+    named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
+    return frame.with_columns(
+        *(pl.lit(named[column], pl.String).alias(column) for column in SET_COLUMNS),
+        pl.lit(None, pl.Float64).alias("rating"),
+    ).select(*EVALUATED_COLUMNS)
 
 
 def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
@@ -185,5 +217,11 @@ def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(one) for one in rated.skipped],
         },
-        warnings=tuple(f"{path.name}: {warning}" for warning in rated.warnings),
+        warnings=tuple(
+            f"{path.name}: {said}"
+            for said in (
+                *(f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped),
+                *rated.warnings,
+            )
+        ),
     )

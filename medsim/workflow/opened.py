@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ class Opened:
             InputError: it cannot be read.
         """
         try:
-            return pl.read_parquet(self.folder / path, hive_partitioning=False)
+            return pl.read_parquet(self.folder / path, hive_partitioning=False, glob=False)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{self.folder / path} cannot be read ({error})") from error
 
@@ -99,14 +100,14 @@ class Opened:
     def _store(self, threads: int) -> Store:
         store = Store(threads=threads)
         folder = self.folder.resolve()
-        store.view_parquet({view: str(folder / files) for view, files in self._views.items()})
+        store.view_parquet(folder, self._views)
         store.lock_down(folder)
         return store
 
     def _scan(self, files: str) -> pl.LazyFrame:
         try:
             return pl.scan_parquet(
-                self.folder / files,
+                f"{glob.escape(str(self.folder))}/{files}",
                 hive_partitioning="=" in files,
                 try_parse_hive_dates=False,
             )

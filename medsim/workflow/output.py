@@ -97,7 +97,7 @@ class OutputFolder:
         try:
             if self._digests.get(name) != _digest(path):
                 return None  # Polars may read a damaged file without a complaint, or panic
-            return pl.read_parquet(path, hive_partitioning=False)
+            return pl.read_parquet(path, hive_partitioning=False, glob=False)
         except (OSError, pl.exceptions.PolarsError):
             return None
 
@@ -108,7 +108,7 @@ class OutputFolder:
             OutputError: it cannot be read.
         """
         try:
-            return pl.read_parquet(self.folder / name, hive_partitioning=False)
+            return pl.read_parquet(self.folder / name, hive_partitioning=False, glob=False)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"{self._out / name} cannot be read ({error})") from error
 

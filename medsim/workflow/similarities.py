@@ -10,6 +10,7 @@ import polars as pl
 
 from medsim.embeddings import Request, TermVectors, WordVectors
 from medsim.embeddings.tokens import forms, words_of
+from medsim.errors import InputError
 from medsim.metrics import TermPoints, WordBags
 from medsim.schema import TERM_COLUMNS
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from medsim.embeddings import Format
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-    from medsim.kernels.types import Flags, Ids
+    from medsim.kernels.types import Flags, Ids, Values
     from medsim.metrics import Embedded, Metric
     from medsim.metrics.workers import Workers
     from medsim.progress import Progress
@@ -181,10 +182,19 @@ def write_similarities(
             workers.advance(len(pairs))
             continue
         found = np.full(len(pairs), np.nan, np.float32)
-        found[covered] = compares.similarities(has.embedded, left, right, workers)
+        found[covered] = _finite(compares.similarities(has.embedded, left, right, workers), metric)
         workers.advance(len(pairs) - len(left))
         similarity = pl.Series("similarity", found).fill_nan(None)
         output.write(path, pl.DataFrame([pairs["pair_id"], similarity]), metadata)
+
+
+def _finite(similarities: Values, metric: str) -> Values:
+    """Return similarities as they are, if all are numbers."""
+    if not np.isfinite(similarities).all():
+        raise InputError(
+            f"under {metric} a similarity is no finite number: the vectors' values are too large"
+        )
+    return similarities
 
 
 def _write_coverage(

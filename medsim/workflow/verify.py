@@ -120,7 +120,7 @@ def _check_content(
 ) -> list[pl.DataFrame]:
     """Return what is found in the rows, all files being readable."""
     with Store(threads=threads) as store:
-        store.view_parquet({view: str(build.folder / files) for view, files in VIEWS.items()})
+        store.view_parquet(build.folder, VIEWS)
         with progress.stage("derive positives anew"):
             evidence = gather(build, store, threads)
             findings = [check_positives(evidence)]

@@ -279,9 +279,9 @@ def evaluated(out: Path) -> Path:
     (folder / "two.txt").write_text("a 1 2 2\nb 1 1 3\nc 2 1 4\n", encoding="utf-8")
     result = run(
         "eval",
-        folder / "rated.tsv",
+        *(out, f"{folder / 'rated.tsv'},term1=1,term2=2,rating=3"),
         *("--embedding", f"one={folder / 'one.txt'}", "-e", f"two={folder / 'two.txt'},case=lower"),
-        *("-o", folder / "results", "--resamples", "100", "--columns", "term1=1,term2=2,rating=3"),
+        *("-o", folder / "results", "--resamples", "100"),
         *("--cache", folder / "cache"),
     )
     assert result.exit_code == 0, result.output
@@ -301,7 +301,8 @@ def test_every_table_comes_in_every_format(evaluated: Path, table: str, form: st
 
 
 def test_results_are_a_place_for_sql(evaluated: Path) -> None:
-    result = run("sql", evaluated, "select count(*) as n from score", "--format", "csv")
+    statement = "select count(*) as n from score where input = 'rated'"
+    result = run("sql", evaluated, statement, "--format", "csv")
     assert result.stdout == f"n\n{2 * 10 * 4}\n"
 
 

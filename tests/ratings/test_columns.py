@@ -155,7 +155,7 @@ def test_a_rating_cannot_take_the_name_of_a_term(tmp_path):
 
 
 def test_a_file_in_no_layout_says_its_columns_and_how_to_name_them(tmp_path):
-    with pytest.raises(InputError, match="columns 'left', 'right', 'score'; say --columns term1="):
+    with pytest.raises(InputError, match="columns 'left', 'right', 'score'; say FILE,term1="):
         read(tmp_path, "left,right,score\nx,y,1\n", None)
 
 

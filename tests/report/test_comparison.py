@@ -124,7 +124,7 @@ def test_metrics_are_summed_up_over_all_sets() -> None:
 
 
 def test_a_readable_table_has_a_column_an_embedding() -> None:
-    table = readable(best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy"))
+    (table,) = readable(best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy"))
     assert table.rows(named=True) == [
         {
             **EASY,
@@ -139,7 +139,8 @@ def test_a_readable_table_has_a_column_an_embedding() -> None:
 
 def test_a_readable_table_of_all_metrics_has_a_column_a_metric() -> None:
     every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy", embedding="a")
-    row = readable(every).row(0, named=True)
+    (table,) = readable(every)
+    row = table.row(0, named=True)
     assert row["embedding"] == "a"
     assert row["max_jaccard"] == "0.800 +0\N{MINUS SIGN}1"
 
@@ -149,7 +150,7 @@ def test_columns_that_say_nothing_are_left_out_of_a_readable_table() -> None:
         [result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")],
         schema=RESULT_COLUMNS,
     )
-    table = readable(best_metrics(rated, COMPARISONS, ["spearman"]))
+    (table,) = readable(best_metrics(rated, COMPARISONS, ["spearman"]))
     assert table.columns == ["input", "dataset", "statistic", "n_pairs", "a"]
     assert table["a"].item() == "0.500 cos +0\N{MINUS SIGN}0 *"
 
@@ -160,3 +161,23 @@ def test_numbers_of_the_paper_name_tables() -> None:
     assert checked_table("a.1") == "coverage"
     with pytest.raises(OptionError, match="unknown table 'acuracy'; did you mean accuracy"):
         checked_table("acuracy")
+
+
+def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
+    terms = pl.DataFrame(
+        [result(EASY, "t", metric, 0.5) for metric in ("cos", "pearson")], schema=RESULT_COLUMNS
+    )
+    every = all_metrics(pl.concat([RESULTS, terms]), COMPARISONS, ["auc"])
+    tables = readable(every.filter(difficulty="easy"))
+    assert [table["embedding"].to_list() for table in tables] == [["a", "b", "c"], ["t"]]
+    assert "cos" not in tables[0].columns
+
+
+def test_a_table_of_own_pairs_tells_how_many_there_are() -> None:
+    (table,) = readable(best_metrics(RESULTS, COMPARISONS, ["auc"], subset="own"))
+    assert table["a"].item() == "0.950 avg_cos (12)"
+
+
+def test_metrics_are_summed_up_where_nothing_was_compared() -> None:
+    every = all_metrics(RESULTS, COMPARISONS.clear(), ["auc"]).filter(embedding="b")
+    assert metric_standings(every)["n_among_best"].to_list() == [2, 1]

@@ -264,7 +264,7 @@ def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
     with pytest.raises(medsim.MedsimError, match="has another embedding named one"):
         medsim.evaluate(made / "rated.csv", {"one": made / "two.vec"}, folder, resamples=200)
     options = {"one": f"{made / 'one.vec'},case=keep"}
-    with pytest.raises(medsim.MedsimError, match=r"named one .*options differs"):
+    with pytest.raises(medsim.MedsimError, match=r"named one \(other options\)"):
         medsim.evaluate(made / "rated.csv", options, folder, resamples=200)
     assert (folder / "manifest.json").read_bytes() == before
 
@@ -346,12 +346,10 @@ def test_results_can_be_asked_in_sql(out: medsim.Evaluation) -> None:
 
 def test_a_signature_tells_what_decided_a_score(out: medsim.Evaluation) -> None:
     signatures = out.results()["signature"].unique().to_list()
-    assert len(signatures) == 2 * 2 * 2
+    assert len(signatures) == 2 * 2 * 2 * (20 + 1)
     fingerprint = str(out.manifest.embeddings["one"]["fingerprint"])[:12]
-    assert any(
-        f"one@{fingerprint}, avg_cos, seed 0" in one and one.startswith("medsim ")
-        for one in signatures
-    )
+    ending = f"one@{fingerprint}, avg_cos, seed 0, 200 resamples, score, own"
+    assert any(one.startswith("medsim ") and one.endswith(ending) for one in signatures)
 
 
 def test_the_manifest_tells_what_was_read(out: medsim.Evaluation) -> None:
@@ -402,3 +400,70 @@ def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) ->
         medsim.build(made / "release.zip", out.folder, overwrite=True)
     with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
         run(made, made / "build", "one")
+
+
+def test_a_build_whose_rows_are_not_those_of_its_manifest_is_refused(
+    made: Path, tmp_path: Path
+) -> None:
+    build = tmp_path / "build"
+    shutil.copytree(made / "build", build)
+    path = next(build.glob("pairs/dataset=syn_syn/difficulty=hard/negatives=random/*.parquet"))
+    pl.read_parquet(path, hive_partitioning=False).head(3).write_parquet(path)
+    with pytest.raises(medsim.MedsimError, match="does not hold the rows that the manifest tells"):
+        run(made, tmp_path / "out", "one", inputs=build)
+    path.write_bytes(b"x")
+    with pytest.raises(medsim.MedsimError, match=r"data\.parquet cannot be read"):
+        run(made, tmp_path / "out", "one", inputs=build)
+    path.unlink()
+    with pytest.raises(medsim.MedsimError, match=r"data\.parquet cannot be read"):
+        run(made, tmp_path / "out", "one", inputs=build)
+
+
+def test_names_that_look_like_patterns_are_names(made: Path, tmp_path: Path) -> None:
+    for name in ("run[1]", "run1", "a*b"):
+        shutil.copytree(made / "build", tmp_path / name)
+    (tmp_path / "run1" / "manifest.json").unlink()
+    for name in ("run[1]", "a*b"):
+        found = run(made, tmp_path / f"out {name}", "one", inputs=tmp_path / name)
+        assert found.sql("select count(*) as n from pair").item() == found.pairs().collect().height
+        assert (
+            medsim.open(tmp_path / name).pairs().collect().height == found.pairs().collect().height
+        )
+        assert set(found.results()["input"]) == {
+            name.replace("[", "_").replace("]", "_").replace("*", "_")
+        }
+
+
+def test_huge_values_give_similarities_all_the_same(made: Path, tmp_path: Path) -> None:
+    lines = (made / "one.vec").read_text().splitlines()
+    huge = [
+        " ".join([line.split()[0], *(f"{x}e37" for x in line.split()[1:])]) for line in lines[1:]
+    ]
+    (tmp_path / "huge.vec").write_text("\n".join([lines[0], *huge]) + "\n")
+    usual = run(made, tmp_path / "usual", "one", inputs=made / "rated.csv", metrics=None)
+    found = medsim.evaluate(
+        made / "rated.csv", {"one": tmp_path / "huge.vec"}, tmp_path / "huge", resamples=200
+    )
+    key = ["pair_id", "metric"]
+    tables = [one.scores().collect().sort(key) for one in (usual, found)]
+    assert tables[0]["similarity"].null_count() == tables[1]["similarity"].null_count()
+    assert (tables[0]["similarity"] - tables[1]["similarity"]).abs().max() < 1e-5
+
+
+def test_columns_of_a_file_stand_behind_its_path(made: Path, tmp_path: Path) -> None:
+    text = (made / "rated.csv").read_text()
+    (tmp_path / "a.csv").write_text(text.replace(RATED, "x,y,m1,m2,z\n"))
+    (tmp_path / "b.csv").write_text(text.replace(RATED, "term1,term2,m1,m2,rating\n"))
+    inputs = [
+        f"{tmp_path / 'a.csv'},term1=x,term2=y,rating=z",
+        tmp_path / "b.csv",
+        made / "rated.csv",
+    ]
+    found = run(made, tmp_path / "out", "one", inputs=inputs).results()
+    values = [
+        found.filter(input=name, subset="own", metric="avg_cos", statistic="kendall")[
+            "value"
+        ].item()
+        for name in ("a", "b", "rated")
+    ]
+    assert values[0] == values[1] == values[2]
