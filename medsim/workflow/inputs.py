@@ -116,12 +116,9 @@ def read_inputs(
     if not paths:
         raise OptionError("name at least one input: a build's folder or a file of rated pairs")
     found: dict[str, EvaluationInput] = {}
-    for path in paths:
-        one = (
-            _of_build(Path(path))
-            if Path(path).is_dir()
-            else _of_rated_file(*parse_rated(str(path)))
-        )
+    for path in map(str, paths):
+        folder = Path(path)
+        one = _of_build(folder) if folder.is_dir() else _of_rated_file(*parse_rated(path))
         if one.name in found:
             raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
         found[one.name] = one

@@ -145,7 +145,7 @@ def test_columns_that_the_file_does_not_have_are_refused(tmp_path, columns, says
 
 
 def test_names_for_a_file_without_header_are_refused_with_what_helps(tmp_path):
-    with pytest.raises(OptionError, match=r"no column 'a': .*3 cells .* term1=1,term2=2,rating=3"):
+    with pytest.raises(OptionError, match=r"no column 'a': .*3 cells .*,term1=1,term2=2,rating=3"):
         read(tmp_path, "secret,text,3\n", "term1=a,term2=b,rating=r")
 
 
