@@ -7,7 +7,7 @@ import json
 import platform
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
@@ -27,6 +27,7 @@ NAMED = {BUILD: "a build", EVALUATION: "an evaluation"}
 """The kinds of output as a sentence has them."""
 
 _MADE_WITH = {BUILD: "medsim build", EVALUATION: "medsim eval"}
+_ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "torch")
 _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
 
@@ -190,9 +191,18 @@ def medsim_version() -> str:
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that decide results."""
+    """Return the versions of Python and of the libraries that decide a build."""
     found = {name: version(name) for name in _LIBRARIES}
     return {"python": platform.python_version(), **found}
+
+
+def encoder_versions() -> dict[str, str]:
+    """Return the versions of those libraries of encoders that are installed."""
+    found = {}
+    for name in _ENCODERS:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def fingerprint(frame: pl.DataFrame) -> str:

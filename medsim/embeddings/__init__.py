@@ -83,6 +83,10 @@ Raises:
 """
 
 
+WORDS, TERMS = "words", "terms"
+"""What rows of vectors can be of."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A way in which embeddings are kept.
@@ -93,12 +97,14 @@ class Format:
             tells, else by its suffix; cheap, and never raises for what is not of this format.
         files: the files whose content decides the vectors, given the path and the options.
         load: see ``Load``.
+        gives: vectors of ``WORDS`` or of ``TERMS``; None where the file or its options tell.
     """
 
     describes: str
     recognises: Callable[[Path], bool]
     files: Callable[[Path, EmbeddingOptions], list[Path]]
     load: Load
+    gives: str | None = None
 
 
 FORMATS: Registry[Format] = Registry("embedding format", __name__)

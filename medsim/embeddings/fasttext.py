@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.embeddings import FORMATS, Format, WordVectors
+from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.files import check_dimensions, itself, reason, signature, what_it_is
 from medsim.embeddings.found import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
@@ -226,5 +226,5 @@ def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int
 
 FORMATS.register(
     "fasttext",
-    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, load=_load),
+    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, gives=WORDS, load=_load),
 )

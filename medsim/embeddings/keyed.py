@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.embeddings import TermVectors, WordVectors
+from medsim.embeddings import TERMS, WORDS, TermVectors, WordVectors
 from medsim.embeddings.found import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.errors import InputError
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from medsim.embeddings import Request
     from medsim.kernels.types import Rows, Vectors
-
-WORDS, TERMS = "words", "terms"
 
 FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: ("keys", "case")}
 """The options that fit rows of words and rows of terms."""

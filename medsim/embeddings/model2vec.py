@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from safetensors import SafetensorError
 
-from medsim.embeddings import FORMATS, Format, fingerprint
+from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
 from medsim.embeddings.encoders import encoded, missing_extra, naming
 from medsim.embeddings.model_folder import kind, model_files
 
@@ -94,5 +94,7 @@ def recognises(path: Path) -> bool:
 
 FORMAT = FORMATS.register(
     NAME,
-    Format(describes="folder of model2vec", recognises=recognises, files=files, load=load),
+    Format(
+        describes="folder of model2vec", recognises=recognises, files=files, gives=TERMS, load=load
+    ),
 )

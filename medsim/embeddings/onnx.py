@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.embeddings import FORMATS, Format, fingerprint
+from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
 from medsim.embeddings.encoders import encoded, missing_extra, naming, unit
 from medsim.embeddings.model_folder import (
     kind,
@@ -200,6 +200,7 @@ FORMAT = FORMATS.register(
         describes="encoder in ONNX with tokenizer.json",
         recognises=recognises,
         files=files,
+        gives=TERMS,
         load=load,
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from safetensors import SafetensorError
 
-from medsim.embeddings import FORMATS, Format, fingerprint
+from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
 from medsim.embeddings.encoders import encoded, missing_extra, naming
 from medsim.embeddings.model_folder import kind, model_files, read_modules, read_settings
 from medsim.errors import InputError, OptionError
@@ -137,6 +137,7 @@ FORMAT = FORMATS.register(
         describes="folder of sentence-transformers",
         recognises=recognises,
         files=files,
+        gives=TERMS,
         load=load,
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.embeddings import FORMATS, Format
+from medsim.embeddings import FORMATS, WORDS, Format
 from medsim.embeddings.files import (
     BLOCK,
     beginning_of,
@@ -184,6 +184,7 @@ FORMATS.register(
         describes=_WITH_HEADER,
         recognises=_recognises_with_header,
         files=itself,
+        gives=WORDS,
         load=_load_with_header,
     ),
 )
@@ -193,6 +194,7 @@ FORMATS.register(
         describes=_WITHOUT_HEADER,
         recognises=_recognises_without_header,
         files=itself,
+        gives=WORDS,
         load=_load_without_header,
     ),
 )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.embeddings import TERMS, WORDS
 from medsim.embeddings.files import reason
-from medsim.embeddings.keyed import TERMS, WORDS, Keys
+from medsim.embeddings.keyed import Keys
 from medsim.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from medsim.embeddings import FORMATS, Format
+from medsim.embeddings import FORMATS, WORDS, Format
 from medsim.embeddings.files import beginning_of, blocks, checked_header, header_of, itself, peek
 from medsim.embeddings.found import FoundWords
 from medsim.embeddings.options import TOKEN_OPTIONS
@@ -84,5 +84,5 @@ def _scanned(block: bytes, n_rows: int, header: Header, found: FoundWords) -> tu
 
 FORMATS.register(
     "word2vec",
-    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, load=_load),
+    Format(describes=_DESCRIBES, recognises=_recognises, files=itself, gives=WORDS, load=_load),
 )

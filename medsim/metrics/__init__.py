@@ -76,8 +76,6 @@ METRICS: Registry[Metric] = Registry("metric", __name__)
 """Metrics by name."""
 
 
-def metrics_of(embedded: Embedded) -> dict[str, Metric]:
+def metrics_of(kind: type[WordBags | TermPoints]) -> dict[str, Metric]:
     """Return the metrics that can compare terms of one kind, by name."""
-    return {
-        name: metric for name, metric in METRICS.all().items() if isinstance(embedded, metric.of)
-    }
+    return {name: metric for name, metric in METRICS.all().items() if metric.of is kind}

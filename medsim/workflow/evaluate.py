@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -12,12 +13,12 @@ import polars as pl
 
 from medsim import manifest
 from medsim.config import checked_threads
-from medsim.embeddings import find_format, fingerprint
+from medsim.embeddings import WORDS, find_format, fingerprint
 from medsim.embeddings.options import parse_embedding
 from medsim.errors import OptionError
 from medsim.evaluation.bootstrap import RESAMPLES
 from medsim.manifest import EVALUATION, EvaluationManifest
-from medsim.metrics import METRICS, metrics_of
+from medsim.metrics import METRICS, TermPoints, WordBags, metrics_of
 from medsim.metrics.workers import Workers
 from medsim.progress import Progress
 from medsim.workflow.coverage import coverage_of, overlap_of
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.embeddings.options import EmbeddingSpec
+    from medsim.metrics import Metric
 
 _TABLES = ("results.parquet", "comparisons.parquet", "coverage.parquet", "overlap.parquet")
 
@@ -114,7 +116,7 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
     with claimed(config.out, overwrite=config.overwrite, kind=EVALUATION) as output:
         earlier = earlier_results(config)
         inputs = _read(config, progress)
-        embeddings = [_identified(spec, progress) for spec in config.embeddings]
+        embeddings = [_identified(spec, config, progress) for spec in config.embeddings]
         job = job_of(config, inputs, embeddings, earlier)
         output.resume(job.content())
         _carry_over(output, earlier)
@@ -137,9 +139,13 @@ def _read(config: EvaluationConfig, progress: Progress) -> list[EvaluationInput]
     return inputs
 
 
-def _identified(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
+def _identified(
+    spec: EmbeddingSpec, config: EvaluationConfig, progress: Progress
+) -> NamedEmbedding:
     with progress.stage(f"identify {spec.name}") as stage:
         name, found = find_format(spec.path, spec.options)
+        if found.gives is not None:
+            _chosen(config, spec.name, WordBags if found.gives == WORDS else TermPoints)
         digest = fingerprint(spec.path, found, spec.options)
         stage.found(f"{found.describes}, {digest[:12]}")
     return NamedEmbedding(spec=spec, format_name=name, format=found, fingerprint=digest)
@@ -183,17 +189,9 @@ def _compare(
     sides = [one.frame[side] for one in missing for side in ("term1", "term2")]
     terms = pl.concat(sides).unique().sort().to_list()
     has = embed_terms(named, terms, progress, threads=config.threads, cache=config.cache)
-    metrics = {
-        metric: one
-        for metric, one in metrics_of(has.embedded).items()
-        if config.metrics is None or metric in config.metrics
-    }
-    if not metrics:
-        raise OptionError(
-            f"no metric fits {name}; those that do: {', '.join(metrics_of(has.embedded))}"
-        )
+    metrics = _chosen(config, name, type(has.embedded))
     about |= {
-        "metrics": list(metrics_of(has.embedded)),
+        "metrics": list(metrics_of(type(has.embedded))),
         "n_dimensions": has.n_dimensions,
         "n_vocabulary": has.n_vocabulary,
     }
@@ -204,6 +202,28 @@ def _compare(
             workers = Workers(threads=config.threads, advance=stage.advance)
             write_similarities(one, name, has, metrics, output, job.metadata, workers)
             stage.found(f"{n_pairs:,} pairs under {len(metrics)} metrics")
+
+
+def _chosen(
+    config: EvaluationConfig, name: str, kind: type[WordBags | TermPoints]
+) -> dict[str, Metric]:
+    """Return the metrics by which an embedding is compared.
+
+    Raises:
+        OptionError: none of those that are asked for is for such embeddings.
+    """
+    fitting = metrics_of(kind)
+    chosen = {
+        metric: one
+        for metric, one in fitting.items()
+        if config.metrics is None or metric in config.metrics
+    }
+    if not chosen:
+        raise OptionError(
+            f"no metric fits {name}; those that do: {', '.join(fitting)}; give --metric one of "
+            "each kind"
+        )
+    return chosen
 
 
 def _is_done(
@@ -253,7 +273,7 @@ def _conclude(
         output.write(table, pl.concat(frames), job.metadata)
     EvaluationManifest(
         medsim=manifest.medsim_version(),
-        libraries=manifest.library_versions(),
+        libraries=json.loads(job.metadata["libraries"]),
         inputs=job.inputs,
         embeddings=job.embeddings,
         options=job.options,

@@ -160,7 +160,7 @@ def job_of(
         options=_options(config),
         metadata={
             "medsim": manifest.medsim_version(),
-            "libraries": json.dumps(manifest.library_versions()),
+            "libraries": json.dumps({**manifest.library_versions(), **manifest.encoder_versions()}),
             "redistributable": json.dumps(_redistributable(every_input)),
         },
     )

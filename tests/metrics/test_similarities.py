@@ -159,6 +159,5 @@ def test_where_nothing_is_positive_a_jaccard_index_is_zero(name: str) -> None:
 
 
 def test_only_metrics_that_fit_are_offered() -> None:
-    bags = random_bags(1, n_words=3, n_terms=2, width=4, steps=2)
-    assert sorted(metrics_of(bags)) == OF_WORDS
-    assert sorted(metrics_of(TermPoints(vectors=bags.vectors))) == OF_TERMS
+    assert sorted(metrics_of(WordBags)) == OF_WORDS
+    assert sorted(metrics_of(TermPoints)) == OF_TERMS
