@@ -185,6 +185,8 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
         out.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as error:
+        if not Path(lock.lock_file).exists():  # nor can it be made
+            raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
         raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
     except OSError as error:
         place = error.filename or out.parent

@@ -144,6 +144,12 @@ def test_a_second_build_into_the_same_folder_is_refused(source: Path, tmp_path: 
     assert leftovers(out) == []
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that takes no files")
+def test_a_place_that_takes_no_files_is_told_from_one_that_is_taken(source: Path) -> None:
+    with pytest.raises(medsim.MedsimError, match="cannot write /proc/out: /proc takes no files"):
+        medsim.build(source, "/proc/out")
+
+
 def test_a_full_disk_ends_in_one_line(source: Path, tmp_path: Path) -> None:
     def limit_file_size() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails instead
