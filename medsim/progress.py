@@ -1,9 +1,10 @@
-"""Stages of a run: a line for each when it ends, a bar on a terminal, seconds and peak memory."""
+"""Stages of a run: a line for each when it ends, a bar or lines meanwhile, seconds and memory."""
 
 from __future__ import annotations
 
 import resource
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,10 +22,12 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _CLEAR_PEAK = "5"  # proc(5): writing 5 to clear_refs resets the peak resident set size
 _MEBIBYTE = 1 << 20
+_SECONDS_A_LINE = 60
+_FEW = 2  # minutes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,22 +47,51 @@ class StageRecord:
 
 
 class Stage:
-    """A running stage, which can be told how far it is and what it found."""
+    """A running stage, which can be told how far it is and what it found.
 
-    def __init__(self, bars: Bars | None, name: str) -> None:
+    Args:
+        name: of the stage.
+        bars: where it shows how far it is.
+        say: where there are no bars: told once a minute how far it is.
+    """
+
+    def __init__(
+        self, name: str, bars: Bars | None = None, say: Callable[[str], None] | None = None
+    ) -> None:
         self._bars = bars
         self._task = bars.add_task(name, total=None) if bars else None
+        self._name = name
+        self._say = say
+        self._lock = threading.Lock()
+        self._total = self._done = 0
+        self._began = self._told = time.monotonic()
         self.finding = ""
 
     def total(self, n_units: int) -> None:
         """Say how many units of work the stage has."""
         if self._bars and self._task is not None:
             self._bars.update(self._task, total=n_units, completed=0)
+        with self._lock:
+            self._total, self._done, self._began = n_units, 0, time.monotonic()
 
     def advance(self, n_units: int = 1) -> None:
         """Say that ``n_units`` more are done; safe from any thread."""
         if self._bars and self._task is not None:
             self._bars.advance(self._task, n_units)
+        elif self._say:
+            with self._lock:
+                self._done += n_units
+                self._tell(self._say)
+
+    def _tell(self, say: Callable[[str], None]) -> None:
+        """Write a line on how far it is, if the last one is old."""
+        now = time.monotonic()
+        if now - self._told < _SECONDS_A_LINE or not 0 < self._done < self._total:
+            return
+        self._told = now
+        minutes = (now - self._began) * (self._total - self._done) / self._done / 60
+        left = f"{minutes:.0f} minutes" if minutes >= _FEW else "a minute or two"
+        say(f"{self._name}: {100 * self._done // self._total}%, about {left} left")
 
     def found(self, text: str) -> None:
         """Set what the stage's line will say that it found."""
@@ -89,7 +121,7 @@ class Progress:
         _reset_peak()
         began = time.perf_counter()
         with self._bars() as bars:
-            stage = Stage(bars, name)
+            stage = Stage(name, bars, None if self._stream is None else self.say)
             yield stage
         record = StageRecord(
             name=name, seconds=round(time.perf_counter() - began, 3), peak_mib=_peak_mib()

@@ -37,6 +37,22 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
     assert re.fullmatch(r"search \(\d+\.\d s\)", second)
 
 
+def test_a_long_stage_tells_once_a_minute_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr("medsim.progress.time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    with Progress(stream).stage("embed") as stage:
+        stage.total(1000)
+        for seconds, n_units in ((59, 10), (1, 90), (59, 50), (1, 50), (600, 700), (60, 100)):
+            clock[0] += seconds
+            stage.advance(n_units)
+    assert stream.getvalue().splitlines()[:-1] == [
+        "embed: 10%, about 9 minutes left",
+        "embed: 20%, about 8 minutes left",
+        "embed: 90%, about a minute or two left",
+    ]
+
+
 def test_no_line_holds_what_steers_a_terminal_where_there_is_none() -> None:
     stream = io.StringIO()
     progress = Progress(stream)

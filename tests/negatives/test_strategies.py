@@ -48,7 +48,7 @@ class CountingStage(Stage):
     """A stage that remembers how often a total was told, which is once a search."""
 
     def __init__(self) -> None:
-        super().__init__(None, "test")
+        super().__init__("test")
         self.totals: list[int] = []
 
     def total(self, n_units: int) -> None:
@@ -130,7 +130,7 @@ def _negatives_of_set(
             term1_ids=np.array([first for first, _ in used], np.int32),
             term2_ids=np.array([second for _, second in used], np.int32),
         ),
-        stage or Stage(None, "test"),
+        stage or Stage("test"),
     )
     against = found.positive_rows.tolist()
     assert len(set(against)) == len(against)  # at most one for each positive
@@ -424,7 +424,7 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
                 term2_ids=np.array([ids[pair.term2] for pair in pairs], np.int32),
             ),
             UsedPairs(term1_ids=np.empty(0, np.int32), term2_ids=np.empty(0, np.int32)),
-            Stage(None, "test"),
+            Stage("test"),
         )
         assert len(found.term2_ids) == 3000
         texts = list(ids)
