@@ -8,7 +8,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from distributed import Client, KilledWorker, LocalCluster, as_completed, get_worker
+from distributed import (
+    CancelledError,
+    Client,
+    KilledWorker,
+    LocalCluster,
+    as_completed,
+    get_worker,
+)
 
 from medsim.errors import ClusterError
 from medsim.manifest import library_versions, medsim_version
@@ -131,6 +138,8 @@ class ClusterSearch:
                 continue
             try:
                 found = future.result()
+            except CancelledError:  # the worker died between finishing and handing over
+                continue
             except KilledWorker as error:
                 raise ClusterError(
                     f"every worker died that searched one share of {share.pool}; "

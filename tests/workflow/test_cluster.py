@@ -18,7 +18,7 @@ import medsim
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
-from distributed import Client, LocalCluster
+from distributed import CancelledError, Client, Future, LocalCluster
 
 from medsim.manifest import library_versions
 from medsim.workflow import cluster
@@ -112,6 +112,27 @@ def test_workers_may_be_killed_in_the_middle(
         assert progress.acted
         running.wait_for_workers(n_workers)
         assert processes(running) != before
+    assert build.manifest.outputs == whole
+
+
+def test_a_result_that_is_lost_on_its_way_is_searched_again(
+    source: Path, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A worker may die when its share is finished and before it is fetched. Then Dask says that the
+    # future was cancelled, as it has forgotten it.
+    lost = []
+    fetch = Future.result
+
+    def lossy(future: Future, *arguments: object, **options: object) -> object:
+        if not lost:
+            lost.append(future.key)
+            raise CancelledError(future.key)
+        return fetch(future, *arguments, **options)
+
+    monkeypatch.setattr(Future, "result", lossy)
+    build = medsim.build(source, tmp_path / "out", dask="local", threads=2)
+
+    assert lost
     assert build.manifest.outputs == whole
 
 
