@@ -2,7 +2,8 @@
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
 ``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, and ``open``, which
-gives the tables and SQL of a build or an evaluation; ``build_shard`` is ``medsim build --shard``.
+gives the tables and SQL of a build, as ``Evaluation`` does of an evaluation's folder;
+``build_shard`` is ``medsim build --shard``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.workflow.compare import compare
     from medsim.workflow.evaluate import evaluate
     from medsim.workflow.opened import Build, Evaluation
-    from medsim.workflow.opened import open_output as open  # noqa: A004 — reads well as medsim.open
+    from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
     from medsim.workflow.releases import convert, synth
     from medsim.workflow.shards import build_shard, merge
     from medsim.workflow.verify import Verification, verify
@@ -51,7 +52,7 @@ _HOMES = {
     "convert": "medsim.workflow.releases:convert",
     "evaluate": "medsim.workflow.evaluate:evaluate",
     "merge": "medsim.workflow.shards:merge",
-    "open": "medsim.workflow.opened:open_output",
+    "open": "medsim.workflow.opened:open_build",
     "synth": "medsim.workflow.releases:synth",
     "verify": "medsim.workflow.verify:verify",
 }

@@ -105,12 +105,18 @@ class OutputFolder:
         """Return the rows of a file that is ``done``.
 
         Raises:
-            OutputError: it cannot be read.
+            OutputError: it cannot be read, or holds other rows than were noted of it.
         """
         try:
-            return pl.read_parquet(self.folder / name, hive_partitioning=False, glob=False)
+            frame = pl.read_parquet(self.folder / name, hive_partitioning=False, glob=False)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"{self._out / name} cannot be read ({error})") from error
+        if fingerprint(frame) != self.outputs[name].fingerprint:
+            raise OutputError(
+                f"{self._out / name} does not hold the rows that its manifest tells of; add "
+                "--overwrite to make all anew"
+            )
+        return frame
 
     def took_over(self, name: str, frame: pl.DataFrame) -> None:
         """Note the rows of a file that an interrupted run wrote."""

@@ -456,3 +456,13 @@ def test_columns_of_a_file_stand_behind_its_path(made: Path, tmp_path: Path) -> 
     of = {"subset": "own", "metric": "avg_cos", "statistic": "kendall"}
     assert found.filter(**of)["value"].n_unique() == 1
     assert found.filter(**of).height == 3
+
+
+def test_results_that_were_altered_are_not_added_to(made: Path, tmp_path: Path) -> None:
+    folder = run(made, tmp_path / "out", "one", inputs=made / "rated.csv").folder
+    path = next(folder.glob("scores/*/*/metric=avg_cos/data.parquet"))
+    changed = pl.read_parquet(path, hive_partitioning=False).with_columns(pl.col("similarity") / 2)
+    changed.write_parquet(path)
+    with pytest.raises(medsim.MedsimError, match="does not hold the rows that its manifest tells"):
+        run(made, folder, "two", inputs=made / "rated.csv")
+    run(made, folder, "two", inputs=made / "rated.csv", overwrite=True)
