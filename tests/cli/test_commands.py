@@ -241,7 +241,7 @@ def test_a_number_of_threads_that_no_machine_has_is_refused(
 
 def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
     program, folder = shlex.quote(sys.executable), shlex.quote(str(out))
-    command = f"{program} -m medsim.cli stats {folder} >/dev/full"
+    command = f"{program} -m medsim stats {folder} >/dev/full"
 
     result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
 

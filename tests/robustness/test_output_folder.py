@@ -34,7 +34,7 @@ def undisturbed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 
 def start(source: Path, out: Path, *options: str, **process) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "medsim.cli", "build", str(source), "-o", str(out), *options]
+    command = [sys.executable, "-m", "medsim", "build", str(source), "-o", str(out), *options]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **process
     )

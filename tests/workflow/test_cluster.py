@@ -146,7 +146,7 @@ def test_the_whole_terminology_is_searched_on_a_cluster(source: Path, tmp_path: 
 
 
 def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "medsim.cli", "build", str(source), "-o", "out"]
+    command = [sys.executable, "-m", "medsim", "build", str(source), "-o", "out"]
     process = subprocess.Popen(
         [*command, "--dask", "local", "--threads", "2"],
         cwd=tmp_path,

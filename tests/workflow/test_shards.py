@@ -100,7 +100,7 @@ def test_processes_that_run_at_the_same_time_make_one_build(
     source: Path, whole: dict, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "medsim.cli", "build", source, "-o", out, "--seed", "4"]
+    command = [sys.executable, "-m", "medsim", "build", source, "-o", out, "--seed", "4"]
     # The first shard is made twice at once, as a job that a cluster starts again may be.
     processes = [
         subprocess.Popen(
@@ -143,7 +143,7 @@ def test_a_shard_that_is_done_is_not_done_again(source: Path, tmp_path: Path) ->
 def test_a_shard_that_was_killed_is_done_by_the_next_run(tmp_path: Path, number: int) -> None:
     source, out = tmp_path / "release.zip", tmp_path / "out"
     medsim.synth(source, concepts=3000, seed=1)
-    command = [sys.executable, "-m", "medsim.cli", "build", source, "-o", out, "--shard", "1/2"]
+    command = [sys.executable, "-m", "medsim", "build", source, "-o", out, "--shard", "1/2"]
     process = subprocess.Popen(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -171,7 +171,7 @@ def test_a_merge_that_was_killed_goes_on(tmp_path: Path) -> None:
     medsim.synth(source, concepts=3000, seed=1)
     for shard in ("1/2", "2/2"):
         medsim.build_shard(source, out, shard=shard)
-    command = [sys.executable, "-m", "medsim.cli", "merge", str(out)]
+    command = [sys.executable, "-m", "medsim", "merge", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     made = tmp_path / ".out.unfinished" / "pairs"
     deadline = time.monotonic() + PATIENCE

@@ -1,0 +1,44 @@
+"""The command line: each command parses, calls one function, prints."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from medsim.cli import datasets, evaluation, outputs, releases
+from medsim.cli.application import INTERRUPTED, app
+
+__all__ = ["app", "datasets", "evaluation", "main", "outputs", "releases"]
+
+
+def main() -> None:
+    """Run the command line; SIGTERM ends it as an interrupt does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        app()
+    except KeyboardInterrupt:  # before the command began
+        typer.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from medsim.manifest import medsim_version
+
+        typer.echo(f"medsim {medsim_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Term-similarity datasets from medical terminologies."""

@@ -1,0 +1,40 @@
+"""Commands that read what medsim wrote, builds and evaluations alike."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from medsim.cli.application import Format, Threads, app, print_table
+from medsim.report.formats import TableFormat
+
+
+@app.command()
+def sql(
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The folder of a build or of an evaluation.")
+    ],
+    statement: Annotated[
+        str | None, typer.Argument(help="One select; read from standard input if piped.")
+    ] = None,
+    threads: Threads = None,
+    form: Format = TableFormat.table,
+) -> None:
+    """Run one read-only SQL statement over a build or an evaluation, or list what it can see.
+
+    Writes nothing: the statement sees the views that are listed without one, and no other file.
+
+    Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
+    """
+    from medsim.workflow.opened import open_output
+
+    opened = open_output(out)
+    if statement is None and sys.stdin is not None and not sys.stdin.isatty():
+        statement = sys.stdin.read().strip()
+    if statement:
+        print_table(opened.sql(statement, threads=threads), form)
+    else:
+        print_table(opened.views(), form)
