@@ -145,3 +145,53 @@ OVERLAP_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "share2": pl.Float64,
 }
 """The columns of ``overlap.parquet``; a share is of what both have in what one has."""
+
+RETRIEVAL_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "input": pl.String,
+    "embedding": pl.String,
+    "metric": pl.String,
+    "index": pl.String,
+    "subset": pl.String,
+    "difficulty": pl.String,
+    "length": pl.String,
+    "statistic": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n_terms": pl.Int64,
+    "n_covered": pl.Int64,
+    "recall": pl.Float64,
+    "signature": pl.String,
+}
+"""The columns of ``retrieval.parquet``; a missing difficulty or length stands for all of them."""
+
+RETRIEVED_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "term": pl.String,
+    "difficulty": pl.String,
+    "n_words": pl.Int32,
+    "component": pl.Int32,
+    "covered": pl.Boolean,
+    "rank": pl.Int64,
+    "linked_term": pl.String,
+    "linked_similarity": pl.Float32,
+    "nearest_term": pl.String,
+    "nearest_similarity": pl.Float32,
+    "nearest_linked": pl.Boolean,
+}
+"""The columns of what an embedding finds for each term that is linked to another."""
+
+SEPARATION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "input": pl.String,
+    "embedding": pl.String,
+    "metric": pl.String,
+    "category1": pl.String,
+    "category2": pl.String,
+    "n_terms1": pl.Int64,
+    "n_terms2": pl.Int64,
+    "n_triples": pl.Int64,
+    "n_errors": pl.Int64,
+    "overlap_error": pl.Float64,
+    "mean_similarity": pl.Float64,
+    "signature": pl.String,
+}
+"""The columns of ``separation.parquet``; a row without categories is of all triples together."""
