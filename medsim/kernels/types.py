@@ -51,3 +51,9 @@ Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 Values: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 """One number a row: float64[n]."""
+
+Places: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+"""Row numbers in rows and columns: int64[n_rows, n_columns]."""
+
+Singles: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
+"""One number a row, in single precision: float32[n]."""

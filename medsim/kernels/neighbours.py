@@ -1,0 +1,217 @@
+"""Ranks candidates by cosine: similarities in single precision, ties by hashes of content.
+
+A similarity is the cosine in double precision, summed in one order, then rounded to single
+precision. So it is the same on any machine, and terms whose vectors are mathematically equally
+similar tie, though their last digits differ.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from medsim.kernels.compiler import kernel
+from medsim.kernels.hashing import tie_of
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Counts, Hashes, Ids, Places, Singles, Starts, Values, Vectors
+
+
+class Points(NamedTuple):
+    """Terms as vectors.
+
+    Attributes:
+        vectors: float32[n_points, n_dimensions].
+        lengths: float64[n_points], of ``lengths``.
+        groups: int32[n_points]; points of one group are never each other's candidates.
+        hashes: uint64[n_points], of the terms' content.
+    """
+
+    vectors: Vectors
+    lengths: Values
+    groups: Ids
+    hashes: Hashes
+
+
+class Nearest(NamedTuple):
+    """The nearest candidates of each query so far, nearest first.
+
+    Attributes:
+        starts: int64[n_queries + 1], the slots of each query.
+        counts: int32[n_queries], how many of them are filled.
+        ids: int32[n_slots], points.
+        similarities: float32[n_slots].
+        ties: uint64[n_slots], the hashes that order equal similarities.
+    """
+
+    starts: Starts
+    counts: Ids
+    ids: Ids
+    similarities: Singles
+    ties: Hashes
+
+
+@kernel
+def lengths(vectors: Vectors) -> Values:
+    """Return the Euclidean length of each row: float64[n_rows]."""
+    found = np.empty(len(vectors))
+    for row in range(len(vectors)):
+        square = 0.0
+        for at in range(vectors.shape[1]):
+            value = np.float64(vectors[row, at])
+            square += value * value
+        found[row] = sqrt(square)
+    return found
+
+
+@kernel
+def similarity(points: Points, first: int, second: int) -> np.float32:
+    """Return the cosine of two points as ``similarity.centred_cosines`` has it, rounded."""
+    if points.lengths[first] == 0 or points.lengths[second] == 0:
+        return np.float32(0)
+    a, b = points.vectors[first], points.vectors[second]
+    product = 0.0
+    for at in range(len(a)):
+        product += np.float64(a[at]) * np.float64(b[at])
+    cosine = product / (points.lengths[first] * points.lengths[second])
+    return np.float32(min(1.0, max(-1.0, cosine)))
+
+
+@kernel
+def _enter(nearest: Nearest, slot: int, found: int, alike: np.float32, tie: np.uint64) -> None:
+    """Put a candidate among a query's nearest if it belongs there.
+
+    Order is by similarity, then tie, then row.
+    """
+    begin, end = nearest.starts[slot], nearest.starts[slot + 1]
+    filled = begin + nearest.counts[slot]
+    at = filled
+    while at > begin:
+        s, t, c = nearest.similarities[at - 1], nearest.ties[at - 1], nearest.ids[at - 1]
+        if s > alike or (s == alike and (t < tie or (t == tie and c < found))):
+            break
+        at -= 1
+    if at == end:
+        return
+    for to in range(min(filled, end - 1), at, -1):
+        nearest.similarities[to] = nearest.similarities[to - 1]
+        nearest.ties[to] = nearest.ties[to - 1]
+        nearest.ids[to] = nearest.ids[to - 1]
+    nearest.similarities[at], nearest.ties[at], nearest.ids[at] = alike, tie, found
+    if filled < end:
+        nearest.counts[slot] += 1
+
+
+@kernel
+def keep_nearest(
+    points: Points,
+    queries: Ids,
+    candidates: Places,
+    seed: np.uint64,
+    slots: Ids,
+    nearest: Nearest,
+) -> None:
+    """Fill the slots of some queries with the nearest of their candidates.
+
+    Args:
+        points: all terms.
+        queries: int32[n_queries], points.
+        candidates: int64[n_queries, n_candidates], distinct points of each query; -1 is none.
+        seed: of ties.
+        slots: int32[n_queries], which slots are a query's; no two threads share any.
+        nearest: emptied for these queries, then filled.
+    """
+    for row in range(len(queries)):
+        query, slot = queries[row], slots[row]
+        nearest.counts[slot] = 0
+        for found in candidates[row]:
+            if found >= 0 and points.groups[found] != points.groups[query]:
+                tie = tie_of(seed, points.hashes[query], points.hashes[found])
+                _enter(nearest, slot, found, similarity(points, query, found), tie)
+
+
+@kernel
+def keep_nearest_of_all(
+    points: Points, queries: Ids, seed: np.uint64, slots: Ids, nearest: Nearest
+) -> None:
+    """Fill the slots of some queries with the nearest of all points; see ``keep_nearest``.
+
+    Time O(n_queries * n_points * n_dimensions).
+    """
+    for row in range(len(queries)):
+        query, slot = queries[row], slots[row]
+        nearest.counts[slot] = 0
+        for found in range(len(points.groups)):
+            if points.groups[found] != points.groups[query]:
+                tie = tie_of(seed, points.hashes[query], points.hashes[found])
+                _enter(nearest, slot, found, similarity(points, query, found), tie)
+
+
+@kernel
+def most_similar_linked(
+    points: Points, queries: Ids, components: Ids, members: Ids, starts: Starts
+) -> Ids:
+    """Return the most similar other point of each query's component, the first in case of ties.
+
+    Args:
+        points: all terms.
+        queries: int32[n_queries], points.
+        components: int32[n_points].
+        members: int32[n_points], the points of each component in ascending order.
+        starts: int64[n_components + 1], where the members of each begin.
+
+    Returns:
+        int32[n_queries], -1 where a component has no other point.
+    """
+    best = np.full(len(queries), -1, np.int32)
+    for row in range(len(queries)):
+        query = queries[row]
+        component = components[query]
+        highest = np.float32(-2)
+        for other in members[starts[component] : starts[component + 1]]:
+            if other != query:
+                alike = similarity(points, query, other)
+                if alike > highest:
+                    best[row], highest = other, alike
+    return best
+
+
+@kernel
+def count_as_similar(
+    points: Points,
+    queries: Ids,
+    thresholds: Singles,
+    components: Ids,
+    begin: int,
+    estimates: Vectors,
+    error: np.float32,
+) -> Counts:
+    """Return for each query how many points of a block are at least as similar as its threshold.
+
+    Points of the query's component do not count. An estimate that is too near the threshold to
+    decide is computed anew.
+
+    Args:
+        points: all terms.
+        queries: int32[n_queries], points.
+        thresholds: float32[n_queries].
+        components: int32[n_points].
+        begin: the first point of the block.
+        estimates: float32[n_queries, n_block], cosines of the queries with the block's points.
+        error: how far an estimate may be from the similarity.
+
+    Returns:
+        int64[n_queries]
+    """
+    counts = np.zeros(len(queries), np.int64)
+    for row in range(len(queries)):
+        query, threshold = queries[row], thresholds[row]
+        low, high = threshold - error, threshold + error
+        for at in range(estimates.shape[1]):
+            estimate = estimates[row, at]
+            if estimate >= low and components[begin + at] != components[query]:
+                alike = estimate > high or similarity(points, query, begin + at) >= threshold
+                counts[row] += alike
+    return counts
