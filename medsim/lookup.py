@@ -18,6 +18,8 @@ from medsim.kernels.neighbours import (
     keep_nearest,
     keep_nearest_of_all,
     lengths,
+    most_similar_linked,
+    similarities,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ _BATCH_CANDIDATES = 1 << 20
 _BLOCK = 4096  # points whose cosines with a batch are held at once
 _CELLS = 4  # times the square root of the points
 _POINTS_A_CELL = 40  # that cells are learnt from
-_CELLS_A_PROBE = 32  # one in so many cells is searched
+_CELLS_A_PROBE = 64  # one in so many cells is searched
 _ROUNDING = 2.0**-24  # relative, of single precision
 
 
@@ -154,6 +156,31 @@ class CosineSearch:
             advance(len(queries[rows]))
         return counts
 
+    def most_similar_linked(self, queries: Ids, components: Ids) -> tuple[Ids, Singles]:
+        """Return the most similar other point of each query's component, and how similar it is.
+
+        Args:
+            queries: int32[n_queries], points whose component has another point.
+            components: int32[n_points].
+
+        Returns:
+            int32[n_queries] and float32[n_queries].
+        """
+        members = np.argsort(components, kind="stable").astype(np.int32)
+        starts = np.zeros(int(components.max(initial=-1)) + 2, np.int64)
+        np.cumsum(np.bincount(components), out=starts[1:])
+
+        def find(rows: slice) -> Ids:
+            found: Ids = most_similar_linked(
+                self._points, queries[rows], components, members, starts
+            )
+            return found
+
+        slices = [slice(at, at + _BATCH) for at in range(0, len(queries), _BATCH)]
+        with ThreadPoolExecutor(self._threads) as pool:
+            linked = np.concatenate([np.empty(0, np.int32), *pool.map(find, slices)])
+        return linked, similarities(self._points, queries, linked)
+
     def _flat(self) -> Any:
         index = faiss.IndexFlatIP(self._points.vectors.shape[1])
         for units in self._unit_blocks():
@@ -169,6 +196,7 @@ class CosineSearch:
         )
         index.cp.spherical = True
         index.cp.min_points_per_centroid = 1
+        index.cp.niter = 5
         index.cp.seed = int(self._seed % np.uint64(1 << 31))
         index.nprobe = max(1, n_cells // _CELLS_A_PROBE)
         n_learnt = min(n_points, n_cells * _POINTS_A_CELL)

@@ -177,8 +177,12 @@ RETRIEVED_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "nearest_term": pl.String,
     "nearest_similarity": pl.Float32,
     "nearest_linked": pl.Boolean,
+    "recall": pl.Float32,
 }
-"""The columns of what an embedding finds for each term that is linked to another."""
+"""The columns of what an embedding finds for each term that is linked to another.
+
+The recall of a sampled term is the share of its ten nearest terms that an approximate index found.
+"""
 
 SEPARATION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "input": pl.String,

@@ -48,6 +48,14 @@ def evaluate(
             help="Folder that keeps what encoders made; ~/.cache/medsim/vectors by default."
         ),
     ] = None,
+    retrieval: Annotated[
+        bool,
+        typer.Option("--retrieval", help="Look up the linked terms of each term of a build."),
+    ] = False,
+    index: Annotated[
+        str,
+        typer.Option(help="Where terms are looked up: flat, exact; or ivf, approximate, faster."),
+    ] = "flat",
     overwrite: Annotated[
         bool, typer.Option(help="Replace earlier results at OUT instead of adding to them.")
     ] = False,
@@ -78,6 +86,8 @@ def evaluate(
         threads=checked_threads(threads),
         overwrite=overwrite,
         cache=cache or users_cache(),
+        retrieval=retrieval,
+        index=index,
     )
     run_evaluation(config, Progress.to_stderr())
     _print_comparison(table_of(out), form)

@@ -38,23 +38,28 @@ def two_sided_p(z: float) -> float:
 
 
 def share_of(n_hits: int, n_pairs: int) -> Estimate:
-    """Return a share with the score interval of Wilson (1927); NaN of no pairs.
+    """Return a share with the interval of ``wilson``; NaN of no pairs."""
+    if n_pairs == 0:
+        return Estimate(value=math.nan)
+    return wilson(n_hits / n_pairs, n_pairs)
+
+
+def wilson(share: float, size: float) -> Estimate:
+    """Return a share with the score interval of Wilson (1927).
 
     The interval holds the shares from which the one seen is at most 1.96 standard errors away, so
     it stays within 0 and 1, and is right where the share is near either.
+
+    Args:
+        share: from 0 to 1.
+        size: of how many independent values, at least 1.
     """
-    if n_pairs == 0:
-        return Estimate(value=math.nan)
-    share, weight = n_hits / n_pairs, Z95 * Z95 / n_pairs
+    weight = Z95 * Z95 / size
     middle = share + weight / 2
     reach = math.sqrt(weight * (share * (1 - share) + weight / 4))
     low, high = (middle - reach) / (1 + weight), (middle + reach) / (1 + weight)
     # Exact at the ends, where rounding could leave the share outside its interval.
-    return Estimate(
-        value=share,
-        low=0.0 if n_hits == 0 else low,
-        high=1.0 if n_hits == n_pairs else high,
-    )
+    return Estimate(value=share, low=0.0 if share == 0 else low, high=1.0 if share == 1 else high)
 
 
 def pearson_of(correlation: float, n_pairs: int) -> Estimate:

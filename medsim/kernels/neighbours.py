@@ -80,6 +80,21 @@ def similarity(points: Points, first: int, second: int) -> np.float32:
 
 
 @kernel
+def similarities(points: Points, first: Ids, second: Ids) -> Singles:
+    """Return the similarity of each pair of points: float32[n_pairs].
+
+    Args:
+        points: all terms.
+        first: int32[n_pairs], points.
+        second: int32[n_pairs], points.
+    """
+    found = np.empty(len(first), np.float32)
+    for pair in range(len(first)):
+        found[pair] = similarity(points, first[pair], second[pair])
+    return found
+
+
+@kernel
 def _enter(nearest: Nearest, slot: int, found: int, alike: np.float32, tie: np.uint64) -> None:
     """Put a candidate among a query's nearest if it belongs there.
 

@@ -5,12 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.kernels.bags import averaged
-from medsim.metrics import METRICS, Metric, WordBags
+from medsim.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
 from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Values
+    from medsim.kernels.types import Ids, Values, Vectors
     from medsim.metrics.workers import Workers
+
+COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
+"""The metric that is the cosine of one vector a term, by how an embedding has terms."""
+
+
+def points_of(embedded: Embedded, terms: Ids) -> Vectors:
+    """Return one vector a term, of a bag the mean of its words: float32[n_terms, n_dimensions].
+
+    Their cosines are one of ``COSINES``.
+
+    Args:
+        embedded: terms as an embedding has them.
+        terms: int32[n_terms], which; one without words gives zeros.
+    """
+    if isinstance(embedded, WordBags):
+        means: Vectors = averaged(embedded.vectors, embedded.words, embedded.starts, terms)
+        return means
+    return embedded.vectors[terms]
 
 
 def _metric(comparison: Comparison) -> Metric:

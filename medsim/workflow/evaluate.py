@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from medsim import manifest
@@ -17,36 +15,39 @@ from medsim.embeddings import WORDS, find_format, fingerprint
 from medsim.embeddings.options import parse_embedding
 from medsim.errors import OptionError
 from medsim.evaluation.bootstrap import RESAMPLES
-from medsim.manifest import EVALUATION, EvaluationManifest
-from medsim.metrics import METRICS, TermPoints, WordBags, metrics_of
+from medsim.lookup import INDEXES
+from medsim.manifest import EVALUATION
+from medsim.metrics import TermPoints, WordBags, metrics_of
+from medsim.metrics.averages import COSINES
 from medsim.metrics.workers import Workers
 from medsim.progress import Progress
-from medsim.workflow.coverage import coverage_of, overlap_of
+from medsim.workflow.conclude import TABLES, conclude
 from medsim.workflow.evaluation_job import (
     EvaluationConfig,
     EvaluationJob,
     earlier_results,
     job_of,
 )
-from medsim.workflow.findings import Contender, Drawing, find
-from medsim.workflow.inputs import SET_COLUMNS, EvaluationInput, read_inputs
 from medsim.workflow.opened import Evaluation
 from medsim.workflow.output import OutputFolder, claimed
+from medsim.workflow.retrieval import Lookup, retrieval_path, retrieve
 from medsim.workflow.similarities import (
     NamedEmbedding,
-    coverage_path,
     embed_terms,
+    pairs_path,
     scores_path,
     write_similarities,
 )
+from medsim.workflow.subjects import Subject, read_subjects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.embeddings.options import EmbeddingSpec
     from medsim.metrics import Metric
-
-_TABLES = ("results.parquet", "comparisons.parquet", "coverage.parquet", "overlap.parquet")
+    from medsim.workflow.inputs import EvaluationInput
+    from medsim.workflow.linked import LinkedTerms
+    from medsim.workflow.similarities import EmbeddedTerms
 
 
 def evaluate(  # noqa: PLR0913 — an argument an option
@@ -60,6 +61,8 @@ def evaluate(  # noqa: PLR0913 — an argument an option
     threads: int | None = None,
     overwrite: bool = False,
     cache: str | Path | None = None,
+    retrieval: bool = False,
+    index: str = INDEXES[0],
     progress: Progress | None = None,
 ) -> Evaluation:
     """Return the evaluation that it writes to ``out``: embeddings scored on builds and rated files.
@@ -78,6 +81,9 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         threads: how many to use, all available ones by default; never changes the result.
         overwrite: whether earlier results at ``out`` are replaced instead of added to.
         cache: the folder that keeps what encoders made of terms; by default nothing is kept.
+        retrieval: whether the linked terms of every term of a build are looked up among all.
+        index: in which they are looked up: "flat" compares with all terms, "ivf" with those of the
+            nearest cells, faster, and tells what part of the nearest it finds.
         progress: told of every stage; silent by default.
 
     Raises:
@@ -95,6 +101,8 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         threads=checked_threads(threads),
         overwrite=overwrite,
         cache=None if cache is None else Path(cache),
+        retrieval=retrieval,
+        index=index,
     )
     return run_evaluation(config, progress or Progress())
 
@@ -115,28 +123,19 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
     config.check()
     with claimed(config.out, overwrite=config.overwrite, kind=EVALUATION) as output:
         earlier = earlier_results(config)
-        inputs = _read(config, progress)
+        subjects = read_subjects(config, progress)
         embeddings = [_identified(spec, config, progress) for spec in config.embeddings]
-        job = job_of(config, inputs, embeddings, earlier)
+        job = job_of(config, [one.pairs for one in subjects], embeddings, earlier)
         output.resume(job.content())
         _carry_over(output, earlier)
-        for one in inputs:
-            output.write(_pairs_path(one.name), one.frame, job.metadata)
+        for one in subjects:
+            output.write(pairs_path(one.name), one.pairs.frame, job.metadata)
+        run = _Run(config=config, output=output, job=job, progress=progress)
         for named in embeddings:
-            _compare(config, named, inputs, output, job, progress)
-        _conclude(config, output, job, progress)
+            _measure(run, named, subjects)
+        conclude(config, output, job, progress)
         output.publish()
     return Evaluation(config.out)
-
-
-def _read(config: EvaluationConfig, progress: Progress) -> list[EvaluationInput]:
-    with progress.stage("read inputs") as stage:
-        inputs = read_inputs(config.inputs)
-        stage.found(", ".join(f"{one.name}: {one.frame.height:,} pairs" for one in inputs))
-    for one in inputs:
-        for warning in one.warnings:
-            progress.warn(warning)
-    return inputs
 
 
 def _identified(
@@ -155,7 +154,7 @@ def _carry_over(output: OutputFolder, earlier: Evaluation | None) -> None:
     """Take what an earlier run found, and what else lies in its folder, over as it is."""
     if earlier is None:
         return
-    rewritten = {manifest.MANIFEST, *_TABLES}
+    rewritten = {manifest.MANIFEST, *TABLES}
     names = [
         path.relative_to(earlier.folder).as_posix()
         for path in earlier.folder.rglob("*")
@@ -170,38 +169,57 @@ def _carry_over(output: OutputFolder, earlier: Evaluation | None) -> None:
     )
 
 
-def _compare(
-    config: EvaluationConfig,
-    named: NamedEmbedding,
-    inputs: Sequence[EvaluationInput],
-    output: OutputFolder,
-    job: EvaluationJob,
-    progress: Progress,
-) -> None:
-    """Write the similarities of all inputs' pairs under an embedding, where they are not there."""
-    name = named.spec.name
-    about = job.embeddings[name]
-    known = about.get("metrics", [])
-    missing = [one for one in inputs if not _is_done(one.name, name, known, config, output)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What every stage of one run needs."""
+
+    config: EvaluationConfig
+    output: OutputFolder
+    job: EvaluationJob
+    progress: Progress
+
+
+def _measure(run: _Run, named: NamedEmbedding, subjects: Sequence[Subject]) -> None:
+    """Write what an embedding makes of all subjects, where it is not there."""
+    config, name, about = run.config, named.spec.name, run.job.embeddings[named.spec.name]
+    missing = [one for one in subjects if not _is_done(run, one, name, about.get("metrics"))]
     if not missing:
-        progress.say(f"{name} was compared before")
+        run.progress.say(f"{name} was compared before")
         return
-    sides = [one.frame[side] for one in missing for side in ("term1", "term2")]
-    terms = pl.concat(sides).unique().sort().to_list()
-    has = embed_terms(named, terms, progress, threads=config.threads, cache=config.cache)
-    metrics = _chosen(config, name, type(has.embedded))
+    terms = pl.concat([one.terms() for one in missing]).unique().sort().to_list()
+    has = embed_terms(named, terms, run.progress, threads=config.threads, cache=config.cache)
     about |= {
         "metrics": list(metrics_of(type(has.embedded))),
         "n_dimensions": has.n_dimensions,
         "n_vocabulary": has.n_vocabulary,
     }
     for one in missing:
-        with progress.stage(f"compare {one.name} by {name}") as stage:
-            n_pairs = one.frame["pair_id"].n_unique()
-            stage.total(n_pairs * len(metrics))
-            workers = Workers(threads=config.threads, advance=stage.advance)
-            write_similarities(one, name, has, metrics, output, job.metadata, workers)
-            stage.found(f"{n_pairs:,} pairs under {len(metrics)} metrics")
+        _compare(run, one.pairs, name, has)
+        if one.linked is not None:
+            _retrieve(run, one.name, one.linked, name, has)
+
+
+def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> None:
+    metrics = _chosen(run.config, name, type(has.embedded))
+    with run.progress.stage(f"compare {one.name} by {name}") as stage:
+        n_pairs = one.frame["pair_id"].n_unique()
+        stage.total(n_pairs * len(metrics))
+        workers = Workers(threads=run.config.threads, advance=stage.advance)
+        write_similarities(one, name, has, metrics, run.output, run.job.metadata, workers)
+        stage.found(f"{n_pairs:,} pairs under {len(metrics)} metrics")
+
+
+def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: EmbeddedTerms) -> None:
+    config = run.config
+    path = retrieval_path(one, name, COSINES[type(has.embedded)], config.index)
+    if run.output.done(path):
+        return
+    lookup = Lookup(index=config.index, seed=config.seed, threads=config.threads)
+    with run.progress.stage(f"look up {one} in {name}") as stage:
+        found = retrieve(linked, has, lookup, stage)
+        run.output.write(path, found, run.job.metadata)
+        n_first = found.filter(pl.col("rank") == 1).height
+        stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")
 
 
 def _chosen(
@@ -226,86 +244,26 @@ def _chosen(
     return chosen
 
 
-def _is_done(
-    name: str, embedding: str, known: object, config: EvaluationConfig, output: OutputFolder
-) -> bool:
-    """Return whether all similarities of an input under an embedding are there already."""
-    metrics = [
-        metric
-        for metric in (known if isinstance(known, list) else [])
-        if config.metrics is None or metric in config.metrics
+def _is_done(run: _Run, one: Subject, embedding: str, known: object) -> bool:
+    """Return whether all that is asked of a subject under an embedding is there already.
+
+    Args:
+        run: what is asked for.
+        one: the subject.
+        embedding: its name.
+        known: its metrics, where an earlier run found out.
+    """
+    names = known if isinstance(known, list) else []
+    asked = run.config.metrics
+    paths = [
+        scores_path(one.name, embedding, metric)
+        for metric in names
+        if asked is None or metric in asked
     ]
-    return bool(metrics) and all(
-        output.done(scores_path(name, embedding, metric)) for metric in metrics
-    )
-
-
-def _conclude(
-    config: EvaluationConfig, output: OutputFolder, job: EvaluationJob, progress: Progress
-) -> None:
-    """Write what the similarities of all inputs show, and the manifest."""
-    drawing = Drawing(seed=config.seed, resamples=config.resamples, threads=config.threads)
-    tables: dict[str, list[pl.DataFrame]] = {table: [] for table in _TABLES}
-    for name in sorted(job.inputs):
-        frame = output.taken(_pairs_path(name))
-        one = EvaluationInput(
-            name=name,
-            rated=job.inputs[name]["kind"] == "rated",
-            frame=frame,
-            provenance=job.inputs[name],
-        )
-        pair_ids = one.pairs()["pair_id"]
-        contenders = _contenders(name, output, job)
-        with progress.stage(f"score {name}") as stage:
-            found = find(one, pair_ids, contenders, drawing, stage)
-            stage.found(
-                f"{found.results.height:,} results, {found.comparisons.height:,} comparisons"
-            )
-        _warn_of_empty(name, found.results, progress)
-        has = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
-        terms = {e: output.taken(coverage_path(name, e, "terms")) for e in has}
-        words = {e: output.taken(coverage_path(name, e, "words")) for e in has}
-        tables["results.parquet"].append(found.results)
-        tables["comparisons.parquet"].append(found.comparisons)
-        tables["coverage.parquet"].append(coverage_of(one, pair_ids, has, terms))
-        tables["overlap.parquet"].append(overlap_of(name, terms, words))
-    for table, frames in tables.items():
-        output.write(table, pl.concat(frames), job.metadata)
-    EvaluationManifest(
-        medsim=manifest.medsim_version(),
-        libraries=json.loads(job.metadata["libraries"]),
-        inputs=job.inputs,
-        embeddings=job.embeddings,
-        options=job.options,
-        threads=config.threads,
-        warnings=list(progress.warnings),
-        outputs=dict(sorted(output.outputs.items())),
-        stages=[asdict(record) for record in progress.records],
-    ).write(output.folder)
-
-
-def _warn_of_empty(name: str, results: pl.DataFrame, progress: Progress) -> None:
-    empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
-    sets = empty.select(SET_COLUMNS).unique(maintain_order=True)
-    for key in sets.iter_rows():
-        where = "/".join(part for part in key if part is not None)
-        progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
-
-
-def _contenders(name: str, output: OutputFolder, job: EvaluationJob) -> list[Contender]:
-    """Return all embeddings under all metrics by which an input's pairs were compared."""
-    return [
-        Contender(
-            embedding=embedding,
-            metric=metric,
-            similarities=output.taken(path)["similarity"].fill_null(np.nan).to_numpy(),
-            signature=job.signature(name, embedding, metric),
-        )
-        for embedding in job.embeddings
-        for metric in METRICS.all()
-        if (path := scores_path(name, embedding, metric)) in output.outputs
-    ]
-
-
-def _pairs_path(name: str) -> str:
-    return f"pairs/input={name}/data.parquet"
+    if one.linked is not None:
+        paths += [
+            retrieval_path(one.name, embedding, metric, run.config.index)
+            for metric in COSINES.values()
+            if metric in names
+        ]
+    return bool(names) and all(map(run.output.done, paths))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from medsim import manifest
 from medsim.config import check_seed
-from medsim.errors import OptionError, OutputError
+from medsim.errors import OptionError, OutputError, unknown_name
+from medsim.lookup import INDEXES
 from medsim.metrics import METRICS
 from medsim.workflow.opened import Evaluation
 
@@ -35,6 +36,8 @@ class EvaluationConfig:
         threads: how many compute; they never change the result.
         overwrite: whether earlier results at ``out`` are replaced instead of added to.
         cache: the folder that keeps what encoders made; None keeps nothing.
+        retrieval: whether linked terms of builds are looked up among all.
+        index: in which they are looked up, one of ``medsim.lookup.INDEXES``.
     """
 
     inputs: tuple[str | Path, ...]
@@ -46,6 +49,8 @@ class EvaluationConfig:
     threads: int
     overwrite: bool
     cache: Path | None
+    retrieval: bool = False
+    index: str = INDEXES[0]
 
     def check(self) -> None:
         """Raise OptionError for an option that is out of range."""
@@ -58,6 +63,8 @@ class EvaluationConfig:
                 raise OptionError(f"two embeddings are named {name!r}; a name is for one")
         for name in self.metrics or ():
             METRICS.get(name)
+        if self.index not in INDEXES:
+            raise OptionError(unknown_name("index", self.index, list(INDEXES)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,9 +14,10 @@ import polars as pl
 from medsim.evaluation.bootstrap import SpearmanBootstrap
 from medsim.evaluation.delong import delong
 from medsim.evaluation.scores import LabelledScores, RatedScores, labelled_scores, rated_scores
-from medsim.evaluation.significance import Test, bonferroni, holm, mcnemar
+from medsim.evaluation.significance import Test, mcnemar
 from medsim.kernels.hashing import tie_hashes
 from medsim.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.workflow.comparisons import Row, Side, defined, family_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,8 +37,6 @@ STATISTICS = {
 
 TESTED = {False: ("auc", "accuracy"), True: ("spearman",)}
 """The statistics whose differences are tested, of labelled and of rated pairs."""
-
-Row: TypeAlias = dict[str, str | int | float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,9 +207,9 @@ def _result_rows(scored: _Scored, subset: str, pair_set: PairSet) -> Iterator[Ro
                 "embedding": contender.embedding,
                 "metric": contender.metric,
                 "statistic": statistic,
-                "value": _number(estimate.value),
-                "low": _number(estimate.low),
-                "high": _number(estimate.high),
+                "value": defined(estimate.value),
+                "low": defined(estimate.low),
+                "high": defined(estimate.high),
                 "n_pairs": len(pair_set.rows),
                 "n_covered": len(scored.values),
                 "signature": f"{contender.signature}, {pair_set}, {subset}",
@@ -240,31 +238,18 @@ def _rank(scored: _Scored, of: str, at: int) -> float:
 
 
 def _family_rows(between: str, of: str, members: Sequence[int], scored: _Scored) -> Iterator[Row]:
-    matches = list(combinations(members, 2))
-    tests = [_test(of, scored, *match) for match in matches]
-    p = np.array([test.p for test in tests], np.float64)
-    corrected = zip(bonferroni(p), holm(p), strict=True)
-    for (one, other), test, (by_bonferroni, by_holm) in zip(matches, tests, corrected, strict=True):
-        value1, value2 = scored.value(one, of), scored.value(other, of)
-        yield {
-            "between": between,
-            "embedding1": scored.contenders[one].embedding,
-            "metric1": scored.contenders[one].metric,
-            "embedding2": scored.contenders[other].embedding,
-            "metric2": scored.contenders[other].metric,
-            "of": of,
-            "value1": _number(value1),
-            "value2": _number(value2),
-            "difference": _number(value1 - value2),
-            "test": test.method,
-            "statistic": _number(test.statistic),
-            "p": _number(test.p),
-            "p_bonferroni": _number(by_bonferroni),
-            "p_holm": _number(by_holm),
-            "low": _number(test.low),
-            "high": _number(test.high),
-            "n_pairs": len(scored.values),
-        }
+    contenders = [scored.contenders[at] for at in members]
+    sides = [
+        Side(embedding=one.embedding, metric=one.metric, value=scored.value(at, of))
+        for at, one in zip(members, contenders, strict=True)
+    ]
+    return family_rows(
+        between,
+        of,
+        sides,
+        lambda one, other: _test(of, scored, members[one], members[other]),
+        len(scored.values),
+    )
 
 
 def _test(of: str, scored: _Scored, one: int, other: int) -> Test:
@@ -277,8 +262,3 @@ def _test(of: str, scored: _Scored, one: int, other: int) -> Test:
     if of == "auc":
         return delong(first, second, scored.values == 1)
     return mcnemar(first.correct, second.correct)
-
-
-def _number(value: float) -> float | None:
-    """Return a value for a table, in which what is not defined is missing."""
-    return None if math.isnan(value) else float(value)

@@ -43,9 +43,11 @@ EVALUATION_VIEWS = {
     "pair": "pairs/input=*/data.parquet",
     "term": "coverage/input=*/embedding=*/terms.parquet",
     "word": "coverage/input=*/embedding=*/words.parquet",
+    "retrieval": "retrieval.parquet",
+    "retrieved": "retrieval/input=*/embedding=*/metric=*/index=*/data.parquet",
     "score": "scores/input=*/embedding=*/metric=*/data.parquet",
 }
-"""The views of an evaluation that SQL statements see, and the files that they read."""
+"""The views of an evaluation that SQL statements see, if it has the files that they read."""
 
 
 class Opened:
@@ -193,7 +195,8 @@ class Evaluation(Opened):
     """
 
     def __init__(self, folder: str | Path) -> None:
-        super().__init__(folder, EVALUATION_VIEWS)
+        there = {view: files for view, files in EVALUATION_VIEWS.items() if _any(folder, files)}
+        super().__init__(folder, there)
         self.manifest: EvaluationManifest = read_evaluation_manifest(self.folder)
 
     def results(self) -> pl.DataFrame:
@@ -211,6 +214,10 @@ class Evaluation(Opened):
     def overlap(self) -> pl.DataFrame:
         """Return a row per two embeddings: how many words of the terms both have."""
         return self.read("overlap.parquet")
+
+    def retrieval(self) -> pl.DataFrame:
+        """Return a row per input, embedding, subset, difficulty, length and statistic."""
+        return self.read("retrieval.parquet")
 
     def pairs(self) -> pl.LazyFrame:
         """Return the pairs of all inputs, a row per pair of a dataset."""
@@ -237,6 +244,11 @@ def open_output(folder: str | Path) -> Build | Evaluation:
         InputError: the folder holds neither.
     """
     return Evaluation(folder) if kind_of(Path(folder)) == EVALUATION else Build(folder)
+
+
+def _any(folder: str | Path, files: str) -> bool:
+    """Return whether a folder has files of a pattern."""
+    return next(Path(folder).glob(files), None) is not None
 
 
 def _describe(store: Store, view: str) -> tuple[str, int, str]:

@@ -67,6 +67,11 @@ class EmbeddedTerms:
     n_vocabulary: int | None
 
 
+def pairs_path(name: str) -> str:
+    """Return where the pairs of an input lie."""
+    return f"pairs/input={name}/data.parquet"
+
+
 def scores_path(name: str, embedding: str, metric: str) -> str:
     """Return where the similarities of an input's pairs lie."""
     return f"scores/input={name}/embedding={embedding}/metric={metric}/data.parquet"

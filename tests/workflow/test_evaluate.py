@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.embeddings import write_words
 from fixtures.release import random_release
 from polars.testing import assert_frame_equal
 from scipy import stats
@@ -22,15 +23,6 @@ from medsim.workflow.inputs import pair_id_of
 from medsim.workflow.output import OutputFolder
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
-
-
-def write_words(path: Path, words: list[str], seed: int, width: int = 6) -> Path:
-    """Write vectors of words, drawn from whole numbers so that similarities tie."""
-    draw = np.random.default_rng(seed)
-    lines = [f"{len(words)} {width}"]
-    lines += [f"{word} {' '.join(map(str, draw.integers(-2, 3, width)))}" for word in words]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +275,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 ) -> None:
     place = made / "interrupted"
     with monkeypatch.context() as patched:
-        patched.setattr(evaluate_module, "_conclude", _interrupt)
+        patched.setattr(evaluate_module, "conclude", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run(made, place)
     assert not place.exists()

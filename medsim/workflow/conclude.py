@@ -1,0 +1,130 @@
+"""Draws the conclusions of all that an evaluation computed: its tables and its manifest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim import manifest
+from medsim.lookup import INDEXES
+from medsim.manifest import EvaluationManifest
+from medsim.metrics import METRICS
+from medsim.metrics.averages import COSINES
+from medsim.workflow.coverage import coverage_of, overlap_of
+from medsim.workflow.findings import Contender, Drawing, find
+from medsim.workflow.inputs import SET_COLUMNS, EvaluationInput
+from medsim.workflow.retrieval import retrieval_path
+from medsim.workflow.retrieval_results import (
+    Retrieved,
+    comparisons_of,
+    results_of,
+    retrieval_of,
+)
+from medsim.workflow.similarities import coverage_path, pairs_path, scores_path
+
+if TYPE_CHECKING:
+    from medsim.progress import Progress
+    from medsim.workflow.evaluation_job import EvaluationConfig, EvaluationJob
+    from medsim.workflow.output import OutputFolder
+
+TABLES = (
+    "results.parquet",
+    "comparisons.parquet",
+    "coverage.parquet",
+    "overlap.parquet",
+    "retrieval.parquet",
+)
+"""The tables that are made anew from all that was computed."""
+
+
+def conclude(
+    config: EvaluationConfig, output: OutputFolder, job: EvaluationJob, progress: Progress
+) -> None:
+    """Write what was found on all inputs, of this run and of those before, and the manifest."""
+    drawing = Drawing(seed=config.seed, resamples=config.resamples, threads=config.threads)
+    tables: dict[str, list[pl.DataFrame]] = {table: [] for table in TABLES}
+    for name in sorted(job.inputs):
+        frame = output.taken(pairs_path(name))
+        one = EvaluationInput(
+            name=name,
+            rated=job.inputs[name]["kind"] == "rated",
+            frame=frame,
+            provenance=job.inputs[name],
+        )
+        pair_ids = one.pairs()["pair_id"]
+        contenders = _contenders(name, output, job)
+        with progress.stage(f"score {name}") as stage:
+            found = find(one, pair_ids, contenders, drawing, stage)
+            stage.found(
+                f"{found.results.height:,} results, {found.comparisons.height:,} comparisons"
+            )
+        _warn_of_empty(name, found.results, progress)
+        has = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
+        terms = {e: output.taken(coverage_path(name, e, "terms")) for e in has}
+        words = {e: output.taken(coverage_path(name, e, "words")) for e in has}
+        tables["results.parquet"].append(found.results)
+        tables["comparisons.parquet"].append(found.comparisons)
+        retrieved = _retrieved(name, output, job)
+        retrieval = retrieval_of(name, retrieved)
+        tables["retrieval.parquet"].append(retrieval)
+        tables["results.parquet"].append(results_of(retrieval))
+        tables["comparisons.parquet"].append(comparisons_of(name, retrieved))
+        tables["coverage.parquet"].append(coverage_of(one, pair_ids, has, terms))
+        tables["overlap.parquet"].append(overlap_of(name, terms, words))
+    for table, frames in tables.items():
+        output.write(table, pl.concat(frames), job.metadata)
+    EvaluationManifest(
+        medsim=manifest.medsim_version(),
+        libraries=json.loads(job.metadata["libraries"]),
+        inputs=job.inputs,
+        embeddings=job.embeddings,
+        options=job.options,
+        threads=config.threads,
+        warnings=list(progress.warnings),
+        outputs=dict(sorted(output.outputs.items())),
+        stages=[asdict(record) for record in progress.records],
+    ).write(output.folder)
+
+
+def _warn_of_empty(name: str, results: pl.DataFrame, progress: Progress) -> None:
+    empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
+    sets = empty.select(SET_COLUMNS).unique(maintain_order=True)
+    for key in sets.iter_rows():
+        where = "/".join(part for part in key if part is not None)
+        progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
+
+
+def _contenders(name: str, output: OutputFolder, job: EvaluationJob) -> list[Contender]:
+    """Return all embeddings under all metrics by which an input's pairs were compared."""
+    return [
+        Contender(
+            embedding=embedding,
+            metric=metric,
+            similarities=output.taken(path)["similarity"].fill_null(np.nan).to_numpy(),
+            signature=job.signature(name, embedding, metric),
+        )
+        for embedding in job.embeddings
+        for metric in METRICS.all()
+        if (path := scores_path(name, embedding, metric)) in output.outputs
+    ]
+
+
+def _retrieved(name: str, output: OutputFolder, job: EvaluationJob) -> list[Retrieved]:
+    """Return what every embedding found for the linked terms of an input."""
+    return [
+        Retrieved(
+            embedding=embedding,
+            metric=metric,
+            index=index,
+            terms=output.taken(path),
+            signature=f"{job.signature(name, embedding, metric)}, retrieval, {index} index",
+        )
+        for embedding in job.embeddings
+        for metric in COSINES.values()
+        for index in INDEXES
+        if (path := retrieval_path(name, embedding, metric, index)) in output.outputs
+    ]

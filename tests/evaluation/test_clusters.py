@@ -1,0 +1,109 @@
+"""Means of clustered values, held against statsmodels and against what must be."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from medsim.evaluation.clusters import clustered_difference, clustered_mean, clustered_share
+
+Rows = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 5)), min_size=2, max_size=40)
+
+
+def regression(values: np.ndarray, clusters: np.ndarray):
+    """The mean as a regression on a constant, with errors robust to clusters."""
+    return sm.OLS(values, np.ones(len(values))).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters}
+    )
+
+
+def split(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([value for value, _ in rows]) / 8, np.array([cluster for _, cluster in rows])
+
+
+@given(rows=Rows)
+def test_the_interval_of_a_mean_is_that_of_a_regression_on_a_constant(rows) -> None:
+    values, clusters = split(rows)
+    found = clustered_mean(values, clusters)
+
+    assert found.value == pytest.approx(values.mean())
+    if len(set(clusters)) < 2:
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+        return
+    low, high = regression(values, clusters).conf_int()[0]
+    assert found.low == pytest.approx(max(low, 0), abs=1e-9)
+    assert found.high == pytest.approx(min(high, 1), abs=1e-9)
+
+
+@given(rows=Rows)
+def test_the_interval_of_a_share_is_wilsons_at_the_effective_size(rows) -> None:
+    values, clusters = split(rows)
+    hits = values > 0.5
+    found = clustered_share(hits, clusters)
+
+    assert found.value == pytest.approx(hits.mean())
+    if len(set(clusters)) < 2:
+        assert math.isnan(found.low)
+        return
+    error = float(regression(hits.astype(float), clusters).bse[0])
+    size = hits.mean() * (1 - hits.mean()) / error**2 if error > 1e-12 else len(set(clusters))
+    low, high = proportion_confint(hits.mean() * size, size, method="wilson")
+    assert found.low == pytest.approx(low, abs=1e-6)
+    assert found.high == pytest.approx(high, abs=1e-6)
+
+
+@given(rows=Rows, shift=st.integers(0, 3))
+def test_a_difference_is_tested_as_a_regression_tests_it(rows, shift: int) -> None:
+    values, clusters = split(rows)
+    others = np.roll(values, shift)
+    found = clustered_difference(values, others, clusters)
+
+    if len(set(clusters)) < 2:
+        assert math.isnan(found.p)
+        return
+    if np.array_equal(values, others):
+        assert found.p == 1
+        return
+    fitted = regression(values - others, clusters)
+    if fitted.bse[0] < 1e-12:
+        return
+    assert found.statistic == pytest.approx(fitted.tvalues[0], abs=1e-9)
+    assert found.p == pytest.approx(fitted.pvalues[0], abs=1e-9)
+    assert (found.low, found.high) == pytest.approx(tuple(fitted.conf_int()[0]), abs=1e-9)
+
+
+def test_a_cluster_of_equal_values_tells_no_more_than_one_of_them() -> None:
+    one = np.array([0.0, 1.0, 1.0, 0.25])
+    many, clusters = np.repeat(one, 50), np.repeat(np.arange(4), 50)
+
+    alone, together = clustered_mean(one, np.arange(4)), clustered_mean(many, clusters)
+
+    assert (together.low, together.high) == pytest.approx((alone.low, alone.high))
+
+
+def test_intervals_cover_the_truth_where_clusters_differ() -> None:
+    draw = np.random.default_rng(8)
+    n_covered = n_naive = 0
+    for _ in range(400):
+        rates = draw.beta(2, 3, 60)
+        hits = (draw.random((60, 8)) < rates[:, None]).ravel()
+        clusters = np.repeat(np.arange(60), 8)
+        found = clustered_share(hits, clusters)
+        n_covered += found.low <= 0.4 <= found.high
+        low, high = proportion_confint(hits.sum(), len(hits), method="wilson")
+        n_naive += low <= 0.4 <= high
+    assert 0.91 < n_covered / 400 < 0.98
+    assert n_naive / 400 < 0.9
+
+
+def test_of_no_values_there_is_no_mean() -> None:
+    none = np.empty(0)
+    assert math.isnan(clustered_mean(none, none.astype(np.int32)).value)
+    assert math.isnan(clustered_share(none.astype(np.bool_), none.astype(np.int32)).value)

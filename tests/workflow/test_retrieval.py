@@ -1,0 +1,282 @@
+"""Retrieval from end to end, against a loop over all terms that shares no code with it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_words
+from fixtures.release import random_release
+
+import medsim
+from medsim.errors import OptionError
+
+LENGTHS = ("1", "2", "3", "4", "5+")
+
+
+@pytest.fixture(scope="module", params=["set", "terminology"])
+def made(request, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a build and two embeddings, each of which lacks terms."""
+    folder = tmp_path_factory.mktemp("retrieval")
+    random_release(9, 120).write_zip(folder / "release.zip", "Snapshot")
+    medsim.build(folder / "release.zip", folder / "build", pool=request.param)
+    terms = pool_of(folder / "build")
+    write_terms(folder / "one.parquet", terms[::2], 1, width=3)
+    write_terms(folder / "two.parquet", terms[5:], 2, width=4)
+    return folder
+
+
+def write_terms(path: Path, terms: list[str], seed: int, width: int) -> None:
+    """Write vectors of terms, drawn from whole numbers so that similarities tie."""
+    vectors = np.random.default_rng(seed).integers(-2, 3, (len(terms), width))
+    pl.DataFrame({"term": terms, "vector": vectors.astype(np.float32).tolist()}).write_parquet(path)
+
+
+def evaluate(made: Path, name: str, **options) -> medsim.Evaluation:
+    chosen = {"metrics": ["cos"], "resamples": 100, "retrieval": True, **options}
+    names = chosen.pop("names", ("one", "two"))
+    embeddings = {one: made / f"{one}.parquet" for one in names}
+    return medsim.evaluate(made / "build", embeddings, made / name, **chosen)
+
+
+@pytest.fixture(scope="module")
+def found(made: Path) -> medsim.Evaluation:
+    return evaluate(made, "found")
+
+
+def positives_of(folder: Path) -> pl.DataFrame:
+    return medsim.Build(folder).pairs(negatives="random").filter(pl.col("label") == 1).collect()
+
+
+def pool_of(folder: Path) -> list[str]:
+    """The terms among which others are looked for, the first spelling of each."""
+    build = medsim.Build(folder)
+    positives = positives_of(folder)
+    terms = {*positives["term1"], *positives["term2"]}
+    if build.manifest.options["pool"] == "terminology":
+        concepts = build.table("concept").filter("active").collect()
+        modules = dict(concepts.select("concept_id", "module_id").iter_rows())
+        names = build.table("description").filter("active", language="en").collect()
+        heads = dict(names.filter(kind="fsn").select("concept_id", "term").iter_rows())
+        terms |= {
+            term
+            for concept, term in names.select("concept_id", "term").iter_rows()
+            if modules.get(concept, "900000000000012004") != "900000000000012004"
+            and concept in heads
+            and (term == heads[concept] or term.lower() != heads[concept].lower())
+        }
+    first: dict[str, str] = {}
+    for term in sorted(terms):
+        first.setdefault(term.lower(), term)
+    return sorted(first.values())
+
+
+def read_vectors(path: Path) -> dict[str, np.ndarray]:
+    return {
+        term: np.array(vector, np.float32)
+        for term, vector in pl.read_parquet(path).select("term", "vector").iter_rows()
+    }
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> np.float32:
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    scale = math.sqrt(x @ x) * math.sqrt(y @ y)
+    return np.float32(x @ y / scale if scale else 0.0)
+
+
+def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
+    """The rank of the best linked term of every linked term; None where nothing can be found."""
+    known = read_vectors(vectors)
+    positives = positives_of(folder)
+    graph = nx.Graph(
+        (a.lower(), b.lower()) for a, b in positives.select("term1", "term2").iter_rows()
+    )
+    component = {
+        node: at for at, nodes in enumerate(nx.connected_components(graph)) for node in nodes
+    }
+    pool = pool_of(folder)
+    embedded = {term: known.get(term) for term in pool}
+    ranks: dict[str, int | None] = {}
+    for term in pool:
+        if term.lower() not in component:
+            continue
+        ranks[term] = None
+        if embedded[term] is None:
+            continue
+        alike = {
+            other: cosine(embedded[term], vector)
+            for other, vector in embedded.items()
+            if other != term and vector is not None
+        }
+        linked = [
+            value
+            for other, value in alike.items()
+            if component.get(other.lower()) == component[term.lower()]
+        ]
+        if linked:
+            ranks[term] = 1 + sum(
+                value >= max(linked)
+                for other, value in alike.items()
+                if component.get(other.lower()) != component[term.lower()]
+            )
+    return ranks
+
+
+def rows_of(found: medsim.Evaluation, embedding: str, index: str = "flat") -> pl.DataFrame:
+    path = f"retrieval/input=build/embedding={embedding}/metric=cos/index={index}/data.parquet"
+    return found.read(path)
+
+
+@pytest.mark.parametrize("embedding", ["one", "two"])
+def test_ranks_are_those_of_a_loop_over_all_terms(
+    made: Path, found: medsim.Evaluation, embedding: str
+) -> None:
+    expected = ranks_by_hand(made / "build", made / f"{embedding}.parquet")
+    rows = rows_of(found, embedding)
+
+    assert dict(rows.select("term", "rank").iter_rows()) == expected
+    ranks = [rank for rank in expected.values() if rank]
+    assert min(ranks) < 10
+    assert max(ranks) > 20  # beyond the neighbours that are looked at
+    assert rows["covered"].sum() < rows.height
+
+
+def test_the_nearest_term_is_a_most_similar_one(made: Path, found: medsim.Evaluation) -> None:
+    known = read_vectors(made / "one.parquet")
+    embedded = {term: known.get(term) for term in pool_of(made / "build")}
+    for row in rows_of(found, "one").filter("covered").iter_rows(named=True):
+        own = embedded[row["term"]]
+        highest = max(
+            cosine(own, vector)
+            for other, vector in embedded.items()
+            if other != row["term"] and vector is not None
+        )
+        assert row["nearest_similarity"] == highest
+        assert cosine(own, embedded[row["nearest_term"]]) == highest
+        if row["linked_term"] is not None:
+            assert row["linked_similarity"] == cosine(own, embedded[row["linked_term"]])
+
+
+def test_scores_are_means_over_groups_of_terms(made: Path, found: medsim.Evaluation) -> None:
+    easy = {}
+    for a, b, distance in positives_of(made / "build").select("term1", "term2", "distance").rows():
+        for term in (a.lower(), b.lower()):
+            easy[term] = min(distance, easy.get(term, distance))
+    table = found.retrieval()
+    n_seen = 0
+    for embedding in ("one", "two"):
+        ranks = ranks_by_hand(made / "build", made / f"{embedding}.parquet")
+        own = {term: rank for term, rank in ranks.items() if rank}
+        for row in table.filter(embedding=embedding).iter_rows(named=True):
+            chosen = [
+                rank
+                for term, rank in (ranks if row["subset"] == "common" else own).items()
+                if row["length"] in {None, LENGTHS[min(len(term.split()), 5) - 1]}
+                and row["difficulty"] in {None, "easy" if easy[term.lower()] <= 5 else "hard"}
+            ]
+            if not chosen:
+                assert row["value"] is None
+                continue
+            n_seen += 1
+            if row["statistic"] == "mrr":
+                expected = np.mean([1 / rank if rank else 0 for rank in chosen])
+            else:
+                depth = int(row["statistic"].rsplit("_", 1)[1])
+                expected = np.mean([rank is not None and rank <= depth for rank in chosen])
+            assert row["value"] == pytest.approx(expected)
+            assert row["n_terms" if row["subset"] == "common" else "n_covered"] == len(chosen)
+            if row["low"] is not None:
+                assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1
+    assert n_seen > 100
+
+
+def test_results_and_comparisons_have_the_scores_of_all_lengths(found: medsim.Evaluation) -> None:
+    results = found.results().filter(dataset="retrieval", statistic="mrr", subset="common")
+    assert results.select("embedding", "difficulty").rows() == [
+        (embedding, difficulty)
+        for embedding in ("one", "two")
+        for difficulty in (None, "easy", "hard")
+    ]
+    (compared,) = found.comparisons().filter(dataset="retrieval", of="mrr").rows(named=True)
+    value = {
+        row["embedding"]: row["value"]
+        for row in results.filter(pl.col("difficulty").is_null()).rows(named=True)
+    }
+    assert compared["difference"] == pytest.approx(value["one"] - value["two"])
+    assert compared["low"] < compared["difference"] < compared["high"]
+
+
+def test_threads_change_nothing_and_what_is_there_is_not_made_again(
+    made: Path, found: medsim.Evaluation
+) -> None:
+    one = evaluate(made, "one-thread", threads=1)
+    many = evaluate(made, "many-threads", threads=4)
+    added = evaluate(made, "added", names=["one"])
+    added = evaluate(made, "added", names=["two"])
+    again = evaluate(made, "added")
+
+    for other in (one, many, added, again):
+        assert other.retrieval().equals(found.retrieval())
+        assert other.comparisons().equals(found.comparisons())
+
+
+def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(made: Path) -> None:
+    evaluate(made, "both")
+    both = evaluate(made, "both", index="ivf")
+    table = both.retrieval()
+
+    assert table.filter(index="flat")["recall"].null_count() == table.filter(index="flat").height
+    recall = table.filter(index="ivf")["recall"]
+    assert recall.null_count() == 0
+    assert recall.is_between(0.1, 1).all()
+    assert both.results().filter(dataset="retrieval").height == 2 * 2 * 3 * 4
+    exact, approximate = rows_of(both, "two"), rows_of(both, "two", "ivf")
+    assert (approximate["rank"].fill_null(1 << 40) <= exact["rank"].fill_null(1 << 40)).sum() > 0
+    assert "retrieved" in both.views()["view"].to_list()
+
+
+def test_words_enter_by_their_mean_vectors(made: Path) -> None:
+    pairs = positives_of(made / "build")
+    words = {word for side in ("term1", "term2") for term in pairs[side] for word in term.split()}
+    write_words(made / "words.vec", sorted(words), 7)
+    out = medsim.evaluate(
+        made / "build",
+        {"words": made / "words.vec"},
+        made / "of-words",
+        metrics=["avg_cos"],
+        resamples=100,
+        retrieval=True,
+    )
+    rows = out.read(
+        "retrieval/input=build/embedding=words/metric=avg_cos/index=flat/data.parquet"
+    ).drop_nulls("linked_term")
+    scores = out.pairs().collect().join(out.scores().collect(), on="pair_id").filter(label=1)
+    alike = {(a, b): value for a, b, value in scores.select("term1", "term2", "similarity").rows()}
+    known = [
+        (row["linked_similarity"], alike[pair])
+        for row in rows.rows(named=True)
+        for pair in ((row["term"], row["linked_term"]), (row["linked_term"], row["term"]))
+        if pair in alike
+    ]
+    assert len(known) > 20
+    assert all(one == other for one, other in known)
+
+
+def test_without_a_build_there_is_nothing_to_look_up(made: Path) -> None:
+    rated = made / "rated.csv"
+    rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
+    with pytest.raises(OptionError, match="--retrieval needs a build"):
+        medsim.evaluate(rated, {"one": made / "one.parquet"}, made / "none", retrieval=True)
+
+
+def test_an_embedding_that_knows_nothing_finds_nothing(made: Path) -> None:
+    write_terms(made / "alien.parquet", ["zzzz", "yyyy"], 3, width=2)
+    none = evaluate(made, "none-known", names=["alien"])
+
+    table = none.retrieval().filter(subset="common")
+    assert set(none.retrieval()["n_covered"]) == {0}
+    assert set(table["value"].drop_nulls()) <= {0.0}
