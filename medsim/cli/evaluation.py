@@ -102,7 +102,7 @@ def compare(
         str,
         typer.Option(
             help="best, auc, accuracy, spearman, all-auc, all-accuracy, all-spearman, metrics, "
-            "coverage, overlap, or the number of the paper's table of that shape."
+            "coverage, overlap, retrieval, or the number of the paper's table of that shape."
         ),
     ] = "best",
     subset: Annotated[

@@ -39,7 +39,7 @@ def compare(
         table: "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
             correlation; "auc", "accuracy" or "spearman": the same by one statistic; "all-auc" and
             so on: under every metric; "metrics": how metrics stand over all sets; "coverage";
-            "overlap"; or the number of the paper's table of that shape, such as "A.1".
+            "overlap"; "retrieval"; or the number of the paper's table of that shape, such as "A.1".
         subset: "common" for the pairs that all embeddings cover, or "own".
         correction: of p-values for the number of comparisons, "bonferroni" or "holm".
 
@@ -60,6 +60,13 @@ def compare(
         return evaluation.coverage()
     if name == "overlap":
         return evaluation.overlap()
+    if name == "retrieval":
+        retrieval = evaluation.retrieval().filter(subset=subset)
+        if retrieval.is_empty():
+            raise InputError(
+                f"{evaluation.folder} has no retrieval; add --retrieval to medsim eval"
+            )
+        return retrieval
     results, comparisons = evaluation.results(), evaluation.comparisons()
     if name == "metrics":
         every = all_metrics(results, comparisons, STATISTICS, correction=correction)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fixtures.encoders import TERMS, write_encoder, write_modules
 
-from benchmarks import bootstrap, encode, load_words, similarities
+from benchmarks import bootstrap, encode, load_words, retrieval, similarities
 from benchmarks.harness import MismatchError
 from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs
 from benchmarks.harness.packages import wheel_of
@@ -194,3 +194,15 @@ def test_a_wheel_that_is_there_is_not_downloaded_again(tmp_path: Path) -> None:
     wheel = tmp_path / "a_b-1.0-py3-none-any.whl"
     wheel.touch()
     assert wheel_of("a-b==1.0", tmp_path) == wheel
+
+
+def test_terms_that_are_looked_up_have_the_ranks_of_brute_force() -> None:
+    job = retrieval.Job(n_terms=900, n_queries=60, n_plain=20, n_dimensions=8, threads=2)
+    flat, approximate = retrieval.look_up(job, "flat"), retrieval.look_up(job, "ivf")
+    _, ranks = retrieval.look_up_plainly(job)
+
+    assert flat.ranks.head(20).to_list() == ranks.tolist()
+    assert flat.ranks.max() > 10
+    assert flat.recall is None
+    assert approximate.recall is not None
+    assert 0 < approximate.recall <= 1

@@ -1,0 +1,213 @@
+"""Linked terms looked up among all, exactly and approximately, beside NumPy by brute force."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
+from benchmarks.harness.apart import apart
+from benchmarks.harness.timing import timed
+from medsim.metrics import TermPoints
+from medsim.progress import Progress, Stage
+from medsim.schema import TERM_COLUMNS
+from medsim.workflow.linked import LinkedTerms
+from medsim.workflow.retrieval import Lookup, retrieve
+from medsim.workflow.similarities import EmbeddedTerms
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Vectors
+
+_TERMS_A_CENTRE = 20
+_SPREAD = 0.5  # of terms around their centre, whose own is 1
+_APART = 0.55  # of linked terms, so that other terms come between
+_BLOCK = 16_384  # terms that NumPy compares at once
+_FEW = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is looked up.
+
+    Attributes:
+        n_terms: in all.
+        n_queries: an even number of them, linked by twos.
+        n_plain: how many of those NumPy looks up.
+        n_dimensions: of the vectors.
+        threads: of medsim; NumPy takes all.
+    """
+
+    n_terms: int
+    n_queries: int
+    n_plain: int
+    n_dimensions: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What one index was seen to do.
+
+    Attributes:
+        seconds: for all queries, making the index included.
+        ready_seconds: for two queries, so nearly all of it for making the index.
+        peak_mib: of memory, the vectors included.
+        ranks: for each query, null where nothing was found.
+        recall: of the ten nearest; None where all are found.
+    """
+
+    seconds: float
+    ready_seconds: float
+    peak_mib: int
+    ranks: pl.Series
+    recall: float | None
+
+
+def measure(settings: Settings) -> Measured:
+    """Return how many terms a second are looked up; see ``Measure``.
+
+    All terms being linked to another would take a flat index half an hour at full size, so some are
+    looked up among all, and what all would take is extrapolated.
+    """
+    job = Job(
+        n_terms=settings.size(700_000, 60_000),
+        n_queries=settings.size(16_384, 4096),
+        n_plain=settings.size(2048, 1024),
+        n_dimensions=200,
+        threads=settings.threads,
+    )
+    flat, approximate = apart(look_up, job, "flat"), apart(look_up, job, "ivf")
+    plain_seconds, plain_ranks = apart(look_up_plainly, job)
+    wrong = np.flatnonzero(plain_ranks != flat.ranks.head(job.n_plain).to_numpy())
+    if len(wrong):
+        raise MismatchError(f"the rank of query {wrong[0]} is not that of brute force")
+    plain = plain_seconds / job.n_plain
+    exact_each, approximate_each = (_each(one, job) for one in (flat, approximate))
+    found = (flat.ranks == 1).sum() / job.n_queries
+    return Measured(
+        about=f"{job.n_queries:,} terms in {job.n_terms:,}, {job.n_dimensions} dimensions",
+        times=f"flat {flat.seconds:.1f} s, to make the index {flat.ready_seconds:.1f} s of them, "
+        f"so for all terms {(flat.ready_seconds + exact_each * job.n_terms) / 60:.1f} minutes "
+        f"(extrapolated); ivf {approximate.seconds:.1f} s, to make the index and a flat one for "
+        f"its recall {approximate.ready_seconds:.1f} s of them, so for all terms "
+        f"{(approximate.ready_seconds + approximate_each * job.n_terms) / 60:.1f} minutes, recall "
+        f"{approximate.recall:.3f}; {100 * found:.0f}% have a linked term nearest; NumPy (matmul "
+        "and argpartition), both for one term",
+        ratios={"NumPy to flat": plain / exact_each, "NumPy to ivf": plain / approximate_each},
+        peak=f"flat {flat.peak_mib} MiB, ivf {approximate.peak_mib} MiB, of which the vectors "
+        f"{job.n_terms * job.n_dimensions * 4 >> 20} MiB",
+        fingerprint=hashlib.sha256(flat.ranks.to_numpy().tobytes()).hexdigest()[:16],
+    )
+
+
+def look_up(job: Job, index: str) -> Looked:
+    """Return how long an index takes for two queries, and for all."""
+    vectors = invented(job)
+    lookup = Lookup(index=index, seed=0, threads=job.threads)
+    few = replace(job, n_terms=_FEW)
+    retrieve(_linked(few, 2), _embedded(vectors[:_FEW]), lookup, Stage("warm"))  # compiles
+    progress = Progress()
+    with progress.stage("first") as stage:
+        _, ready = timed(lambda: retrieve(_linked(job, 2), _embedded(vectors), lookup, stage))
+    with progress.stage("all") as stage:
+        found, seconds = timed(
+            lambda: retrieve(_linked(job, job.n_queries), _embedded(vectors), lookup, stage)
+        )
+    recall = found["recall"].mean()
+    return Looked(
+        seconds=seconds,
+        ready_seconds=ready,
+        peak_mib=max(record.peak_mib for record in progress.records),
+        ranks=found["rank"],
+        recall=recall if isinstance(recall, float) else None,
+    )
+
+
+def look_up_plainly(job: Job) -> tuple[float, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Return the seconds that NumPy takes for some queries' ten nearest terms, and their ranks."""
+    vectors = invented(job)
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    queries = units[: job.n_plain]
+
+    def nearest() -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        best = np.full((len(queries), 0), 0, np.float32)
+        for begin in range(0, len(units), _BLOCK):
+            cosines = queries @ units[begin : begin + _BLOCK].T
+            n_kept = min(11, cosines.shape[1])
+            kept = np.argpartition(-cosines, n_kept - 1, axis=1)[:, :n_kept]
+            best = np.concatenate([best, np.take_along_axis(cosines, kept, axis=1)], axis=1)
+        return np.sort(best, axis=1)[:, ::-1][:, :11]
+
+    _, seconds = timed(nearest)
+    ranks = np.ones(job.n_plain, np.int64)
+    wide = units[: job.n_plain].astype(np.float64)
+    partners = wide.reshape(-1, 2, job.n_dimensions)[:, ::-1].reshape(wide.shape)
+    linked = (wide * partners).sum(axis=1)
+    for begin in range(0, len(units), _BLOCK):
+        cosines = wide @ units[begin : begin + _BLOCK].T.astype(np.float64)
+        ranks += (cosines >= linked[:, None]).sum(axis=1)
+    near = np.arange(job.n_plain)
+    own = (wide @ wide.T >= linked[:, None])[near, near].astype(np.int64)
+    other = (wide @ wide.T >= linked[:, None])[near, near ^ 1].astype(np.int64)
+    return seconds, ranks - own - other
+
+
+def invented(job: Job) -> Vectors:
+    """Return vectors around centres, the first of them by twos near each other."""
+    draw = np.random.default_rng(0)
+    n_centres = max(1, job.n_terms // _TERMS_A_CENTRE)
+    centres = draw.standard_normal((n_centres, job.n_dimensions), np.float32)
+    vectors = centres[draw.integers(0, n_centres, job.n_terms)]
+    vectors += np.float32(_SPREAD) * draw.standard_normal(vectors.shape, np.float32)
+    seconds = vectors[1 : job.n_queries : 2]
+    seconds[:] = vectors[0 : job.n_queries : 2]
+    seconds += np.float32(_APART * 2**0.5) * draw.standard_normal(seconds.shape, np.float32)
+    return vectors
+
+
+def _linked(job: Job, n_queries: int) -> LinkedTerms:
+    """Return terms of which the first are linked by twos."""
+    component = np.arange(job.n_terms, dtype=np.int32)
+    component[1:n_queries:2] -= 1
+    return LinkedTerms(
+        terms=pl.DataFrame(
+            {
+                "term": _terms(job.n_terms),
+                "component": component,
+                "difficulty": pl.Series(["hard"]).new_from_index(0, job.n_terms),
+                "n_words": pl.Series([1], dtype=pl.Int32).new_from_index(0, job.n_terms),
+                "is_linked": np.arange(job.n_terms) < n_queries,
+            }
+        )
+    )
+
+
+def _embedded(vectors: Vectors) -> EmbeddedTerms:
+    n_terms, n_dimensions = vectors.shape
+    terms = pl.DataFrame({"term": _terms(n_terms), "covered": True}).with_columns(
+        pl.lit(None).alias("n_words"), pl.lit(None).alias("n_unknown_words")
+    )
+    return EmbeddedTerms(
+        embedded=TermPoints(vectors=vectors),
+        covered=np.ones(n_terms, np.bool_),
+        terms=terms.cast(pl.Schema(TERM_COLUMNS)),
+        words=None,
+        n_dimensions=n_dimensions,
+        n_vocabulary=None,
+    )
+
+
+def _terms(n_terms: int) -> pl.Series:
+    return pl.int_range(n_terms, eager=True).cast(pl.String).str.zfill(7)
+
+
+def _each(looked: Looked, job: Job) -> float:
+    """Return the seconds for one query, without those for making the index."""
+    return (looked.seconds - looked.ready_seconds) / job.n_queries
+
+
+BENCHMARKS.register("retrieval", measure)
