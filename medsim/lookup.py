@@ -147,7 +147,7 @@ class CosineSearch:
             advance: told how many more queries are done.
 
         Returns:
-            int64[n_queries]
+            int64[n_queries]; a flat index has all points, an ivf index cannot tell.
         """
         counts = np.zeros(len(queries), np.int64)
         for begin in range(0, len(queries), _BATCH):
@@ -272,12 +272,14 @@ class CosineSearch:
                 advance(1)
 
     def _count(self, queries: Ids, thresholds: Singles, components: Ids) -> Counts:
-        units = self._units(queries)
+        shape = self._points.vectors.shape
+        stored = faiss.rev_swig_ptr(self._index.get_xb(), shape[0] * shape[1]).reshape(shape)
+        units = stored[queries]
         counts = np.zeros(len(queries), np.int64)
         held = np.empty((len(queries), _BLOCK), np.float32)
-        for at, block in enumerate(self._unit_blocks()):
+        for begin in range(0, len(stored), _BLOCK):
+            block = stored[begin : begin + _BLOCK]
             estimates = np.matmul(units, block.T, out=held[:, : len(block)])
-            begin = at * _BLOCK
             counts += count_as_similar(
                 self._points, queries, thresholds, components, begin, estimates, self._error
             )

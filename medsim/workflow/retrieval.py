@@ -127,8 +127,9 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
     found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
-    _fill_ranks(search, pool, found, exact=lookup.index == "flat")
-    if lookup.index != "flat":
+    counts_out = lookup.index == "flat"
+    _fill_ranks(search, pool, found, stage if counts_out else None)
+    if not counts_out:
         _fill_recall(pool, found, lookup, stage)
     return _frame(linked, pool, found)
 
@@ -161,11 +162,17 @@ def _nearest(
     return search.nearest(queries, sizes, stage.advance)
 
 
-def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, *, exact: bool) -> None:
+def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, counting: Stage | None) -> None:
     """Write the rank of each query's most similar linked point.
 
     It is read off the neighbours where the last of them is less similar, since then all that are as
     similar are among them. Elsewhere an exact search counts them; an approximate one found nothing.
+
+    Args:
+        search: of the points.
+        pool: with the points.
+        found: with their neighbours; its ranks are filled.
+        counting: told how far the counting is; None where the search is approximate.
     """
     starts, n_queries = found.neighbours.starts, len(pool.queries)
     row = np.repeat(np.arange(n_queries), np.diff(starts))
@@ -178,12 +185,13 @@ def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, *, exact: bool
     lowest[some] = found.neighbours.similarities[starts[1:][some] - 1]
     everything = np.diff(starts) == len(pool.terms) - 1
     within = np.bincount(row, found.neighbours.ids == found.linked[row], n_queries) > 0
-    known = (found.similarities > lowest) | everything if exact else within
+    known = (found.similarities > lowest) | everything if counting else within
     found.ranks[:] = np.where(pool.findable & known, ranks, NOT_FOUND)
-    if exact:
+    if counting:
         left = pool.findable & ~known
+        counting.total(int(np.count_nonzero(left)))
         found.ranks[left] = 1 + search.count_as_similar(
-            pool.queries[left], found.similarities[left], pool.components
+            pool.queries[left], found.similarities[left], pool.components, counting.advance
         )
 
 
