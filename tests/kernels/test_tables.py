@@ -1,0 +1,94 @@
+"""Tables of similarities: every value is what the kernel of single pairs gives, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from medsim.kernels import tables
+from medsim.kernels.bag_tables import bag_means, dynamax_table, own_memberships
+from medsim.kernels.bags import dynamax_overlaps, overlaps
+from medsim.kernels.similarity import centred_cosines, kendalls, mean_ranks, means, untied_pairs
+
+pytestmark = pytest.mark.kernels
+
+DRAW = np.random.default_rng(8)
+
+
+def drawn(n_rows: int, width: int, steps: int) -> np.ndarray:
+    """Rows of whole numbers, many of which tie where steps are few; the first ones are constant."""
+    rows = DRAW.integers(-steps, steps + 1, (n_rows, width)).astype(np.float32)
+    rows[0], rows[1] = 0, 2
+    return rows
+
+
+VECTORS = [
+    drawn(6, 1, 2),
+    drawn(5, 2, 1),
+    drawn(7, 9, 2),
+    drawn(5, 10, 9),
+    drawn(4, 131, 10**6),
+    drawn(131, 3, 10),  # more columns than are laid out at once
+]
+
+
+def pairwise(compare, vectors: np.ndarray, weights: np.ndarray, n_left: int) -> np.ndarray:
+    first, second = np.divmod(np.arange(n_left * len(vectors)), len(vectors))
+    found = compare(vectors, weights, first.astype(np.int32), second.astype(np.int32))
+    return found.reshape(n_left, len(vectors))
+
+
+@pytest.mark.parametrize("vectors", VECTORS)
+def test_tables_of_vectors_are_what_single_pairs_are(vectors: np.ndarray) -> None:
+    ranks, origin = mean_ranks(vectors), np.zeros(len(vectors))
+    for compare, tabulate, rows, weights in (
+        (centred_cosines, tables.cosine_table, vectors, origin),
+        (centred_cosines, tables.cosine_table, vectors, means(vectors)),
+        (centred_cosines, tables.cosine_table, ranks, means(ranks)),
+        (kendalls, tables.kendall_table, ranks, untied_pairs(ranks)),
+    ):
+        found = tabulate(rows[:3], weights[:3], rows, weights)
+        assert (found == pairwise(compare, rows, weights, 3)).all()
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 128, 131])
+def test_rows_that_do_not_tie_have_the_tau_of_single_pairs(width: int) -> None:
+    vectors = DRAW.normal(size=(12, width)).astype(np.float32)
+    vectors[11, 0] = vectors[11, -1]  # one row has a tie, and those beside it have none
+    ranks = mean_ranks(vectors)
+    untied = untied_pairs(ranks)
+    found = tables.kendall_table(ranks, untied, ranks, untied)
+    assert (found == pairwise(kendalls, ranks, untied, 12)).all()
+
+
+@pytest.mark.parametrize("vectors", VECTORS)
+def test_tables_of_fuzzy_sets_are_what_single_pairs_are(vectors: np.ndarray) -> None:
+    sets = vectors.clip(0)
+    found = tables.overlap_table(sets[:3], sets)
+    expected = pairwise(lambda x, _, a, b: overlaps(x, a, b), sets, np.zeros(0), 3)
+    assert (found == expected).all()
+
+
+WORDS = np.array([0, 3, 3, 2, 5, 4, 1, 0], np.int32)
+STARTS = np.array([0, 2, 2, 5, 6, 8], np.int64)  # the second bag is empty
+
+
+def test_a_table_of_bags_has_the_mean_of_every_word_with_every_other() -> None:
+    of_words = DRAW.normal(size=(6, 6))
+    found = bag_means(of_words, WORDS, WORDS, STARTS[1:4], STARTS)
+    for row, (begin, end) in enumerate([(2, 2), (2, 5)]):
+        for column in range(5):
+            own, other = WORDS[begin:end], WORDS[STARTS[column] : STARTS[column + 1]]
+            values = of_words[np.ix_(own, other)]
+            assert found[row, column] == pytest.approx(values.mean() if values.size else 0)
+
+
+def test_a_table_of_dynamax_is_what_single_pairs_are() -> None:
+    vectors = np.vstack([DRAW.normal(size=(4, 7)), [[-1.0] * 7, [0.0] * 7]]).astype(np.float32)
+    origin = np.zeros(6)
+    products = tables.centred_products(vectors, origin, vectors, origin)
+    own = own_memberships(vectors, WORDS, STARTS)
+    found = dynamax_table(own, products, WORDS, WORDS, STARTS[2:], STARTS)
+    first, second = (ids.astype(np.int32) for ids in np.divmod(np.arange(10, 25), 5))
+    expected = dynamax_overlaps(vectors, WORDS, STARTS, first, second)
+    assert found.ravel().tolist() == expected.astype(np.float32).tolist()
