@@ -56,6 +56,19 @@ Returns:
     mirror up to rounding, and depends on nothing but the pair.
 """
 
+Tabulate: TypeAlias = Callable[[Any, "Ids", "Workers"], Callable[[slice], "Vectors"]]
+"""Prepares terms to be compared with each other, all with all, in a table of which rows are asked.
+
+Args:
+    embedded: of the kind that the metric is for; each of the terms has a word or a vector.
+    terms: int32[n_terms].
+    workers: share out the work of each call.
+
+Returns:
+    A function that gives for a slice of the terms their similarities with all the terms,
+    float32[n_rows, n_terms]: those of ``Similarities``, rounded to single precision.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
@@ -65,11 +78,13 @@ class Metric:
         of: what it compares, ``WordBags`` or ``TermPoints``.
         describes: what it is, in a few words, with its source.
         similarities: see ``Similarities``.
+        tabulate: see ``Tabulate``; None where there is no faster way than pair by pair.
     """
 
     of: type[WordBags | TermPoints]
     describes: str
     similarities: Similarities
+    tabulate: Tabulate | None = None
 
 
 METRICS: Registry[Metric] = Registry("metric", __name__)

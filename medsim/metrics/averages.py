@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.kernels.bags import averaged
 from medsim.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
-from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows
+from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows, tabulate_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from medsim.kernels.types import Ids, Values, Vectors
     from medsim.metrics.workers import Workers
 
@@ -26,26 +29,27 @@ def points_of(embedded: Embedded, terms: Ids) -> Vectors:
         terms: int32[n_terms], which; one without words gives zeros.
     """
     if isinstance(embedded, WordBags):
-        means: Vectors = averaged(embedded.vectors, embedded.words, embedded.starts, terms)
-        return means
+        return _means(embedded, terms)
     return embedded.vectors[terms]
 
 
 def _metric(comparison: Comparison) -> Metric:
     def similarities(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
-        return compare_rows(
-            comparison,
-            lambda terms: averaged(bags.vectors, bags.words, bags.starts, terms),
-            first,
-            second,
-            workers,
-        )
+        return compare_rows(comparison, partial(_means, bags), first, second, workers)
+
+    def tabulate(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
+        return tabulate_rows(comparison, partial(_means, bags), terms, workers)
 
     return Metric(
         of=WordBags,
         describes=f"{comparison.describes} of the terms' mean word vectors",
         similarities=similarities,
+        tabulate=tabulate,
     )
+
+
+def _means(bags: WordBags, terms: Ids) -> Vectors:
+    return averaged(bags.vectors, bags.words, bags.starts, terms)
 
 
 for _name, _comparison in COMPARISONS.items():

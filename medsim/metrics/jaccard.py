@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medsim.kernels.bag_tables import dynamax_table, own_memberships
 from medsim.kernels.bags import dynamax_overlaps, overlaps, positive_maxima
+from medsim.kernels.tables import centred_products, overlap_table
 from medsim.metrics import METRICS, Metric, WordBags
-from medsim.metrics.vectors import Comparison, compare_rows
+from medsim.metrics.vectors import Comparison, compare_rows, tabulate_rows
+from medsim.metrics.word_tables import bags_of, tabulate_bags
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from medsim.kernels.types import Ids, Values, Vectors
+    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
     from medsim.metrics.workers import Workers
 
 
@@ -27,8 +33,25 @@ def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
     )
 
 
+def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
+    own = bags_of(bags, terms)
+    memberships = own_memberships(own.vectors, own.words, own.starts)
+    centres = np.zeros(len(own.vectors))
+
+    def products(rows: Rows, columns: slice) -> Table:
+        return centred_products(
+            own.vectors[rows], centres[rows], own.vectors[columns], centres[columns]
+        )
+
+    return tabulate_bags(own, products, partial(dynamax_table, memberships), workers)
+
+
 def _compare(prepared: Vectors, _weights: NDArray[Any], first: Ids, second: Ids) -> Values:
     return overlaps(prepared, first, second)
+
+
+def _tabulate(left: Vectors, _left: NDArray[Any], right: Vectors, _right: NDArray[Any]) -> Table:
+    return overlap_table(left, right)
 
 
 _POOLED = Comparison(
@@ -36,24 +59,37 @@ _POOLED = Comparison(
     prepare=lambda vectors: vectors,
     weigh=lambda vectors: np.zeros(len(vectors), np.int8),
     compare=_compare,
+    tabulate=_tabulate,
 )
 
 
 def _max(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
-    return compare_rows(
-        _POOLED,
-        lambda terms: positive_maxima(bags.vectors, bags.words, bags.starts, terms),
-        first,
-        second,
-        workers,
-    )
+    return compare_rows(_POOLED, partial(_maxima, bags), first, second, workers)
+
+
+def _tabulate_max(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
+    return tabulate_rows(_POOLED, partial(_maxima, bags), terms, workers)
+
+
+def _maxima(bags: WordBags, terms: Ids) -> Vectors:
+    return positive_maxima(bags.vectors, bags.words, bags.starts, terms)
 
 
 METRICS.register(
     "fuzzy_jaccard",
-    Metric(of=WordBags, describes="DynaMax-Jaccard of the terms' words", similarities=_fuzzy),
+    Metric(
+        of=WordBags,
+        describes="DynaMax-Jaccard of the terms' words",
+        similarities=_fuzzy,
+        tabulate=_tabulate_fuzzy,
+    ),
 )
 METRICS.register(
     "max_jaccard",
-    Metric(of=WordBags, describes="Jaccard index of max-pooled word vectors", similarities=_max),
+    Metric(
+        of=WordBags,
+        describes="Jaccard index of max-pooled word vectors",
+        similarities=_max,
+        tabulate=_tabulate_max,
+    ),
 )

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.kernels.bag_tables import bag_means
 from medsim.kernels.bags import group_means, word_pairs
 from medsim.metrics import METRICS, Metric, WordBags
-from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows
+from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows, prepared_rows
+from medsim.metrics.word_tables import bags_of, tabulate_bags
 from medsim.metrics.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from medsim.kernels.types import Ids, Values
+    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
 
 WORD_PAIRS_AT_ONCE = 1 << 24  # keys of 8 bytes, and as many places
 _LOW_BITS = (1 << 32) - 1
@@ -28,10 +30,21 @@ def _metric(comparison: Comparison) -> Metric:
             workers.advance(part.stop - part.start)
         return found
 
+    def tabulate(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
+        own = bags_of(bags, terms)
+        every = np.arange(len(own.vectors), dtype=np.int32)
+        words, weights = prepared_rows(comparison, lambda some: own.vectors[some], every, workers)
+
+        def compare_words(rows: Rows, columns: slice) -> Table:
+            return comparison.tabulate(words[rows], weights[rows], words[columns], weights[columns])
+
+        return tabulate_bags(own, compare_words, bag_means, workers)
+
     return Metric(
         of=WordBags,
         describes=f"mean of {comparison.describes} over all pairs of the terms' words",
         similarities=similarities,
+        tabulate=tabulate,
     )
 
 

@@ -18,6 +18,7 @@ from medsim.kernels.similarity import (
     means,
     untied_pairs,
 )
+from medsim.kernels.tables import cosine_table, kendall_table
 from medsim.metrics import METRICS, Embedded, Metric, TermPoints
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.kernels.types import Ids, Rows, Values, Vectors
+    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
     from medsim.metrics.workers import Workers
 
 BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
@@ -40,12 +41,15 @@ class Comparison:
         prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows.
         weigh: returns a number for each prepared row.
         compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows a pair.
+        tabulate: returns float64[n_left, n_right], the same for all pairs, for prepared rows and
+            their numbers on the left and on the right.
     """
 
     describes: str
     prepare: Callable[[Vectors], Vectors]
     weigh: Callable[[Vectors], NDArray[Any]]
     compare: Callable[[Vectors, NDArray[Any], Ids, Ids], Values]
+    tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
 
 
 def _as_they_are(vectors: Vectors) -> Vectors:
@@ -62,24 +66,28 @@ COMPARISONS = {
         prepare=_as_they_are,
         weigh=_origin,
         compare=centred_cosines,
+        tabulate=cosine_table,
     ),
     "pearson": Comparison(
         describes="Pearson's correlation",
         prepare=_as_they_are,
         weigh=means,
         compare=centred_cosines,
+        tabulate=cosine_table,
     ),
     "spearman": Comparison(
         describes="Spearman's rank correlation",
         prepare=mean_ranks,
         weigh=means,
         compare=centred_cosines,
+        tabulate=cosine_table,
     ),
     "kendall": Comparison(
         describes="Kendall's tau-b",
         prepare=mean_ranks,
         weigh=untied_pairs,
         compare=kendalls,
+        tabulate=kendall_table,
     ),
 }
 """Ways to compare two vectors; 0 where one of them is constant, or zero for the cosine."""
@@ -111,13 +119,36 @@ def compare_rows(
     for pairs in _blocks(first, second, n_rows):
         rows, at = np.unique([first[pairs], second[pairs]], return_inverse=True)
         left, right = at.reshape(2, -1).astype(np.int32)
-        prepared, weights = _prepared(comparison, vectors_of, rows, workers)
+        prepared, weights = prepared_rows(comparison, vectors_of, rows, workers)
         found[pairs] = workers.spread(
             partial(_compared, comparison, prepared, weights, left, right),
             len(left),
             workers.advance,
         )
     return found
+
+
+def tabulate_rows(
+    comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
+) -> Callable[[slice], Vectors]:
+    """Return what compares some of the rows with all of them; see ``medsim.metrics.Tabulate``.
+
+    Args:
+        comparison: of prepared rows, all of which are held at once.
+        vectors_of: returns float32[n_rows, n_dimensions] for int32[n_rows].
+        rows: int32[n_rows].
+        workers: share out rows, then columns.
+    """
+    prepared, weights = prepared_rows(comparison, vectors_of, rows, workers)
+
+    def table(part: slice) -> Vectors:
+        left, of_left = prepared[part], weights[part]
+        return workers.spread_columns(
+            lambda right: comparison.tabulate(left, of_left, prepared[right], weights[right]),
+            np.empty((len(left), len(prepared)), np.float32),
+        )
+
+    return table
 
 
 def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
@@ -130,7 +161,7 @@ def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
         yield in_order[begin : begin + n_rows // 2]
 
 
-def _prepared(
+def prepared_rows(
     comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
 ) -> tuple[Vectors, NDArray[Any]]:
     """Return rows ready to be compared, and their numbers."""
@@ -154,10 +185,15 @@ def _metric(comparison: Comparison) -> Metric:
         vectors = embedded.vectors
         return compare_rows(comparison, lambda terms: vectors[terms], first, second, workers)
 
+    def tabulate(embedded: Embedded, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
+        vectors = embedded.vectors
+        return tabulate_rows(comparison, lambda some: vectors[some], terms, workers)
+
     return Metric(
         of=TermPoints,
         describes=f"{comparison.describes} of the terms' vectors",
         similarities=similarities,
+        tabulate=tabulate,
     )
 
 

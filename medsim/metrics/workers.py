@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from medsim.kernels.types import Table
+
+FilledTable = TypeVar("FilledTable", bound=np.ndarray[Any, Any])
+
 _ROWS_A_TASK = 8192
+_COLUMNS_A_TASK = 2048
 
 
 def _nothing(_n_rows: int) -> None:
@@ -37,6 +42,7 @@ class Workers:
         work: Callable[[slice], NDArray[Any]],
         n_rows: int,
         advance: Callable[[int], None] = _nothing,
+        rows_a_task: int = _ROWS_A_TASK,
     ) -> NDArray[Any]:
         """Return what ``work`` gives for all rows, row by row.
 
@@ -45,10 +51,11 @@ class Workers:
                 and once with no rows where there are none.
             n_rows: how many there are.
             advance: told how many more rows are done.
+            rows_a_task: how many at most are in a slice.
         """
         slices = [
-            slice(begin, min(begin + _ROWS_A_TASK, n_rows))
-            for begin in range(0, max(n_rows, 1), _ROWS_A_TASK)
+            slice(begin, min(begin + rows_a_task, n_rows))
+            for begin in range(0, max(n_rows, 1), rows_a_task)
         ]
         executor = ThreadPoolExecutor(self.threads)
         try:
@@ -61,4 +68,29 @@ class Workers:
         finally:
             executor.shutdown(cancel_futures=True)
         assert found is not None  # noqa: S101 — there is at least one slice
+        return found
+
+    def spread_columns(self, work: Callable[[slice], Table], found: FilledTable) -> FilledTable:
+        """Return a table after ``work`` has filled it, some columns at a time.
+
+        Args:
+            work: returns an array with all rows and the columns of a slice; called from several
+                threads.
+            found: floating[n_rows, n_columns], what is filled, which rounds to its own precision.
+        """
+
+        def fill(part: slice) -> None:
+            found[:, part] = work(part)
+
+        n_columns = found.shape[1]
+        slices = (
+            slice(begin, min(begin + _COLUMNS_A_TASK, n_columns))
+            for begin in range(0, n_columns, _COLUMNS_A_TASK)
+        )
+        executor = ThreadPoolExecutor(self.threads)
+        try:
+            for _ in executor.map(fill, slices):
+                pass
+        finally:
+            executor.shutdown(cancel_futures=True)
         return found

@@ -1,0 +1,70 @@
+"""Compares terms, all with all, by tables of how their words compare."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.metrics import WordBags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.kernels.types import Ids, Rows, Starts, Table, Vectors
+    from medsim.metrics.workers import Workers
+
+_ROWS_A_TASK = 16
+
+
+def bags_of(bags: WordBags, terms: Ids) -> WordBags:
+    """Return some terms as bags, with the vectors of their own words alone.
+
+    Args:
+        bags: of any terms.
+        terms: int32[n_terms].
+    """
+    sizes = np.diff(bags.starts)[terms]
+    starts = np.zeros(len(terms) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])
+    used, words = np.unique(bags.words[tokens], return_inverse=True)
+    return WordBags(vectors=bags.vectors[used], words=words.astype(np.int32), starts=starts)
+
+
+def tabulate_bags(
+    bags: WordBags,
+    compare_words: Callable[[Rows, slice], Table],
+    compare_bags: Callable[[Table, Ids, Ids, Starts, Starts], Vectors],
+    workers: Workers,
+) -> Callable[[slice], Vectors]:
+    """Return what compares some of the terms with all of them; see ``medsim.metrics.Tabulate``.
+
+    Args:
+        bags: of ``bags_of``.
+        compare_words: returns float64[n_rows, n_columns] for some words and a slice of the words.
+        compare_bags: returns float32[n_left, n_right] for such a table of words; the row of each
+            token, int32[n_tokens], and its column; and where the tokens of the terms on either
+            side begin, int64[n_left + 1] and int64[n_right + 1].
+        workers: share out columns.
+    """
+    n_words = len(bags.vectors)
+
+    def table(part: slice) -> Vectors:
+        left_starts = bags.starts[part.start : part.stop + 1]
+        used = np.unique(bags.words[left_starts[0] : left_starts[-1]])
+        row_of = np.zeros(n_words, np.int32)  # tokens of other terms have rows that nobody asks for
+        row_of[used] = np.arange(len(used))
+        rows = row_of[bags.words]
+        of_words = workers.spread_columns(
+            partial(compare_words, used), np.empty((len(used), n_words))
+        )
+
+        def compare(left: slice) -> Vectors:
+            starts = left_starts[left.start : left.stop + 1]
+            return compare_bags(of_words, rows, bags.words, starts, bags.starts)
+
+        return workers.spread(compare, part.stop - part.start, rows_a_task=_ROWS_A_TASK)
+
+    return table
