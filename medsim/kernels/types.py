@@ -34,6 +34,9 @@ Bytes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint8]]
 Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
 """One truth a row: bool[n]."""
 
+CountTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+"""Whole numbers in rows and columns: int64[n_rows, n_columns]."""
+
 Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """How a table is computed pass by pass: int64[n_passes + 1, n_fields]."""
 

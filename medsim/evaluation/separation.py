@@ -1,0 +1,115 @@
+"""How well similarities keep terms of categories apart: the overlap error, and mean similarities.
+
+The overlap error is the share of triples of terms (a, b, c), a and b of one category and c of
+another, in which a is at most as similar to b as it is to c (Schulz and Juric, AAAI 2020, section
+5.3). For each a, one row of similarities is sorted within every category, and runs are merged: that
+counts all pairs of b and c without visiting them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.kernels.separation import n_not_below, sums_of_later
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from medsim.kernels.types import CountTable, Starts, Table, Vectors
+    from medsim.metrics.workers import Workers
+
+SIMILARITIES_AT_ONCE = 1 << 24  # 64 MiB
+_ROWS_A_TASK = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Separation:
+    """How far categories are apart under one metric.
+
+    Attributes:
+        n_triples: int64[n_categories, n_categories], of two different terms of the row's category
+            and one of the column's; 0 on the diagonal.
+        n_errors: int64[n_categories, n_categories], triples whose similarity within the category is
+            not above that across, in single precision.
+        mean_similarity: float64[n_categories, n_categories], over pairs of different terms;
+            symmetric, NaN where there is no pair.
+    """
+
+    n_triples: CountTable
+    n_errors: CountTable
+    mean_similarity: Table
+
+
+def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Workers) -> Separation:
+    """Return how far categories are apart; neither threads nor blocks change it.
+
+    Time is O(n_terms * log(n_terms)) a term beside that of the similarities; memory holds
+    ``SIMILARITIES_AT_ONCE``.
+
+    Args:
+        table: returns the similarities of a slice of the terms with all terms, finite,
+            float32[n_rows, n_terms]; it may be overwritten.
+        starts: int64[n_categories + 1]; the terms of category ``c`` are ``starts[c]`` to
+            ``starts[c + 1]``.
+        workers: share out the rows of a table, and are told how many terms are done.
+    """
+    n_terms, n_categories = int(starts[-1]), len(starts) - 1
+    n_errors = np.zeros((n_terms, n_categories), np.int64)
+    sums = np.zeros((n_terms, n_categories))
+
+    def count(own: int, similarities: Vectors, terms: slice) -> None:
+        sums[terms] = sums_of_later(similarities, starts, terms.start)
+        n_errors[terms] = _errors(similarities, starts, own, terms.start)
+
+    with ThreadPoolExecutor(workers.threads) as executor:
+        for own, block in _blocks(starts):
+            similarities = table(block)
+            parts = [
+                slice(begin, min(begin + _ROWS_A_TASK, block.stop))
+                for begin in range(block.start, block.stop, _ROWS_A_TASK)
+            ]
+            rows = (similarities[p.start - block.start : p.stop - block.start] for p in parts)
+            for _ in executor.map(partial(count, own), rows, parts):
+                pass
+            workers.advance(len(similarities))
+    return _summed(starts, n_errors, sums)
+
+
+def _blocks(starts: Starts) -> Iterator[tuple[int, slice]]:
+    """Yield categories and slices of their terms whose rows fit in memory."""
+    n_rows = max(1, SIMILARITIES_AT_ONCE // max(1, int(starts[-1])))
+    for own, (first, end) in enumerate(pairwise(starts.tolist())):
+        for begin in range(first, end, n_rows):
+            yield own, slice(begin, min(begin + n_rows, end))
+
+
+def _errors(similarities: Vectors, starts: Starts, own: int, first: int) -> CountTable:
+    """Return the errors of rows, of which the first is of term ``first``; the rows are sorted."""
+    rows = np.arange(len(similarities))
+    similarities[rows, first + rows] = np.inf  # a term is not compared with itself: no error
+    for begin, end in pairwise(starts.tolist()):
+        similarities[:, begin:end].sort(axis=1)
+    return n_not_below(similarities, starts, own)
+
+
+def _summed(starts: Starts, n_errors: CountTable, sums: Table) -> Separation:
+    """Return what the errors and sums of terms, in rows, are for categories."""
+    sizes = np.diff(starts)
+    n_triples = np.outer(sizes * (sizes - 1), sizes)
+    np.fill_diagonal(n_triples, 0)
+    n_pairs = np.outer(sizes, sizes)
+    np.fill_diagonal(n_pairs, sizes * (sizes - 1) // 2)
+    totals = np.triu([sums[begin:end].sum(axis=0) for begin, end in pairwise(starts)])
+    totals += np.triu(totals, 1).T
+    mean = np.divide(totals, n_pairs, out=np.full_like(totals, np.nan), where=n_pairs > 0)
+    return Separation(
+        n_triples=n_triples,
+        n_errors=np.array([n_errors[begin:end].sum(axis=0) for begin, end in pairwise(starts)]),
+        mean_similarity=mean,
+    )
