@@ -1,0 +1,175 @@
+"""The categories of concepts that similarities should keep apart, and their terms."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import InputError, OptionError
+from medsim.store import Store
+from medsim.terms import numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.workflow.opened import Build
+
+RF2_CATEGORIES = ("103693007", "277132007", "410607006")
+"""SNOMED CT's diagnostic procedure, therapeutic procedure and organism, as in the paper."""
+
+_FEWEST = 2
+_HOW = "name at least two categories by --category CONCEPT_ID"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """A concept whose descendants belong together.
+
+    Attributes:
+        name: what tables call it.
+        concept_id: of the concept.
+        terms: of its descendants, in order of code points; no two are equal ignoring case, and no
+            other category has any of them.
+    """
+
+    name: str
+    concept_id: str
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Categories:
+    """The categories of a build.
+
+    Attributes:
+        categories: at least two, in the order in which they were named.
+        n_shared_concepts: left out because they are below several of the categories.
+        n_shared_terms: of the other concepts, left out because several of the categories have them.
+    """
+
+    categories: tuple[Category, ...]
+    n_shared_concepts: int
+    n_shared_terms: int
+
+    def terms(self) -> list[str]:
+        """Return the terms of all categories, in order of code points."""
+        return sorted(term for category in self.categories for term in category.terms)
+
+    def provenance(self) -> dict[str, object]:
+        """Return what a manifest says of them: plain JSON, with a ``fingerprint`` of the terms."""
+        content = [(one.name, one.concept_id, one.terms) for one in self.categories]
+        return {
+            "categories": [
+                {"name": one.name, "concept_id": one.concept_id, "n_terms": len(one.terms)}
+                for one in self.categories
+            ],
+            "n_shared_concepts": self.n_shared_concepts,
+            "n_shared_terms": self.n_shared_terms,
+            "fingerprint": hashlib.sha256(repr(content).encode()).hexdigest(),
+        }
+
+
+def categories_of(build: Build, named: Sequence[str] | None, threads: int) -> Categories:
+    """Return the categories of a build and their terms.
+
+    Args:
+        build: of a terminology with is-a relationships.
+        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; None takes those
+            of the paper where the build is of an RF2 release.
+        threads: how many the database may use.
+
+    Raises:
+        InputError: the manifest is incomplete; or by default, a category cannot be had.
+        OptionError: fewer than two categories are named, or one of them twice, or one whose concept
+            is unknown or has no terms; or none for a build that has no default.
+    """
+    try:
+        language = str(build.manifest.options["language"])
+        rf2_rules = bool(build.manifest.source["rf2_rules"])
+    except KeyError as error:
+        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
+    if not named and not rf2_rules:
+        raise OptionError(f"{build.folder} has no default categories; {_HOW}")
+    parsed = [_parsed(text) for text in named or RF2_CATEGORIES]
+    try:
+        with Store(threads=threads) as store:
+            _fill(store, build, language=language, rf2_rules=rf2_rules)
+            wanted = _wanted(store, parsed)
+            store.put("category", wanted.select("category", "concept_id"))
+            store.run("terms/category_member")
+            return _found(
+                wanted, store.table("category_member"), store.frame("terms/category_term")
+            )
+    except OptionError as error:
+        if named:
+            raise
+        raise InputError(f"{build.folder}: {error}; {_HOW}") from error
+
+
+def _parsed(text: str) -> tuple[str | None, str]:
+    """Return the name, if one is given, and the concept of a category."""
+    name, equals, concept_id = (part.strip() for part in text.rpartition("="))
+    if not concept_id or (equals and not name):
+        raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
+    return name or None, concept_id
+
+
+def _fill(store: Store, build: Build, *, language: str, rf2_rules: bool) -> None:
+    """Put the concepts of a build and their names into the store."""
+    for table in ("concept", "description", "is_a"):
+        store.put(table, build.read(f"terminology/{table}.parquet"))
+    store.run("terms/substitution_name", language=language, rf2_rules=rf2_rules)
+    store.put("term", numbered(store.frame("terms/spelling", language=language)["term"]))
+    store.run("terms/name", language=language)
+
+
+def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFrame:
+    """Return a row per category: its number, name and concept_id."""
+    concept_ids = [concept_id for _, concept_id in parsed]
+    if len(parsed) < _FEWEST:
+        raise OptionError(
+            f"one category, {concept_ids[0]!r}, has no other to be apart from; {_HOW}"
+        )
+    known = set(store.table("concept")["concept_id"])
+    fsns = store.table("name").filter("is_fsn").join(store.table("term"), on="term_id")
+    term_of = dict(fsns.select("concept_id", "term").iter_rows())
+    names = [name or term_of.get(concept_id, concept_id) for name, concept_id in parsed]
+    for name, concept_id in zip(names, concept_ids, strict=True):
+        if concept_id not in known:
+            raise OptionError(
+                f"no concept has the id {concept_id!r}; a category is named by the concept_id of "
+                "one of the build's concepts"
+            )
+        if concept_ids.count(concept_id) > 1:
+            raise OptionError(f"category {concept_id!r} is named twice")
+        if names.count(name) > 1:
+            raise OptionError(
+                f"two categories are named {name!r}; add other names, NAME=CONCEPT_ID"
+            )
+    return pl.DataFrame(
+        {"category": range(len(names)), "name": names, "concept_id": concept_ids},
+        schema={"category": pl.Int32, "name": pl.String, "concept_id": pl.String},
+    )
+
+
+def _found(wanted: pl.DataFrame, members: pl.DataFrame, terms: pl.DataFrame) -> Categories:
+    """Return the wanted categories with the terms that are theirs alone."""
+    own = terms.filter(~pl.col("is_shared")).partition_by("category", as_dict=True)
+    categories = []
+    for category, name, concept_id in wanted.iter_rows():
+        if (category,) not in own:
+            below = members.filter(category=category)
+            raise OptionError(
+                f"category {name!r} ({concept_id}) has no terms of its own: active concepts below "
+                f"it: {below.height:,}; of them below others, too: {below['is_shared'].sum():,}"
+            )
+        of_category = tuple(own[category,]["term"].sort())
+        categories.append(Category(name=name, concept_id=concept_id, terms=of_category))
+    return Categories(
+        categories=tuple(categories),
+        n_shared_concepts=members.filter("is_shared")["concept_id"].n_unique(),
+        n_shared_terms=terms.filter("is_shared")["node_id"].n_unique(),
+    )
