@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
     from medsim.embeddings import Format
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-    from medsim.kernels.types import Flags, Ids, Values
+    from medsim.kernels.types import Flags, Ids
     from medsim.metrics import Embedded, Metric
     from medsim.metrics.workers import Workers
     from medsim.progress import Progress
     from medsim.workflow.inputs import EvaluationInput
     from medsim.workflow.output import OutputFolder
+
+T = TypeVar("T", bound=np.ndarray[Any, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,14 +189,18 @@ def write_similarities(
             workers.advance(len(pairs))
             continue
         found = np.full(len(pairs), np.nan, np.float32)
-        found[covered] = _finite(compares.similarities(has.embedded, left, right, workers), metric)
+        found[covered] = finite(compares.similarities(has.embedded, left, right, workers), metric)
         workers.advance(len(pairs) - len(left))
         similarity = pl.Series("similarity", found).fill_nan(None)
         output.write(path, pl.DataFrame([pairs["pair_id"], similarity]), metadata)
 
 
-def _finite(similarities: Values, metric: str) -> Values:
-    """Return similarities as they are, if all are numbers."""
+def finite(similarities: T, metric: str) -> T:
+    """Return similarities as they are, if all are numbers.
+
+    Raises:
+        InputError: one is none.
+    """
     if not np.isfinite(similarities).all():
         raise InputError(
             f"under {metric} a similarity is no finite number: the vectors' values are too large"
