@@ -1,0 +1,152 @@
+"""The categories of a build: what belongs to them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.categories import TOPS, categorised_release
+
+import medsim
+from medsim.errors import InputError, MedsimError, OptionError
+from medsim.workflow.categories import Categories, categories_of
+from medsim.workflow.opened import Build
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    folder = tmp_path_factory.mktemp("categories")
+    release = categorised_release(1, 120).write_zip(folder / "release.zip", "Snapshot")
+    return medsim.build(release, folder / "build")
+
+
+def without(build: Build, folder: Path, concept_id: str) -> Build:
+    """Return a copy of a build whose terminology lacks a concept."""
+    shutil.copytree(build.folder, folder)
+    path = folder / "terminology/concept.parquet"
+    build.table("concept").filter(pl.col("concept_id") != concept_id).collect().write_parquet(path)
+    return Build(folder)
+
+
+def of_no_release(build: Build, folder: Path) -> Build:
+    """Return a copy of a build that says that its source is no RF2 release."""
+    shutil.copytree(build.folder, folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["source"]["rf2_rules"] = False
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return Build(folder)
+
+
+def walked(build: Build, tops: list[str]) -> tuple[dict[str, list[str]], int, int]:
+    """Return the terms of each category, and how many concepts and terms several of them have."""
+    children = build.table("is_a").collect().rows_by_key("parent_id")
+    active = set(build.table("concept").filter("active").collect()["concept_id"])
+    names = build.table("description").filter("active", kind="fsn").collect()
+    fsn = dict(names.select("concept_id", "term").iter_rows())
+    below: dict[str, set[str]] = {}
+    for top in tops:
+        seen, queue = set(), [top]
+        while queue:
+            for (child,) in children.get(queue.pop(), []):
+                if child not in seen:
+                    seen.add(child)
+                    queue.append(child)
+        below[top] = (seen - {top}) & active
+    shared = [c for c, n in Counter(c for some in below.values() for c in some).items() if n > 1]
+    terms: dict[str, dict[str, str]] = {}
+    for top, concepts in below.items():
+        by_lower = terms.setdefault(top, {})
+        for term in sorted((fsn[c] for c in concepts if c not in shared), reverse=True):
+            by_lower[term.lower()] = term  # the smallest comes last
+    n_having = Counter(lower for some in terms.values() for lower in some)
+    own = {
+        top: sorted(t for x, t in some.items() if n_having[x] == 1) for top, some in terms.items()
+    }
+    return own, len(shared), sum(n > 1 for n in n_having.values())
+
+
+def told(found: Categories) -> dict[str, list[str]]:
+    return {category.concept_id: list(category.terms) for category in found.categories}
+
+
+def test_categories_of_a_release_are_those_of_the_paper_and_what_is_below_them(
+    build: Build,
+) -> None:
+    found = categories_of(build, None, 1)
+    own, n_concepts, n_terms = walked(build, list(TOPS))
+    assert told(found) == own
+    assert (found.n_shared_concepts, found.n_shared_terms) == (n_concepts, n_terms)
+    assert n_concepts > 0
+    assert n_terms > 0
+    names = [category.name for category in found.categories]
+    assert names == ["Diagnostic velp", "Therapeutic velp", "Organism"]
+    assert found.terms() == sorted(term for terms in own.values() for term in terms)
+
+
+def test_a_user_names_categories_and_what_tables_call_them(build: Build) -> None:
+    named = ["410607006", "a = b=103693007"]
+    found = categories_of(build, named, 2)
+    own, n_concepts, n_terms = walked(build, ["410607006", "103693007"])
+    assert told(found) == own
+    assert (found.n_shared_concepts, found.n_shared_terms) == (n_concepts, n_terms)
+    assert [category.name for category in found.categories] == ["Organism", "a = b"]
+
+
+def test_provenance_is_plain_and_tells_other_categories_apart(build: Build) -> None:
+    one, other = (
+        categories_of(build, [first, "277132007"], 1).provenance()
+        for first in ("410607006", "103693007")
+    )
+    assert json.loads(json.dumps(one)) == one
+    assert one == categories_of(build, ["410607006", "277132007"], 2).provenance()
+    assert one["fingerprint"] != other["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        (["410607006", "77"], "no concept has the id '77'; a category is named by the concept_id"),
+        (["410607006"], "one category, '410607006', has no other"),
+        (["410607006", "x=410607006"], "category '410607006' is named twice"),
+        (["x=410607006", "x=277132007"], "two categories are named 'x'; add other names"),
+        (["410607006", "x="], "a category is CONCEPT_ID or NAME=CONCEPT_ID, not 'x='"),
+        (["410607006", "=277132007"], "NAME=CONCEPT_ID, not '=277132007'"),
+        (
+            ["100", "410607006"],
+            r"category 'Organism' \(410607006\) has no terms of its own: active",
+        ),
+    ],
+)
+def test_what_cannot_be_a_category_is_refused(build: Build, named: list[str], says: str) -> None:
+    with pytest.raises(OptionError, match=says):
+        categories_of(build, named, 1)
+
+
+def test_a_release_without_the_default_concepts_asks_for_others(
+    build: Build, tmp_path: Path
+) -> None:
+    lacking = without(build, tmp_path / "lacking", "410607006")
+    with pytest.raises(
+        InputError, match=r"'410607006'.*name at least two categories by --category"
+    ):
+        categories_of(lacking, None, 1)
+
+
+def test_other_sources_have_no_default(build: Build, tmp_path: Path) -> None:
+    other = of_no_release(build, tmp_path / "other")
+    with pytest.raises(OptionError, match="no default categories; name at least two"):
+        categories_of(other, None, 1)
+    assert len(categories_of(other, list(TOPS), 1).categories) == 3
+
+
+def test_a_damaged_table_is_named(build: Build, tmp_path: Path) -> None:
+    shutil.copytree(build.folder, tmp_path / "damaged")
+    path = tmp_path / "damaged/terminology/is_a.parquet"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(MedsimError, match=re.escape(str(path))):
+        categories_of(Build(tmp_path / "damaged"), None, 1)
