@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fixtures.encoders import TERMS, write_encoder, write_modules
 
-from benchmarks import bootstrap, encode, load_words, retrieval, similarities
+from benchmarks import bootstrap, encode, load_words, retrieval, separation, similarities
 from benchmarks.harness import MismatchError
 from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs
 from benchmarks.harness.packages import wheel_of
@@ -75,6 +75,24 @@ def test_invented_pairs_are_the_same_for_a_seed_only() -> None:
     assert first.tolist() == again.tolist() != other.tolist()
     assert first.max() < SIZES.n_terms
     assert first.tolist() != second.tolist()
+
+
+def test_separation_agrees_with_all_triples_and_does_not_depend_on_threads() -> None:
+    job = separation.Job(n_terms=60, n_beside=20, n_plain=5, n_words=80, n_dimensions=12, threads=1)
+    for name in ("avg_kendall", "fuzzy_jaccard"):
+        one, two = (separation.race(replace(job, threads=n), name) for n in (1, 2))
+        assert one.digest == two.digest
+        assert min(one.seconds, one.ratio) > 0
+
+
+def test_an_error_that_is_not_counted_is_noticed() -> None:
+    job = separation.Job(n_terms=9, n_beside=9, n_plain=9, n_words=80, n_dimensions=12, threads=1)
+    metric, bags = METRICS.get("avg_cos"), job.bags()
+    found = separation.separate(metric, bags, job, 1)
+    counts = separation.counted_plainly(metric, bags, job, 9)
+    separation.check("avg_cos", found, counts)
+    with pytest.raises(MismatchError, match=r"avg_cos: errors .* the plain way"):
+        separation.check("avg_cos", found, [counts[0], counts[1] + 1, counts[2]])
 
 
 @pytest.mark.parametrize("binary", [True, False])
