@@ -56,6 +56,18 @@ def evaluate(
         str,
         typer.Option(help="Where terms are looked up: flat, exact; or ivf, approximate, faster."),
     ] = "flat",
+    separation: Annotated[
+        bool,
+        typer.Option("--separation", help="Hold categories of a build's concepts apart."),
+    ] = False,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]CONCEPT_ID",
+            help="A category: the concepts below this one; two or more. For SNOMED CT diagnostic "
+            "procedures, therapeutic procedures and organisms by default.",
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option(help="Replace earlier results at OUT instead of adding to them.")
     ] = False,
@@ -88,6 +100,8 @@ def evaluate(
         cache=cache or users_cache(),
         retrieval=retrieval,
         index=index,
+        separation=separation or bool(category),
+        categories=tuple(category or ()),
     )
     run_evaluation(config, Progress.to_stderr())
     _print_comparison(table_of(out), form)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from medsim.workflow.retrieval_results import (
     results_of,
     retrieval_of,
 )
+from medsim.workflow.separation import overlap_errors, separation_of
 from medsim.workflow.similarities import coverage_path, pairs_path, scores_path
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ TABLES = (
     "coverage.parquet",
     "overlap.parquet",
     "retrieval.parquet",
+    "separation.parquet",
 )
 """The tables that are made anew from all that was computed."""
 
@@ -73,6 +76,9 @@ def conclude(
         tables["retrieval.parquet"].append(retrieval)
         tables["results.parquet"].append(results_of(retrieval))
         tables["comparisons.parquet"].append(comparisons_of(name, retrieved))
+        separation = separation_of(name, job.embeddings, output, partial(_separation_line, job))
+        tables["separation.parquet"].append(separation)
+        tables["results.parquet"].append(overlap_errors(separation))
         tables["coverage.parquet"].append(coverage_of(one, pair_ids, has, terms))
         tables["overlap.parquet"].append(overlap_of(name, terms, words))
     for table, frames in tables.items():
@@ -128,3 +134,8 @@ def _retrieved(name: str, output: OutputFolder, job: EvaluationJob) -> list[Retr
         for index in INDEXES
         if (path := retrieval_path(name, embedding, metric, index)) in output.outputs
     ]
+
+
+def _separation_line(job: EvaluationJob, name: str, embedding: str, metric: str) -> str:
+    """Return in a line what decides how far categories are apart."""
+    return f"{job.signature(name, embedding, metric)}, separation"

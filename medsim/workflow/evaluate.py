@@ -31,6 +31,7 @@ from medsim.workflow.evaluation_job import (
 from medsim.workflow.opened import Evaluation
 from medsim.workflow.output import OutputFolder, claimed
 from medsim.workflow.retrieval import Lookup, retrieval_path, retrieve
+from medsim.workflow.separation import separation_path, write_separation
 from medsim.workflow.similarities import (
     NamedEmbedding,
     embed_terms,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.options import EmbeddingSpec
     from medsim.metrics import Metric
+    from medsim.workflow.categories import Categories
     from medsim.workflow.inputs import EvaluationInput
     from medsim.workflow.linked import LinkedTerms
     from medsim.workflow.similarities import EmbeddedTerms
@@ -63,6 +65,8 @@ def evaluate(  # noqa: PLR0913 — an argument an option
     cache: str | Path | None = None,
     retrieval: bool = False,
     index: str = INDEXES[0],
+    separation: bool = False,
+    categories: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Evaluation:
     """Return the evaluation that it writes to ``out``: embeddings scored on builds and rated files.
@@ -84,6 +88,9 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         retrieval: whether the linked terms of every term of a build are looked up among all.
         index: in which they are looked up: "flat" compares with all terms, "ivf" with those of the
             nearest cells, faster, and tells what part of the nearest it finds.
+        separation: whether it is measured how far categories of a build's concepts are apart.
+        categories: the concept whose descendants make each, as "CONCEPT_ID" or "NAME=CONCEPT_ID",
+            at least two; by default those of the paper, which RF2 releases have.
         progress: told of every stage; silent by default.
 
     Raises:
@@ -103,6 +110,8 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         cache=None if cache is None else Path(cache),
         retrieval=retrieval,
         index=index,
+        separation=separation or bool(categories),
+        categories=tuple(categories),
     )
     return run_evaluation(config, progress or Progress())
 
@@ -125,7 +134,7 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
         earlier = earlier_results(config)
         subjects = read_subjects(config, progress)
         embeddings = [_identified(spec, config, progress) for spec in config.embeddings]
-        job = job_of(config, [one.pairs for one in subjects], embeddings, earlier)
+        job = job_of(config, subjects, embeddings, earlier)
         output.resume(job.content())
         _carry_over(output, earlier)
         for one in subjects:
@@ -197,6 +206,8 @@ def _measure(run: _Run, named: NamedEmbedding, subjects: Sequence[Subject]) -> N
         _compare(run, one.pairs, name, has)
         if one.linked is not None:
             _retrieve(run, one.name, one.linked, name, has)
+        if one.categories is not None:
+            _separate(run, one.name, one.categories, name, has)
 
 
 def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> None:
@@ -220,6 +231,25 @@ def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: Embedded
         run.output.write(path, found, run.job.metadata)
         n_first = found.filter(pl.col("rank") == 1).height
         stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")
+
+
+def _separate(run: _Run, one: str, categories: Categories, name: str, has: EmbeddedTerms) -> None:
+    metrics = _chosen(run.config, name, type(has.embedded))
+    with run.progress.stage(f"hold categories of {one} apart by {name}") as stage:
+        n_terms = len(categories.terms())
+        stage.total(n_terms * len(metrics))
+        workers = Workers(threads=run.config.threads, advance=stage.advance)
+        n_uncovered = write_separation(
+            one,
+            name,
+            has,
+            categories,
+            metrics,
+            output=run.output,
+            metadata=run.job.metadata,
+            workers=workers,
+        )
+        stage.found(f"{n_terms:,} terms, {n_uncovered:,} without a vector")
 
 
 def _chosen(
@@ -255,15 +285,14 @@ def _is_done(run: _Run, one: Subject, embedding: str, known: object) -> bool:
     """
     names = known if isinstance(known, list) else []
     asked = run.config.metrics
-    paths = [
-        scores_path(one.name, embedding, metric)
-        for metric in names
-        if asked is None or metric in asked
-    ]
+    chosen = [metric for metric in names if asked is None or metric in asked]
+    paths = [scores_path(one.name, embedding, metric) for metric in chosen]
     if one.linked is not None:
         paths += [
             retrieval_path(one.name, embedding, metric, run.config.index)
             for metric in COSINES.values()
             if metric in names
         ]
+    if one.categories is not None:
+        paths += [separation_path(one.name, embedding, metric) for metric in chosen]
     return bool(names) and all(map(run.output.done, paths))

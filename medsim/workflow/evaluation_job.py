@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingSpec
-    from medsim.workflow.inputs import EvaluationInput
     from medsim.workflow.similarities import NamedEmbedding
+    from medsim.workflow.subjects import Subject
+
+_DECISIVE = {
+    "fingerprint": "other content",
+    "options": "other options",
+    "categories": "other categories",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,9 @@ class EvaluationConfig:
         cache: the folder that keeps what encoders made; None keeps nothing.
         retrieval: whether linked terms of builds are looked up among all.
         index: in which they are looked up, one of ``medsim.lookup.INDEXES``.
+        separation: whether categories of concepts are held apart.
+        categories: the concept of each, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those of
+            the paper.
     """
 
     inputs: tuple[str | Path, ...]
@@ -51,6 +60,8 @@ class EvaluationConfig:
     cache: Path | None
     retrieval: bool = False
     index: str = INDEXES[0]
+    separation: bool = False
+    categories: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise OptionError for an option that is out of range."""
@@ -104,7 +115,10 @@ class EvaluationJob:
         return {
             "metadata": self.metadata,
             "options": self.options,
-            "inputs": {name: one["fingerprint"] for name, one in self.inputs.items()},
+            "inputs": {
+                name: [one["fingerprint"], one.get("categories")]
+                for name, one in self.inputs.items()
+            },
             "embeddings": {
                 name: [one["fingerprint"], one["options"]] for name, one in self.embeddings.items()
             },
@@ -137,7 +151,7 @@ def _options(config: EvaluationConfig) -> dict[str, object]:
 
 def job_of(
     config: EvaluationConfig,
-    inputs: Sequence[EvaluationInput],
+    subjects: Sequence[Subject],
     embeddings: Sequence[NamedEmbedding],
     earlier: Evaluation | None,
 ) -> EvaluationJob:
@@ -146,7 +160,7 @@ def job_of(
     Raises:
         OutputError: an earlier one of the same name is another.
     """
-    own_inputs = {one.name: one.provenance for one in inputs}
+    own_inputs = {one.name: one.provenance() for one in subjects}
     own_embeddings: dict[str, dict[str, object]] = {
         named.spec.name: {
             "path": str(named.spec.path),
@@ -180,8 +194,9 @@ def _joined(
     own: Mapping[str, dict[str, object]],
 ) -> dict[str, dict[str, object]]:
     for name, one in own.items():
-        for part, differs in (("fingerprint", "other content"), ("options", "other options")):
-            if name in there and there[name].get(part) != one.get(part):
+        for part, differs in _DECISIVE.items():
+            known = there.get(name, {})
+            if part in known and part in one and known[part] != one[part]:
                 raise OutputError(
                     f"{out} has another {kind} named {name} ({differs}); choose another name, or "
                     "add --overwrite to replace all results"

@@ -45,6 +45,7 @@ EVALUATION_VIEWS = {
     "word": "coverage/input=*/embedding=*/words.parquet",
     "retrieval": "retrieval.parquet",
     "retrieved": "retrieval/input=*/embedding=*/metric=*/index=*/data.parquet",
+    "separation": "separation.parquet",
     "score": "scores/input=*/embedding=*/metric=*/data.parquet",
 }
 """The views of an evaluation that SQL statements see, if it has the files that they read."""
@@ -218,6 +219,10 @@ class Evaluation(Opened):
     def retrieval(self) -> pl.DataFrame:
         """Return a row per input, embedding, subset, difficulty, length and statistic."""
         return self.read("retrieval.parquet")
+
+    def separation(self) -> pl.DataFrame:
+        """Return a row per input, embedding, metric and two categories."""
+        return self.read("separation.parquet")
 
     def pairs(self) -> pl.LazyFrame:
         """Return the pairs of all inputs, a row per pair of a dataset."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from medsim.evaluation.separation import Separation, separation
 from medsim.metrics import METRICS
 from medsim.metrics.tables import tabulated
-from medsim.schema import SEPARATION_COLUMNS
+from medsim.schema import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.workflow.similarities import finite
 
 if TYPE_CHECKING:
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from medsim.metrics import Metric
     from medsim.metrics.workers import Workers
     from medsim.workflow.categories import Categories
+    from medsim.workflow.comparisons import Row
     from medsim.workflow.output import OutputFolder
     from medsim.workflow.similarities import EmbeddedTerms
 
-Row: TypeAlias = dict[str, str | int | float | None]
+DATASET = "separation"
+"""What results have as the dataset of separation."""
 
+_NOT_SAID = ("difficulty", "negatives", "low", "high")
 _IN_PATH = ("input", "embedding", "metric")
 
 
@@ -84,21 +87,24 @@ def write_separation(  # noqa: PLR0913 — what is compared, and where it goes
 
 
 def separation_of(
-    names: Iterable[str],
+    name: str,
     embeddings: Iterable[str],
     output: OutputFolder,
     signature: Callable[[str, str, str], str],
 ) -> pl.DataFrame:
-    """Return how far categories are apart, ``SEPARATION_COLUMNS``, as the files of all metrics say.
+    """Return how far an input's categories are apart, as the files of all metrics say.
 
     Args:
-        names: of inputs; those without categories have no files.
+        name: of the input; one without categories has no files.
         embeddings: their names.
         output: where the files are.
         signature: returns for an input, an embedding and a metric what decides their numbers.
+
+    Returns:
+        ``SEPARATION_COLUMNS``
     """
     frames = [pl.DataFrame(schema=SEPARATION_COLUMNS)]
-    for key in product(names, embeddings, METRICS.all()):
+    for key in product([name], embeddings, METRICS.all()):
         path = separation_path(*key)
         if path in output.outputs:
             in_path = [
@@ -108,6 +114,26 @@ def separation_of(
             frame = output.taken(path).with_columns(*in_path, signed)
             frames.append(frame.select(*SEPARATION_COLUMNS))
     return pl.concat(frames)
+
+
+def overlap_errors(separation: pl.DataFrame) -> pl.DataFrame:
+    """Return the overlap error of all triples as ``RESULT_COLUMNS`` have it.
+
+    Its numbers of pairs are numbers of terms: of the categories those that have a vector.
+
+    Args:
+        separation: of ``separation_of``.
+    """
+    of_all = separation.filter(pl.col("category1").is_null())
+    return of_all.with_columns(
+        dataset=pl.lit(DATASET),
+        subset=pl.lit("own"),
+        statistic=pl.lit("overlap_error"),
+        value="overlap_error",
+        n_pairs="n_terms1",
+        n_covered="n_terms1",
+        **{column: pl.lit(None, RESULT_COLUMNS[column]) for column in _NOT_SAID},
+    ).select(*RESULT_COLUMNS)
 
 
 def _finite_part(table: Callable[[slice], Vectors], metric: str, part: slice) -> Vectors:

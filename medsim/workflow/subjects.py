@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.errors import OptionError
+from medsim.workflow.categories import Categories, categories_of
 from medsim.workflow.inputs import EvaluationInput, read_inputs
 from medsim.workflow.linked import LinkedTerms, linked_terms
 from medsim.workflow.opened import Build
@@ -24,21 +25,31 @@ class Subject:
     Attributes:
         pairs: the input.
         linked: the terms among which linked ones are looked for; None where that is not asked for.
+        categories: those that are to be kept apart; None where that is not asked for.
     """
 
     pairs: EvaluationInput
     linked: LinkedTerms | None
+    categories: Categories | None
 
     @property
     def name(self) -> str:
         """The name of the input."""
         return self.pairs.name
 
+    def provenance(self) -> dict[str, object]:
+        """Return what the manifest says of the input, its categories included."""
+        if self.categories is None:
+            return self.pairs.provenance
+        return {**self.pairs.provenance, "categories": self.categories.provenance()}
+
     def terms(self) -> pl.Series:
         """Return the terms that need vectors, distinct, in any order."""
         parts = [self.pairs.frame["term1"], self.pairs.frame["term2"]]
         if self.linked is not None:
             parts.append(self.linked.terms["term"])
+        if self.categories is not None:
+            parts.append(pl.Series(self.categories.terms(), dtype=pl.String))
         return pl.concat([part.rename("term") for part in parts]).unique()
 
 
@@ -55,9 +66,18 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
     for one in inputs:
         for warning in one.warnings:
             progress.warn(warning)
-    if config.retrieval and all(one.rated for one in inputs):
-        raise OptionError("--retrieval needs a build among the inputs; rated files link no terms")
-    return [Subject(pairs=one, linked=_linked(one, config, progress)) for one in inputs]
+    if all(one.rated for one in inputs):
+        for option, asked in (("retrieval", config.retrieval), ("separation", config.separation)):
+            if asked:
+                raise OptionError(f"--{option} needs a build among the inputs")
+    return [
+        Subject(
+            pairs=one,
+            linked=_linked(one, config, progress),
+            categories=_categories(one, config, progress),
+        )
+        for one in inputs
+    ]
 
 
 def _linked(
@@ -70,3 +90,15 @@ def _linked(
         n_linked = int(linked.terms["is_linked"].sum())
         stage.found(f"{n_linked:,} of {linked.terms.height:,} terms have a linked term")
     return linked
+
+
+def _categories(
+    one: EvaluationInput, config: EvaluationConfig, progress: Progress
+) -> Categories | None:
+    if not config.separation or one.rated:
+        return None
+    with progress.stage(f"find categories of {one.name}") as stage:
+        build = Build(str(one.provenance["path"]))
+        found = categories_of(build, config.categories or None, config.threads)
+        stage.found(", ".join(f"{c.name}: {len(c.terms):,} terms" for c in found.categories))
+    return found

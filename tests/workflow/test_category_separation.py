@@ -71,7 +71,7 @@ def written(
         n_uncovered = write_separation(
             "build", "words", has, categories, OF_WORDS, output=output, metadata={}, workers=workers
         )
-        table = separation_of(["build", "other"], ["none", "words"], output, "{} {} {}".format)
+        table = separation_of("build", ["none", "words"], output, "{} {} {}".format)
     return table, n_uncovered
 
 
