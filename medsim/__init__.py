@@ -1,9 +1,9 @@
 """Term-similarity datasets from medical terminologies.
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
-``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, and ``open``, which
-gives the tables and SQL of a build, as ``Evaluation`` does of an evaluation's folder;
-``build_shard`` is ``medsim build --shard``.
+``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``write_report``
+(which is ``medsim report``), and ``open``, which gives the tables and SQL of a build, as
+``Evaluation`` does of an evaluation's folder; ``build_shard`` is ``medsim build --shard``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from medsim.workflow.opened import Build, Evaluation
     from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
     from medsim.workflow.releases import convert, synth
+    from medsim.workflow.report import write_report
     from medsim.workflow.shards import build_shard, merge
     from medsim.workflow.verify import Verification, verify
 
@@ -38,6 +39,7 @@ __all__ = [
     "open",
     "synth",
     "verify",
+    "write_report",
 ]
 
 _HOMES = {
@@ -55,6 +57,7 @@ _HOMES = {
     "open": "medsim.workflow.opened:open_build",
     "synth": "medsim.workflow.releases:synth",
     "verify": "medsim.workflow.verify:verify",
+    "write_report": "medsim.workflow.report:write_report",
 }
 
 

@@ -38,3 +38,23 @@ def sql(
         print_table(opened.sql(statement, threads=threads), form)
     else:
         print_table(opened.views(), form)
+
+
+@app.command()
+def report(
+    output: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="The folder of a build or of an evaluation."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The .html file to write.")],
+) -> None:
+    """Make a page to look at of a build or an evaluation, with charts and tables.
+
+    Writes one .html file that needs no network, and replaces an earlier report there.
+
+    Example: medsim report results -o report.html
+    """
+    from medsim.workflow.report import write_report
+
+    written = write_report(output, out)
+    typer.echo(f"{written}: {written.stat().st_size / 1e6:.1f} MB", err=True)

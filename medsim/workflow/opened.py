@@ -69,17 +69,23 @@ class Opened:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.folder)!r})"
 
-    def read(self, path: str) -> pl.DataFrame:
+    def read(self, path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the rows of one file, without the columns that folders name.
 
         Args:
             path: inside the folder, as the manifest has it.
+            columns: those that are read; all by default.
 
         Raises:
             InputError: it cannot be read.
         """
         try:
-            return pl.read_parquet(self.folder / path, hive_partitioning=False, glob=False)
+            return pl.read_parquet(
+                self.folder / path,
+                columns=None if columns is None else list(columns),
+                hive_partitioning=False,
+                glob=False,
+            )
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{self.folder / path} cannot be read ({error})") from error
 

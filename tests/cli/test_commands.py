@@ -46,6 +46,7 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
         "convert",
         "eval",
         "merge",
+        "report",
         "sql",
         "stats",
         "synth",

@@ -1,0 +1,201 @@
+"""The report of a build."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.config import DIFFICULTIES
+from medsim.report import charts
+from medsim.report.distance_sections import distances, lengths
+from medsim.report.page import Chart, Folded, Page, Section, Table
+from medsim.report.provenance import closing, content_digest, facts, passed_on, warnings_of
+from medsim.report.set_names import distinct
+
+if TYPE_CHECKING:
+    from medsim.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildProfile:
+    """What the report of a build shows, besides its manifest.
+
+    Attributes:
+        sizes: table 2 of the paper, see ``medsim.workflow.stats.table_2``.
+        distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
+        lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
+        examples: dataset, difficulty, kind, term1, term2, distance.
+    """
+
+    sizes: pl.DataFrame
+    distances: pl.DataFrame
+    lengths: pl.DataFrame
+    examples: pl.DataFrame
+
+
+def build_page(manifest: Manifest, profile: BuildProfile) -> Page:
+    """Return the report of a build."""
+    source = manifest.source
+    name = f"{source.get('name')}@{content_digest(manifest, 'pairs/')}"
+    signature = f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}"
+    n_pairs = sum(one.rows for path, one in manifest.outputs.items() if path.startswith("pairs/"))
+    kinds = distinct(profile.distances["kind"])
+    sections = [
+        _terminology(manifest),
+        _sizes(profile.sizes),
+        distances(profile.distances, kinds),
+        lengths(profile.lengths),
+        _examples(profile.examples),
+        _skipped(manifest),
+        _provenance(manifest, name),
+    ]
+    return Page(
+        title=f"Term-similarity datasets of {source.get('name')}",
+        lead=f"{n_pairs:,} pairs of terms, release {source.get('release_date') or 'undated'}, "
+        f"built by medsim {manifest.medsim}.",
+        notice=_notice(source.get("redistributable"), source.get("terms_of_use")),
+        signature=signature,
+        sections=[section for section in sections if section is not None],
+    )
+
+
+def _notice(redistributable: object, terms_of_use: object) -> str | None:
+    if redistributable is not False:
+        return None
+    return (
+        "This page holds terms of a licensed terminology and must not be passed on, unless its "
+        f"licence allows it. {terms_of_use or ''}".strip()
+    )
+
+
+def _terminology(manifest: Manifest) -> Section:
+    source, options = manifest.source, manifest.options
+    rows: list[tuple[str, object]] = [
+        ("Terminology", source.get("name")),
+        ("Format", str(source.get("source")).upper()),
+        ("Release", source.get("release_date")),
+        ("Terms in positives", manifest.components.get("n_terms")),
+        ("Groups of linked terms", manifest.components.get("n_components")),
+        ("Terms in the largest group", manifest.components.get("largest")),
+        ("Negatives that could not be made", manifest.shortfall),
+        ("May be passed on", passed_on(source.get("redistributable"))),
+        ("Terms of use", source.get("terms_of_use")),
+    ]
+    settings = facts("Options", ((key.replace("_", " "), value) for key, value in options.items()))
+    return Section(
+        title="Terminology",
+        prose="What the datasets were built from. Terms that a chain of positives links form a "
+        "group; no negative joins two terms of one group.",
+        parts=[facts("The build", rows), settings, *warnings_of(manifest.warnings)],
+    )
+
+
+def _sizes(sizes: pl.DataFrame) -> Section:
+    names = {"distance": "mean distance"}
+    for column in sizes.columns:
+        strategy = column.removesuffix("_distance")
+        if strategy != column:
+            names |= {strategy: f"{strategy} negatives", column: f"mean distance, {strategy}"}
+    table = sizes.rename(names)
+    numbers = Table(
+        caption="Sizes and mean Levenshtein distances",
+        frame=table,
+        formats={column: ",.2f" for column in table.columns if "distance" in column},
+    )
+    return Section(
+        title="Sizes",
+        prose="How many pairs each dataset has, and the mean Levenshtein distance of their "
+        "lower-cased terms; this is table 2 of Schulz and Juric (2020).",
+        parts=[numbers, *_positives(sizes.filter(pl.col("positives") > 0))],
+    )
+
+
+def _positives(sizes: pl.DataFrame) -> list[Chart]:
+    if sizes.is_empty():
+        return []
+    rows = sizes.select(
+        pl.col("dataset").alias("y"),
+        pl.col("difficulty").alias("contender"),
+        *(pl.col("positives").alias(column) for column in ("value", "low", "high")),
+        pl.lit(True).alias("filled"),
+    )
+    chart = Chart(
+        title="Positives of each dataset",
+        says="Positives are pairs of terms that mean the same: easy ones differ by at most 5 "
+        "edits, hard ones by more. Each strategy adds as many negatives, wherever there are "
+        "enough.",
+        spec=charts.dots(
+            DIFFICULTIES,
+            x="positives, on a logarithmic scale",
+            y=distinct(rows["y"]),
+            scale={"type": "log"},
+            digits=",.0f",
+        ),
+        rows=rows,
+        table=Table(caption="Positives", frame=sizes.select("dataset", "difficulty", "positives")),
+    )
+    return [chart]
+
+
+def _examples(examples: pl.DataFrame) -> Section | None:
+    if examples.is_empty():
+        return None
+    folded = [
+        Folded(
+            summary=f"{dataset}, {difficulty}",
+            opened=not at,
+            tables=[
+                Table(
+                    caption=f"Examples of {dataset}, {difficulty}",
+                    frame=group.select(
+                        pl.col("kind").alias("pair of"), "term1", "term2", "distance"
+                    ),
+                )
+            ],
+        )
+        for at, ((dataset, difficulty), group) in enumerate(
+            examples.group_by("dataset", "difficulty", maintain_order=True)
+        )
+    ]
+    return Section(
+        title="Examples",
+        prose="The first pairs of each dataset; rows lie in an order drawn from the seed, so they "
+        "are a fair sample.",
+        parts=folded,
+    )
+
+
+def _skipped(manifest: Manifest) -> Section | None:
+    if not manifest.skipped:
+        return None
+    rows = [(one.get("reason"), one.get("n_rows")) for one in manifest.skipped]
+    frame = pl.DataFrame(rows, schema={"reason": pl.String, "rows": pl.Int64}, orient="row")
+    return Section(
+        title="Skipped",
+        prose="Rows of the source that were left out, and why.",
+        parts=[Table(caption="Rows left out", frame=frame)],
+    )
+
+
+def _provenance(manifest: Manifest, name: str) -> Section:
+    listed = manifest.source.get("files")
+    of_files = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    files = pl.DataFrame(
+        [(one.get("name"), one.get("size"), one.get("sha256")) for one in of_files],
+        schema={"file": pl.String, "bytes": pl.Int64, "SHA-256": pl.String},
+        orient="row",
+    )
+    commands = (
+        "medsim sql OUT                # lists the views\n"
+        'medsim sql OUT "select term1, term2, distance from pair where label = 0 and '
+        "negatives = 'levenshtein' order by distance, pair_id limit 20\"\n"
+        "medsim verify OUT             # derives every promise anew"
+    )
+    return closing(
+        manifest,
+        [Table(caption="Files that were read", frame=files)],
+        f"{name}, built by medsim {manifest.medsim}",
+        commands,
+    )

@@ -1,0 +1,99 @@
+"""What charts have in common: colours, panels, choices, sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COLOURS = [f"var(--c{at})" for at in range(1, 9)]
+"""The colours of contenders, as the page's style has them; more begin anew, with another shape."""
+
+SHAPES = [
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+    "stroke",
+]
+"""The shapes of contenders' points."""
+
+DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [1, 3], [12, 4], [4, 4, 1, 4]]
+"""The dashes of contenders' lines."""
+
+DATA = alt.NamedData("rows")
+"""The rows that the page hands to a chart."""
+
+CHOSEN = [{"filter": "datum.choice === chosen"}]
+"""Takes the rows that a reader has chosen."""
+
+Spec = dict[str, Any]  # Vega-Lite, as Altair gives it
+
+
+def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
+    """Return a channel that has the same colour, or shape, or dash, for a name in all charts."""
+    ranges = {alt.Shape: SHAPES, alt.StrokeDash: DASHES}
+    return channel(f"{field}:N").scale(domain=list(names), range=ranges.get(channel, COLOURS))
+
+
+def rows_of(names: Sequence[str]) -> alt.Y:
+    """Return an axis with a line for each name, the first above."""
+    return alt.Y("y:N").title(None).sort(list(names)).axis(grid=True, ticks=False, domain=False)
+
+
+def rows_height(contenders: Sequence[str], names: Sequence[str]) -> int:
+    """Return the height, in pixels, of rows that have a place for each contender."""
+    return len(names) * (12 * len(contenders) + 12)
+
+
+def reference(value: float) -> alt.Chart:
+    """Return a line across a chart at a value."""
+    line: alt.Chart = (
+        alt.Chart()
+        .mark_rule(color="var(--quiet)", strokeDash=[3, 3], tooltip=False)
+        .encode(x=alt.datum(value))
+    )
+    return line
+
+
+def tooltips(**formats: str) -> list[alt.Tooltip]:
+    """Return what is told of a mark: numbers in a format, names where there is none."""
+    return [
+        alt.Tooltip(f"{name}:Q", format=form, title=name.replace("_", " "))
+        if form
+        else alt.Tooltip(f"{name}:N")
+        for name, form in formats.items()
+    ]
+
+
+def with_choice(spec: Spec, choices: Sequence[str]) -> Spec:
+    """Return a chart with a list from which a reader chooses what it shows."""
+    if choices:
+        bind = {"input": "select", "options": list(choices), "name": "Shown:"}
+        spec["transform"] = CHOSEN
+        spec["params"] = [{"name": "chosen", "value": choices[0], "bind": bind}]
+    return spec
+
+
+def in_panels(chart: Any, panels: Sequence[str], columns: int = 2) -> Spec:
+    """Return a chart for each panel, or one where there are none; the page sets their width."""
+    if not panels:
+        chart.data = DATA
+        return finished(chart)
+    facet = alt.Facet("panel:N").title(None).sort(list(panels))
+    facet = facet.header(labelAnchor="start", labelOrient="top")
+    spec = finished(chart.facet(facet, data=DATA, columns=min(columns, len(panels))))
+    return spec | {"bounds": "flush", "spacing": {"row": 44, "column": 32}}
+
+
+def finished(chart: Any) -> Spec:
+    """Return a chart as the page has it: its settings are the same for all."""
+    spec: Spec = chart.to_dict()
+    return {key: value for key, value in spec.items() if key not in {"config", "usermeta"}}

@@ -1,0 +1,256 @@
+"""Charts in Vega-Lite: what is drawn how; data and size come with the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from medsim.report.chart_parts import (
+    CHOSEN,
+    DATA,
+    Spec,
+    coloured,
+    finished,
+    in_panels,
+    reference,
+    rows_height,
+    rows_of,
+    tooltips,
+    with_choice,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CHANCE = 0.5
+"""The AUC, and the accuracy on balanced pairs, of a coin."""
+
+_LOW, _MIDDLE, _HIGH = "#f3f7fb", "#f4f4f4", "#62afe0"  # dark text can be read on each
+_NEGATIVE = "#eda566"
+_CELL_TEXT = "#10151a"
+_ROW = 26  # height of a row of cells, in pixels
+_BARE: dict[str, Any] = {"ticks": False, "domain": False, "grid": False, "labelOverlap": False}
+
+
+def dots(
+    contenders: Sequence[str],
+    *,
+    x: str,
+    y: Sequence[str],
+    panels: Sequence[str] = (),
+    line: float | None = None,
+    scale: Mapping[str, object] | None = None,
+    digits: str = ".3f",
+) -> Spec:
+    """Return a chart of a value with its interval for each contender, in panels.
+
+    It draws panel (where there are panels), y, contender, value, low, high and filled, which says
+    whether a point is filled.
+
+    Args:
+        contenders: in order; each has a colour and a shape.
+        x: the title of the axis of values.
+        y: the names of the rows, from top to bottom.
+        panels: their names in order; none for one panel.
+        line: the value at which a line is drawn.
+        scale: settings of the axis of values; a logarithmic one has a tick at powers of ten.
+        digits: how values are written.
+    """
+    colour = coloured(alt.Color, "contender", contenders)
+    base = alt.Chart().encode(
+        y=rows_of(y), yOffset=alt.YOffset("contender:N").sort(list(contenders))
+    )
+    scaled: dict[str, Any] = dict(scale or {"zero": False})
+    powers: dict[str, Any] = {"values": [10**power for power in range(10)]}
+    axis = powers if scaled.get("type") == "log" else {}
+    layers = [
+        base.mark_rule(strokeWidth=2).encode(
+            x=alt.X("low:Q").title(x).scale(**scaled).axis(**axis), x2="high:Q", color=colour
+        )
+    ]
+    layers.append(
+        base.mark_point(size=80, strokeWidth=2, opacity=1).encode(
+            x=alt.X("value:Q").title(x).scale(**scaled).axis(**axis),
+            color=colour,
+            fill=coloured(alt.Fill, "contender", contenders),
+            shape=coloured(alt.Shape, "contender", contenders),
+            fillOpacity=alt.condition("datum.filled", alt.value(1), alt.value(0)),
+            tooltip=tooltips(contender="", y="", value=digits, low=digits, high=digits),
+        )
+    )
+    if line is not None:
+        layers.insert(0, reference(line))
+    height = rows_height(contenders, y)
+    return in_panels(alt.layer(*layers).properties(height=height), panels)
+
+
+def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
+    """Return a chart of several values of each contender with their mean as a bar across.
+
+    It draws y, contender, value and name, which says what a value is of.
+
+    Args:
+        contenders: in order.
+        x: the title of the axis of values.
+        y: the names of the rows, from top to bottom.
+    """
+    base = alt.Chart(DATA).encode(
+        y=rows_of(y),
+        yOffset=alt.YOffset("contender:N").sort(list(contenders)),
+        color=coloured(alt.Color, "contender", contenders),
+    )
+    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
+        x=alt.X("value:Q").title(x).scale(zero=False),
+        shape=coloured(alt.Shape, "contender", contenders),
+        tooltip=tooltips(contender="", name="", value=".3f"),
+    )
+    means = base.mark_tick(thickness=3, size=16).encode(x="mean(value):Q")
+    layers = alt.layer(reference(CHANCE), points, means, data=DATA)
+    return finished(layers.properties(height=rows_height(contenders, y)))
+
+
+def histograms(
+    kinds: Sequence[str],
+    *,
+    x: str,
+    panels: Sequence[str] = (),
+    columns: int = 3,
+    choices: Sequence[str] = (),
+    independent: bool = False,
+    whole: bool = False,
+) -> Spec:
+    """Return histograms of shares, a line and its area for each kind, in panels.
+
+    It draws panel (where there are panels), kind, x, share (in per cent) and, where there are
+    choices, choice.
+
+    Args:
+        kinds: in order.
+        x: the title of the axis.
+        panels: their names in order.
+        columns: how many panels stand beside each other at most.
+        choices: what a reader may choose to see; the first is shown first.
+        independent: whether each panel has its own axis of values.
+        whole: whether values are whole numbers.
+    """
+    key = alt.Legend(symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=3)
+    legend = key if len(kinds) > 1 else None
+    ticks: dict[str, Any] = {"tickMinStep": 1} if whole else {}
+    percent = alt.Axis(tickCount=4, labelExpr="datum.label + '%'", minExtent=36, labelFlush=True)
+    base = alt.Chart().encode(
+        x=alt.X("x:Q").title(x).scale(zero=False, nice=False).axis(**ticks),
+        y=alt.Y("share:Q").title(None).axis(percent).stack(None),
+        color=coloured(alt.Color, "kind", kinds).legend(legend),
+        tooltip=tooltips(kind="", x=".3~r", share=".2f"),
+    )
+    areas = base.mark_area(interpolate="step", opacity=0.16)
+    lines = base.mark_line(interpolate="step", strokeWidth=2).encode(
+        strokeDash=coloured(alt.StrokeDash, "kind", kinds).legend(legend)
+    )
+    scales = "independent" if independent else "shared"
+    drawn = alt.layer(areas, lines).properties(height=150)
+    spec = in_panels(drawn, panels, columns)
+    if panels:
+        spec["spacing"] = {"row": 84, "column": 56}
+        spec["resolve"] = {
+            "scale": {"x": scales, "y": "independent"},
+            "axis": {"x": "independent", "y": "independent"},
+        }
+    return with_choice(spec, choices)
+
+
+def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:
+    """Return ROC curves.
+
+    It draws choice, contender, at (the order of the points), false_positives, true_positives.
+
+    Args:
+        contenders: in order.
+        choices: the sets that a reader may choose; the first is shown first.
+    """
+    lines = (
+        alt.Chart(DATA)
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("false_positives:Q")
+            .title("share of negatives taken for positives")
+            .scale(domain=[0, 1]),
+            y=alt.Y("true_positives:Q").title("share of positives found").scale(domain=[0, 1]),
+            order="at:Q",
+            color=coloured(alt.Color, "contender", contenders),
+            strokeDash=coloured(alt.StrokeDash, "contender", contenders),
+            tooltip=tooltips(contender="", false_positives=".3f", true_positives=".3f"),
+        )
+    )
+    coin = (
+        alt.Chart(alt.InlineData([{"x": 0}, {"x": 1}]))
+        .mark_line(strokeWidth=1, strokeDash=[3, 3], color="var(--quiet)", tooltip=False)
+        .encode(x="x:Q", y="x:Q")
+    )
+    spec = with_choice(finished(alt.layer(coin, lines).properties(height=380)), choices)
+    del spec["transform"]  # it would leave the diagonal out
+    spec["layer"][1]["transform"] = CHOSEN
+    return spec
+
+
+def heat(
+    *,
+    x: Sequence[str],
+    y: Sequence[str],
+    value: str,
+    labels: bool = True,
+    middle: float | None = None,
+    panels: Sequence[str] = (),
+    choices: Sequence[str] = (),
+) -> Spec:
+    """Return a heat map; every cell is light enough for dark text.
+
+    It draws x, y, value, label (the text of a cell) and, where there are any, panel and choice.
+
+    Args:
+        x: names of the columns, from the left.
+        y: names of the rows, from the top.
+        value: what the colour says.
+        labels: whether cells have texts.
+        middle: the value on either side of which colours differ in hue; None for one hue.
+        panels: names of panels.
+        choices: what a reader may choose to see; the first is shown first.
+    """
+    reach: dict[str, Any] = {"range": [_LOW, _HIGH]}
+    if middle is not None:
+        reach = {"range": [_NEGATIVE, _MIDDLE, _HIGH], "domainMid": middle}
+    base = alt.Chart().encode(
+        x=alt.X("x:N")
+        .title(None)
+        .sort(list(x))
+        .axis(orient="bottom" if panels else "top", labelAngle=_angle(x), **_BARE),
+        y=alt.Y("y:N").title(None).sort(list(y)).axis(**_BARE),
+    )
+    cells = base.mark_rect(stroke="var(--paper)", strokeWidth=2).encode(
+        color=alt.Color("value:Q").scale(**reach).legend(None),
+        tooltip=[
+            alt.Tooltip("y:N"),
+            alt.Tooltip("x:N"),
+            alt.Tooltip("value:Q", format=".3f", title=value),
+        ],
+    )
+    layers = [cells]
+    if labels:
+        layers.append(
+            base.mark_text(
+                color=_CELL_TEXT, lineBreak="\n", dy=-7 if middle is not None else 0
+            ).encode(text="label:N", tooltip=alt.value(None))
+        )
+    height = len(y) * (_ROW if middle is None else 2 * _ROW)
+    spec = in_panels(alt.layer(*layers).properties(height=height), panels)
+    if panels:
+        spec["spacing"] = {"row": 150, "column": 32}
+        spec["resolve"] = {"scale": {"color": "independent"}, "axis": {"x": "independent"}}
+    return with_choice(spec, choices)
+
+
+def _angle(names: Sequence[str]) -> int:
+    """Return at which angle the names of columns fit."""
+    few, short = 4, 14
+    return 0 if len(names) <= few and max(map(len, names), default=0) <= short else -40

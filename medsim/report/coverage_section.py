@@ -1,0 +1,83 @@
+"""The section on what embeddings have no vectors of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.report import charts
+from medsim.report.page import Chart, Section, Table
+from medsim.report.set_names import distinct, told_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+    """Return what share of the terms and pairs each embedding has no vectors of."""
+    if covered.is_empty():
+        return None
+    shares = covered.with_columns(
+        (100 * pl.col("n_terms_uncovered") / pl.col("n_terms")).alias("terms"),
+        (100 * pl.col("n_pairs_uncovered") / pl.col("n_pairs")).alias("pairs"),
+    )
+    rows = _largest_shares(shares)
+    chart = Chart(
+        title="What is not covered",
+        says="Share of the terms, and of the pairs of which either term is missing, on the set of "
+        "each input where it is largest. Such pairs are left out of all comparisons.",
+        spec=charts.dots(
+            embeddings,
+            x="% not covered",
+            y=distinct(rows["y"]),
+            panels=distinct(rows["panel"]),
+            scale={"zero": True},
+            digits=".1f",
+        ),
+        rows=rows,
+        table=Table(
+            caption="Terms and pairs without vectors",
+            frame=_coverage_table(shares),
+            formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
+        ),
+    )
+    return Section(
+        title="Coverage",
+        prose="A word embedding has no vector for a term of which it knows no word.",
+        parts=[chart],
+    )
+
+
+def _largest_shares(shares: pl.DataFrame) -> pl.DataFrame:
+    """Return the largest share of any set of an input, for each embedding."""
+    return pl.concat(
+        [
+            shares.group_by("input", "embedding", maintain_order=True)
+            .agg(pl.col(of).max().alias("value"))
+            .with_columns(pl.lit(f"{of} without a vector").alias("panel"))
+            for of in ("terms", "pairs")
+        ]
+    ).select(
+        "panel",
+        pl.col("input").alias("y"),
+        pl.col("embedding").alias("contender"),
+        "value",
+        pl.col("value").alias("low"),
+        pl.col("value").alias("high"),
+        pl.lit(True).alias("filled"),
+    )
+
+
+def _coverage_table(shares: pl.DataFrame) -> pl.DataFrame:
+    return shares.select(
+        *told_sets(shares),
+        "embedding",
+        pl.col("n_terms").alias("terms"),
+        pl.col("n_terms_uncovered").alias("terms without a vector"),
+        pl.col("terms").alias("% of terms"),
+        pl.col("n_pairs").alias("pairs"),
+        pl.col("n_pairs_uncovered").alias("pairs without"),
+        pl.col("pairs").alias("% of pairs"),
+        pl.col("n_pairs_common").alias("pairs that all cover"),
+    )

@@ -1,0 +1,184 @@
+"""The report of an evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.report.comparison import SET
+from medsim.report.comparison_sections import metrics, significance
+from medsim.report.coverage_section import coverage
+from medsim.report.page import Page, Section, Table
+from medsim.report.provenance import (
+    FINGERPRINT,
+    closing,
+    content_digest,
+    facts,
+    passed_on,
+    said,
+    warnings_of,
+)
+from medsim.report.retrieval_section import retrieval
+from medsim.report.score_sections import distributions, errors, roc_curves
+from medsim.report.separation_section import separation
+from medsim.report.standing_sections import accuracy, leaderboard
+
+if TYPE_CHECKING:
+    from medsim.manifest import EvaluationManifest
+
+_FEW = 4  # names that the beginning of the page lists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationProfile:
+    """What the report of an evaluation shows, besides its manifest.
+
+    Attributes:
+        results: ``RESULT_COLUMNS``.
+        comparisons: ``COMPARISON_COLUMNS``.
+        coverage: ``COVERAGE_COLUMNS``.
+        distributions: what names a set, embedding, metric, kind ("positives" or "negatives"), x (a
+            similarity), share (in per cent).
+        quartiles: what names a set, embedding, metric, kind, n, q1, median, q3.
+        curves: what names a set, embedding, metric, at, false_positives, true_positives.
+        errors: what names a set, embedding, metric, label, term1, term2, similarity.
+        separation: ``SEPARATION_COLUMNS``.
+        retrieval: ``RETRIEVAL_COLUMNS``.
+        retrieved: input, embedding, index and ``RETRIEVED_COLUMNS`` of a few of the worst.
+    """
+
+    results: pl.DataFrame
+    comparisons: pl.DataFrame
+    coverage: pl.DataFrame
+    distributions: pl.DataFrame
+    quartiles: pl.DataFrame
+    curves: pl.DataFrame
+    errors: pl.DataFrame
+    separation: pl.DataFrame
+    retrieval: pl.DataFrame
+    retrieved: pl.DataFrame
+
+
+def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) -> Page:
+    """Return the report of an evaluation; a section without data is left out."""
+    options = ", ".join(f"{key} {value}" for key, value in manifest.options.items())
+    name = f"results@{content_digest(manifest)}"
+    embeddings = sorted(manifest.embeddings)
+    sections = [
+        _evaluated(manifest, profile.results),
+        leaderboard(profile.results, profile.comparisons, embeddings),
+        accuracy(profile.results, profile.comparisons, embeddings),
+        distributions(profile.distributions, profile.quartiles),
+        roc_curves(profile.curves, profile.results, embeddings),
+        metrics(profile.results, profile.comparisons),
+        significance(profile.comparisons),
+        coverage(profile.coverage, embeddings),
+        separation(profile.separation, embeddings),
+        retrieval(profile.retrieval),
+        errors(profile.errors, profile.retrieved),
+        _provenance(manifest, name),
+    ]
+    return Page(
+        title="How well embeddings represent medical terms",
+        lead=f"{_counted(embeddings, 'embeddings')} on "
+        f"{_counted(list(manifest.inputs), 'inputs')}, evaluated by medsim {manifest.medsim}.",
+        notice=_notice(manifest),
+        signature=f"medsim {manifest.medsim}, {name}, {options}",
+        sections=[section for section in sections if section is not None],
+    )
+
+
+def _listed(names: list[str]) -> str:
+    *rest, last = names or [""]
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def _counted(names: list[str], what: str) -> str:
+    return _listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
+
+
+def _notice(manifest: EvaluationManifest) -> str | None:
+    licensed = [
+        name for name, one in manifest.inputs.items() if one.get("redistributable") is False
+    ]
+    if not licensed:
+        return None
+    return (
+        f"This page holds terms of a licensed terminology ({_listed(licensed)}) and must not be "
+        "passed on, unless its licence allows it."
+    )
+
+
+def _evaluated(manifest: EvaluationManifest, results: pl.DataFrame) -> Section:
+    sizes = dict(results.unique([*SET]).group_by("input").agg(pl.col("n_pairs").sum()).iter_rows())
+    inputs: list[dict[str, object]] = [
+        {
+            "input": name,
+            "kind": "rated pairs" if one.get("kind") == "rated" else "build",
+            "pairs of all sets": sizes.get(name),
+            "from": _origin(one),
+            "may be passed on": passed_on(one.get("redistributable")),
+            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
+        }
+        for name, one in manifest.inputs.items()
+    ]
+    embeddings: list[dict[str, object]] = [
+        {
+            "embedding": name,
+            "format": one.get("format"),
+            "dimensions": one.get("n_dimensions"),
+            "words or terms": one.get("n_vocabulary"),
+            "options": said(one.get("options") or {}),
+            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
+        }
+        for name, one in manifest.embeddings.items()
+    ]
+    return Section(
+        title="What was evaluated",
+        prose="Inputs are builds, whose pairs mean the same or do not, and files of pairs that "
+        "people rated. An encoder can embed any term, so it has no number of words.",
+        parts=[
+            Table(caption="Inputs", frame=_told(inputs)),
+            Table(caption="Embeddings", frame=_told(embeddings)),
+            facts("Options", manifest.options.items()),
+            *warnings_of(manifest.warnings),
+        ],
+    )
+
+
+def _told(rows: list[dict[str, object]]) -> pl.DataFrame:
+    """Return a table without the columns that are empty in every row."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame.select(c for c in frame if not c.cast(pl.String).fill_null("").eq("").all())
+
+
+def _origin(one: dict[str, object]) -> str:
+    source = one.get("source")
+    if isinstance(source, dict):
+        return f"{source.get('name')}, release {source.get('release_date') or 'undated'}"
+    layout = one.get("layout")
+    return f"ratings in the layout of {layout}" if layout else "ratings"
+
+
+def _provenance(manifest: EvaluationManifest, name: str) -> Section:
+    rows = [
+        (kind, of, one.get("path"), one.get("fingerprint"))
+        for kind, every in (("input", manifest.inputs), ("embedding", manifest.embeddings))
+        for of, one in every.items()
+    ]
+    columns = dict.fromkeys(("what", "name", "path", "fingerprint"), pl.String)
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    commands = (
+        "medsim compare RESULTS --table all-auc     # every metric\n"
+        "medsim sql RESULTS                         # lists the views\n"
+        'medsim sql RESULTS "select embedding, metric, statistic, value, low, high, signature from '
+        "results where subset = 'common'\""
+    )
+    return closing(
+        manifest,
+        [Table(caption="What was read", frame=frame)],
+        f"{name}, medsim {manifest.medsim}; each row of results.parquet has its own signature",
+        commands,
+    )

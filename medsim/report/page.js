@@ -1,0 +1,119 @@
+"use strict";
+// Tables sort by the headings; charts are drawn to the width that they have, and anew when it changes.
+
+const missing = (cell) => cell.textContent === "";
+
+function compare(one, other) {
+  const [a, b] = [one.dataset.value, other.dataset.value];
+  return a !== undefined && b !== undefined
+    ? Number(a) - Number(b)
+    : one.textContent.localeCompare(other.textContent, "en", { numeric: true });
+}
+
+function sort(table, heading) {
+  const at = heading.cellIndex;
+  const sign = heading.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+  for (const other of heading.parentElement.cells) other.setAttribute("aria-sort", "none");
+  heading.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+  const rows = [...table.tBodies[0].rows];
+  rows.sort((one, other) => {
+    const [a, b] = [one.cells[at], other.cells[at]];
+    return missing(a) - missing(b) || sign * compare(a, b);
+  });
+  table.tBodies[0].append(...rows);
+}
+
+for (const table of document.querySelectorAll("main table")) {
+  for (const heading of table.tHead?.rows[0].cells ?? []) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    heading.append(button);
+    heading.setAttribute("aria-sort", "none");
+    button.addEventListener("click", () => sort(table, heading));
+  }
+}
+
+const config = (width, panels) => {
+  const text = {
+    labelColor: "var(--ink)", titleColor: "var(--ink)", labelFontSize: 12, titleFontSize: 12,
+    titleFontWeight: "normal",
+  };
+  return {
+    background: "transparent",
+    font: 'system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif',
+    axis: { ...text, domainColor: "var(--quiet)", gridColor: "var(--line)", tickColor: "var(--quiet)" },
+    axisY: { labelLimit: Math.max(140, 0.34 * width), labelPadding: 8, titleLimit: 400 },
+    axisX: {
+      labelOverlap: true, tickCount: Math.max(3, Math.floor(width / panels / 90)),
+      titleLimit: width - 40,
+    },
+    header: { ...text, titleFontSize: 0, labelFontSize: 13, labelFontWeight: 600, labelLimit: width / panels - 150 },
+    legend: {
+      ...text, orient: "top", title: null, columns: Math.max(1, Math.floor((width - 140) / 180)),
+      labelLimit: 150, symbolSize: 90,
+    },
+    mark: { aria: false, tooltip: true },
+    view: { stroke: "transparent" },
+  };
+};
+
+const views = new Map();
+
+async function draw(place) {
+  place.replaceChildren();
+  const { spec, columns, rows } = JSON.parse(document.getElementById(place.dataset.chart).textContent);
+  const width = place.clientWidth;
+  const record = (row) => Object.fromEntries(columns.map((name, at) => [name, row[at]]));
+  spec.datasets = { ...spec.datasets, rows: rows.map(record) };
+  const panels = spec.facet ? Math.max(1, Math.min(spec.columns, Math.floor(width / 300))) : 0;
+  if (panels) {
+    spec.columns = panels;
+    spec.spec.width = (width - 60) / panels;
+  } else {
+    spec.width = width;
+    spec.autosize = { type: "fit-x", contains: "padding" };
+  }
+  const earlier = views.get(place);
+  for (const param of spec.params ?? []) {
+    if (earlier && param.bind) param.value = earlier.view.signal(param.name);
+  }
+  earlier?.finalize();
+  const choice = place.previousElementSibling;
+  choice.replaceChildren();
+  const drawn = await vegaEmbed(place, spec, {
+    actions: false, ast: true, bind: choice, config: config(width, panels || 1), defaultStyle: false,
+    renderer: "svg", tooltip: { disableDefaultStyle: true },
+  });
+  views.set(place, drawn);
+  if (panels) {
+    const excess = Number(place.querySelector("svg").getAttribute("width")) - width;
+    const child = drawn.view.signal("child_width") - Math.ceil(excess) / panels;
+    await drawn.view.signal("child_width", Math.max(60, child)).resize().runAsync();
+  }
+  place.dataset.width = width;
+}
+
+async function drawAll() {
+  for (const place of document.querySelectorAll(".chart")) await draw(place);
+  document.documentElement.dataset.drawn = "yes";
+}
+
+let waiting = 0;
+addEventListener("resize", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    for (const place of document.querySelectorAll(".chart")) {
+      if (place.clientWidth && Number(place.dataset.width) !== place.clientWidth) draw(place);
+    }
+  }, 200);
+});
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = [...document.querySelectorAll("details:not([open])")];
+  for (const one of closed) one.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const one of closed) one.open = false;
+});
+drawAll();

@@ -1,0 +1,116 @@
+"""What a report consists of: sections with charts, tables and text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+NUMBER = ",.3f"
+"""How a number that is not whole is written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table that can be sorted by each of its columns.
+
+    Attributes:
+        caption: what it shows.
+        frame: its rows; column names are the headings, a missing value is an empty cell.
+        formats: of the numbers of a column, where it is not ``NUMBER``.
+        headed: whether it has headings, to sort by; else each row says what it is of.
+    """
+
+    caption: str
+    frame: pl.DataFrame
+    formats: Mapping[str, str] = field(default_factory=dict)
+    headed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart with its numbers.
+
+    Attributes:
+        title: what it shows.
+        says: how it is to be read and how it was computed.
+        spec: in Vega-Lite, without data; it draws the data set named "rows".
+        rows: what it draws.
+        table: the same to be read.
+        narrow: whether it is drawn no wider than it is high.
+    """
+
+    title: str
+    says: str
+    spec: Mapping[str, object]
+    rows: pl.DataFrame
+    table: Table
+    narrow: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """Tables that are shown when their summary is clicked.
+
+    Attributes:
+        summary: what they are.
+        tables: to be shown.
+        opened: whether they are shown at first.
+    """
+
+    summary: str
+    tables: Sequence[Table]
+    opened: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Commands that a reader may run.
+
+    Attributes:
+        text: of the commands.
+    """
+
+    text: str
+
+
+Part: TypeAlias = Chart | Table | Folded | Code | str
+"""What a section has: a text is a paragraph."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of a page under its own heading.
+
+    Attributes:
+        title: of a few words.
+        prose: what it shows, in a sentence or two.
+        parts: in order.
+    """
+
+    title: str
+    prose: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A report.
+
+    Attributes:
+        title: of the page.
+        lead: what it is a report of.
+        notice: what a reader must know before passing it on; None where there is nothing.
+        signature: what decided its numbers, in a line that stands under every chart.
+        sections: in order.
+    """
+
+    title: str
+    lead: str
+    notice: str | None
+    signature: str
+    sections: Sequence[Section]

@@ -1,0 +1,164 @@
+"""Sections on similarities themselves: distributions, ROC curves, the worst errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.report import charts
+from medsim.report.comparison import SET
+from medsim.report.page import Chart, Folded, Section, Table
+from medsim.report.set_names import hardest_first, set_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_KINDS = ("positives", "negatives")
+
+
+def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None:
+    """Return how similarities of positives and of negatives lie on every set.
+
+    Args:
+        rows: see ``EvaluationProfile.distributions``.
+        quartiles: see ``EvaluationProfile.quartiles``.
+    """
+    if rows.is_empty():
+        return None
+    drawn = rows.select(
+        set_name(rows, with_kind=True).alias("choice"),
+        pl.format("{}, {}", "embedding", "metric").alias("panel"),
+        "kind",
+        "x",
+        "share",
+    )
+    chart = Chart(
+        title="Similarities of positives and of negatives",
+        says="Share of the pairs in each of 40 bins, of every embedding at the metric under which "
+        "its AUC is highest, on the pairs that all embeddings cover. The less the two overlap, the "
+        "better; scales differ, since metrics do.",
+        spec=charts.histograms(
+            _KINDS,
+            x="similarity",
+            panels=sorted(set(drawn["panel"])),
+            columns=2,
+            choices=hardest_first(drawn["choice"]),
+            independent=True,
+        ),
+        rows=drawn,
+        table=Table(
+            caption="Quartiles of similarities",
+            frame=quartiles.rename({"kind": "of", "n": "pairs", "q1": "25%", "q3": "75%"}),
+        ),
+    )
+    return Section(
+        title="Distributions",
+        prose="How similar each embedding finds the terms of positives and of negatives.",
+        parts=[chart],
+    )
+
+
+def roc_curves(
+    rows: pl.DataFrame, results: pl.DataFrame, embeddings: Sequence[str]
+) -> Section | None:
+    """Return the ROC curves of embeddings on every set.
+
+    Args:
+        rows: see ``EvaluationProfile.curves``.
+        results: ``RESULT_COLUMNS``; the table has the AUC of each curve.
+        embeddings: in order.
+    """
+    if rows.is_empty():
+        return None
+    drawn = rows.select(
+        set_name(rows, with_kind=True).alias("choice"),
+        pl.col("embedding").alias("contender"),
+        "at",
+        "false_positives",
+        "true_positives",
+    )
+    key = [*SET, "embedding", "metric"]
+    scores = results.filter(
+        pl.col("subset") == "common", pl.col("statistic").is_in(["auc", "average_precision"])
+    )
+    table = (
+        rows.select(key)
+        .unique(maintain_order=True)
+        .join(
+            scores.pivot("statistic", index=key, values="value"),
+            on=key,
+            how="left",
+            maintain_order="left",
+        )
+        .rename({"auc": "AUC", "average_precision": "average precision"})
+    )
+    chart = Chart(
+        title="Positives found, and negatives taken for them",
+        says="For every threshold, the share of positives that are at least as similar, against "
+        "that of negatives; nearer the upper left is better, and the dashed diagonal is a coin. "
+        "Every embedding at the metric under which its AUC is highest.",
+        spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
+        rows=drawn,
+        table=Table(caption="Areas under the curves", frame=table),
+        narrow=True,
+    )
+    return Section(
+        title="ROC curves",
+        prose="How many positives each embedding finds at the price of how many false ones.",
+        parts=[chart],
+    )
+
+
+def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
+    """Return the worst errors as examples.
+
+    Args:
+        pairs: see ``EvaluationProfile.errors``.
+        retrieved: see ``EvaluationProfile.retrieved``.
+    """
+    parts = [*_pair_errors(pairs), *_retrieval_errors(retrieved)]
+    if not parts:
+        return None
+    return Section(
+        title="Worst errors",
+        prose="Where each embedding is most wrong at its best metric, on hard positives and the "
+        "nearest negatives: negatives that it finds most similar, positives that it finds least "
+        "similar, and terms whose nearest term means something else.",
+        parts=parts,
+    )
+
+
+def _pair_errors(pairs: pl.DataFrame) -> list[Folded]:
+    folded: list[Folded] = []
+    for of_set in pairs.partition_by([*SET], maintain_order=True):
+        tables = []
+        for group in of_set.partition_by("embedding", "label", maintain_order=True):
+            embedding, metric, label = group.select("embedding", "metric", "label").row(0)
+            what = "Positives found least similar" if label else "Negatives found most similar"
+            tables.append(
+                Table(
+                    caption=f"{what} by {embedding} ({metric})",
+                    frame=group.select("term1", "term2", "similarity"),
+                )
+            )
+        name = set_name(of_set, with_kind=True)[0]
+        folded.append(Folded(summary=f"Pairs of {name}", tables=tables, opened=not folded))
+    return folded
+
+
+def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
+    folded = []
+    for group in retrieved.partition_by("input", "embedding", "index", maintain_order=True):
+        name, embedding, index = group.select("input", "embedding", "index").row(0)
+        frame = group.select(
+            "term",
+            pl.col("nearest_term").alias("nearest term"),
+            pl.col("nearest_similarity").alias("similarity"),
+            pl.col("linked_term").alias("nearest term that means the same"),
+            pl.col("linked_similarity").alias("its similarity"),
+            pl.col("rank").alias("its rank"),
+        )
+        title = f"Terms of {name} whose nearest term means something else, by {embedding} ({index})"
+        folded.append(Folded(summary=title, tables=[Table(caption=title, frame=frame)]))
+    return folded

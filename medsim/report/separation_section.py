@@ -1,0 +1,128 @@
+"""The section on whether embeddings keep categories apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.report import charts
+from medsim.report.page import Chart, Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LARGEST = 20  # categories that a heat map shows
+_LABELLED = 6  # categories up to which its cells have room for numbers
+
+
+def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+    """Return how well embeddings keep categories apart; see ``SEPARATION_COLUMNS``."""
+    overall = rows.filter(pl.col("category1").is_null()).drop_nulls("overlap_error")
+    if overall.is_empty():
+        return None
+    parts = []
+    for of_input in overall.partition_by("input", maintain_order=True):
+        name = of_input["input"][0]
+        parts.append(_overlap(name, of_input, rows.filter(input=name), embeddings))
+        best = (
+            of_input.sort("overlap_error", "metric")
+            .group_by("embedding", maintain_order=True)
+            .first()
+            .sort("embedding")
+        )
+        among = rows.drop_nulls("category1").join(
+            best.select("input", "embedding", "metric"), on=["input", "embedding", "metric"]
+        )
+        if among.height:
+            parts.append(_means(name, among))
+    return Section(
+        title="Category separation",
+        prose="Whether terms of one category lie nearer to each other than to terms of another "
+        "(Schulz and Juric 2020, section 5.3).",
+        parts=parts,
+    )
+
+
+def _overlap(
+    name: str, overall: pl.DataFrame, every: pl.DataFrame, embeddings: Sequence[str]
+) -> Chart:
+    drawn = overall.select(
+        pl.col("metric").alias("y"),
+        pl.col("embedding").alias("contender"),
+        pl.col("overlap_error").alias("value"),
+        pl.col("overlap_error").alias("low"),
+        pl.col("overlap_error").alias("high"),
+        (pl.col("overlap_error") == pl.col("overlap_error").min().over("embedding")).alias(
+            "filled"
+        ),
+    )
+    table = every.select(
+        "embedding",
+        "metric",
+        pl.col("category1").fill_null("all").alias("category"),
+        pl.col("category2").fill_null("all").alias("other category"),
+        pl.col("n_terms1").alias("terms"),
+        pl.col("n_terms2").alias("other terms"),
+        pl.col("n_triples").alias("triples"),
+        pl.col("n_errors").alias("errors"),
+        pl.col("overlap_error").alias("overlap error"),
+        pl.col("mean_similarity").alias("mean similarity"),
+    )
+    return Chart(
+        title=f"Overlap error on {name}",
+        says="Of all triples of two terms of one category and a term of another, the share in "
+        "which the first is no more similar to the second than to the third. 0 is perfect, and "
+        "the dashed line at 0.5 is chance. Filled: the best metric of an embedding.",
+        spec=charts.dots(
+            embeddings,
+            x="overlap error",
+            y=sorted(set(drawn["y"])),
+            line=charts.CHANCE,
+            scale={"zero": True},
+        ),
+        rows=drawn,
+        table=Table(caption=f"Category separation on {name}", frame=table),
+    )
+
+
+def _means(name: str, among: pl.DataFrame) -> Chart:
+    sizes = among.group_by("category1").agg(pl.col("n_terms1").max())
+    largest = sizes.sort("n_terms1", "category1", descending=[True, False]).head(_LARGEST)
+    categories = sorted(largest["category1"])
+    shown = among.filter(
+        pl.all_horizontal(pl.col("category1", "category2").is_in(categories))
+    ).drop_nulls("mean_similarity")
+    drawn = shown.select(
+        pl.format("{}, {}", "embedding", "metric").alias("panel"),
+        pl.col("category1").alias("y"),
+        pl.col("category2").alias("x"),
+        pl.col("mean_similarity").alias("value"),
+        pl.col("mean_similarity").map_elements("{:.3f}".format, pl.String).alias("label"),
+    )
+    panels = sorted(set(drawn["panel"]))
+    left = len(sizes) - len(categories)
+    rest = f" The {left} smallest categories are in the table above only." if left else ""
+    return Chart(
+        title=f"Mean similarity within and across categories of {name}",
+        says="Each cell is the mean over all pairs of terms of the two categories, of an embedding "
+        "at the metric of its least overlap error; darker is more similar, by each embedding's "
+        f"own scale. The diagonal should stand out.{rest}",
+        spec=charts.heat(
+            x=categories,
+            y=categories,
+            value="mean similarity",
+            labels=len(categories) <= _LABELLED,
+            panels=panels,
+        ),
+        rows=drawn,
+        table=Table(
+            caption=f"Mean similarities of {name}",
+            frame=drawn.select(
+                pl.col("panel").alias("embedding, metric"),
+                pl.col("y").alias("category"),
+                pl.col("x").alias("other category"),
+                pl.col("value").alias("mean similarity"),
+            ),
+        ),
+    )

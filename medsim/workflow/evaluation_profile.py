@@ -1,0 +1,68 @@
+"""What the report of an evaluation shows: its tables, and what similarities look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.report.evaluation_page import EvaluationProfile
+from medsim.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
+from medsim.workflow.pictures import pictures_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from medsim.workflow.opened import Evaluation
+
+_WORST = 10  # terms whose nearest term is not linked, of an embedding
+
+
+def profile_of(evaluation: Evaluation) -> EvaluationProfile:
+    """Return what an evaluation's report shows."""
+    results, comparisons = evaluation.results(), evaluation.comparisons()
+    pictures = pictures_of(evaluation, results, comparisons)
+    return EvaluationProfile(
+        results=results,
+        comparisons=comparisons,
+        coverage=evaluation.coverage(),
+        distributions=pictures.distributions,
+        quartiles=pictures.quartiles,
+        curves=pictures.curves,
+        errors=pictures.errors,
+        separation=_table(evaluation, "separation.parquet", SEPARATION_COLUMNS),
+        retrieval=_table(evaluation, "retrieval.parquet", RETRIEVAL_COLUMNS),
+        retrieved=_retrieved(evaluation),
+    )
+
+
+def _table(
+    evaluation: Evaluation,
+    path: str,
+    columns: Mapping[str, pl.DataType | type[pl.DataType]],
+) -> pl.DataFrame:
+    """Return a table that an evaluation may lack, without rows where it does."""
+    if path not in evaluation.manifest.outputs:
+        return pl.DataFrame(schema=columns)
+    return evaluation.read(path, list(columns))
+
+
+def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
+    """Return a few terms whose nearest term is not linked to them, the nearest first."""
+    named = {"input": pl.String, "embedding": pl.String, "index": pl.String}
+    frames = [pl.DataFrame(schema={**named, **RETRIEVED_COLUMNS})]
+    for path in sorted(evaluation.manifest.outputs):
+        if not path.startswith("retrieval/"):
+            continue
+        of = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
+        wrong = (
+            evaluation.read(path, list(RETRIEVED_COLUMNS))
+            .filter(pl.col("nearest_linked").not_())
+            .drop_nulls("nearest_similarity")
+            .sort("nearest_similarity", "term", descending=[True, False])
+            .head(_WORST)
+        )
+        frames.append(
+            wrong.select(*(pl.lit(of.get(n), pl.String).alias(n) for n in named), pl.all())
+        )
+    return pl.concat(frames)

@@ -1,0 +1,229 @@
+"""Reports in a real browser: they draw, sort, print and ask for nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fixtures.reports import NASTY, add_tables, invented_manifest, invented_profile, small_outputs
+
+import medsim
+
+pytest.importorskip("altair", reason="needs medsim[report]")
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of medsim[dev]")
+
+from medsim.report.evaluation_page import evaluation_page  # noqa: E402 — once Altair is there
+from medsim.report.markup import rendered  # noqa: E402 — as above
+from medsim.workflow.report import _library  # noqa: E402 — as above
+
+_PLACES = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "google-chrome", "chromium")
+CHROMIUM = os.environ.get("MEDSIM_CHROMIUM") or next(filter(None, map(shutil.which, _PLACES)), None)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium is installed, and MEDSIM_CHROMIUM names none"
+)
+REPORTS = ("build", "results", "nasty")
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the report of a build, of an evaluation, and one with hostile texts."""
+    folder = tmp_path_factory.mktemp("browser")
+    small_outputs(folder)
+    add_tables(folder / "results")
+    for name in ("build", "results"):
+        medsim.write_report(folder / name, folder / f"{name}.html")
+    names = ("one", NASTY)
+    page = evaluation_page(invented_manifest(names, redistributable=False), invented_profile(names))
+    (folder / "nasty.html").write_text(rendered(page, _library()), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield opened
+        opened.close()
+
+
+class Watched:
+    """A page, with whatever it complained of or asked for."""
+
+    def __init__(self, browser, address: str, **context) -> None:
+        self.context = browser.new_context(**context)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(address)
+        if context.get("java_script_enabled", True):
+            self.page.wait_for_selector("html[data-drawn]", timeout=30_000)
+
+
+@pytest.fixture
+def visit(browser, reports: Path) -> Iterator[Callable[..., Watched]]:
+    visited: list[Watched] = []
+
+    def _visit(report: str, width: int = 1280, **context) -> Watched:
+        viewport = {"width": width, "height": 900}
+        address = (reports / f"{report}.html").as_uri()
+        visited.append(Watched(browser, address, viewport=viewport, **context))
+        return visited[-1]
+
+    yield _visit
+    for one in visited:
+        one.context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("report", REPORTS)
+def test_a_report_draws_all_charts_within_the_page_and_asks_for_nothing(
+    visit, report: str, width: int
+) -> None:
+    seen = visit(report, width)
+
+    assert seen.complaints == []
+    assert len(seen.requests) == 1
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    charts = seen.page.locator(".chart").all()
+    assert len(charts) >= 3
+    for chart in charts:
+        drawing = chart.locator("svg.marks")
+        assert drawing.count() == 1
+        marks = "path, line, rect, text"
+        assert drawing.locator(f".role-mark :is({marks})").count() > 0
+        assert drawing.bounding_box()["width"] <= chart.bounding_box()["width"]
+        assert float(drawing.get_attribute("width")) == pytest.approx(
+            chart.bounding_box()["width"], abs=12
+        )
+        assert chart.get_attribute("aria-label") or drawing.get_attribute("aria-label")
+
+
+def test_hostile_texts_stay_texts(visit) -> None:
+    page = visit("nasty").page
+
+    assert page.locator("img").count() == 0
+    assert page.get_by_role("rowheader", name=NASTY, exact=True).count() > 0
+    point = page.locator(".chart .mark-symbol path").first
+    point.scroll_into_view_if_needed()
+    point.hover()
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert page.locator("#vg-tooltip-element img").count() == 0
+
+
+def test_a_table_sorts_by_click_and_by_keyboard(visit) -> None:
+    page = visit("build").page
+    table = page.locator("table", has_text="Sizes and mean Levenshtein distances")
+    heading = table.locator("th", has_text="positives")
+    button = heading.get_by_role("button")
+    cell = heading.evaluate("heading => heading.cellIndex")
+
+    def column() -> list[int]:
+        texts = table.locator(f"tbody tr > :nth-child({cell + 1})").all_text_contents()
+        return [int(text.replace(",", "")) for text in texts]
+
+    unsorted = column()
+    assert unsorted != sorted(unsorted)
+    button.click()
+    assert column() == sorted(unsorted)
+    assert heading.get_attribute("aria-sort") == "ascending"
+    button.focus()
+    page.keyboard.press("Enter")
+    assert column() == sorted(unsorted, reverse=True)
+    assert heading.get_attribute("aria-sort") == "descending"
+    table.locator("th", has_text="dataset").get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "none"
+
+
+def test_missing_values_come_last_in_either_direction(visit) -> None:
+    page = visit("build").page
+    rows = page.evaluate(
+        """() => {
+            const table = document.querySelector("main table:has(thead)");
+            const body = table.tBodies[0];
+            body.innerHTML = ["2", "", "10"].map((text) =>
+                `<tr><th ${text && `data-value="${text}"`}>${text}</th></tr>`).join("");
+            const button = table.querySelector("th button");
+            return [0, 1].map(() => { button.click();
+                return [...body.rows].map((row) => row.cells[0].textContent); });
+        }"""
+    )
+    assert rows == [["2", "10", ""], ["10", "2", ""]]
+
+
+def test_a_reader_chooses_what_a_chart_shows_and_keeps_it_when_the_page_changes_its_width(
+    visit,
+) -> None:
+    page = visit("results").page
+    figure = page.locator("figure", has=page.locator("select")).first
+    chosen = figure.locator("select")
+    before = figure.locator("svg.marks").inner_html()
+    other = chosen.locator("option").all_text_contents()[-1]
+
+    chosen.select_option(other)
+    page.wait_for_function(
+        "([figure, before]) => figure.querySelector('svg.marks').innerHTML !== before",
+        arg=[figure.element_handle(), before],
+    )
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.wait_for_function(
+        "figure => Number(figure.querySelector('.chart').dataset.width) < 700",
+        arg=figure.element_handle(),
+    )
+
+    assert chosen.input_value() == other
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+
+
+def test_dark_and_light_differ_down_into_the_charts_and_print_is_light(visit) -> None:
+    ink = (
+        "() => [getComputedStyle(document.body).backgroundColor, "
+        "getComputedStyle(document.querySelector('.chart svg .role-axis-label text')).fill]"
+    )
+    light = visit("results").page.evaluate(ink)
+    dark = visit("results", color_scheme="dark").page
+
+    assert light == ["rgb(255, 255, 255)", "rgb(27, 33, 39)"]
+    assert dark.evaluate(ink) == ["rgb(20, 24, 29)", "rgb(231, 235, 239)"]
+    dark.emulate_media(media="print")
+    assert dark.evaluate(ink) == light
+
+
+def test_print_shows_what_is_folded(visit) -> None:
+    page = visit("results").page
+    folded = page.locator("details:not([open]) table").first
+    assert not folded.is_visible()
+
+    page.emulate_media(media="print")
+
+    assert folded.evaluate("table => table.checkVisibility({contentVisibilityAuto: true})")
+    assert page.locator("nav").is_hidden()
+    assert page.pdf()[:4] == b"%PDF"
+
+
+def test_without_javascript_all_text_and_tables_are_there(visit) -> None:
+    seen = visit("results", java_script_enabled=False)
+
+    assert seen.complaints == []
+    assert seen.page.locator("table").count() > 10
+    assert seen.page.get_by_text("The chart needs JavaScript").first.is_visible()
+    seen.page.locator("summary").first.click()
+    assert seen.page.locator("details[open] table").first.is_visible()
+
+
+def test_all_buttons_and_lists_have_names(visit) -> None:
+    page = visit("results").page
+
+    buttons = page.get_by_role("button").all()
+    assert len(buttons) > 20
+    assert page.locator("button:empty").count() == 0
+    for choice in page.locator("select").all():
+        assert choice.evaluate("select => select.labels.length") == 1

@@ -1,0 +1,242 @@
+"""A report as HTML: what it promises without a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from fixtures.reports import NASTY, invented_manifest, invented_profile
+
+pytest.importorskip("altair", reason="needs medsim[report]")
+
+from medsim.report.evaluation_page import evaluation_page
+from medsim.report.markup import rendered
+from medsim.report.page import Chart, Code, Folded, Page, Part, Section, Table
+
+LIBRARY = "window.vegaEmbed = null;"
+
+
+class Outline(HTMLParser):
+    """The elements of a page with their attributes, and the texts of some."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs) -> None:
+        """Note an element."""
+        self.elements.append((tag, dict(attrs)))
+        self._open.append(tag)
+        self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag) -> None:
+        """Note where an element ends, and those in it that need no end."""
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data) -> None:
+        """Note a text for each element that it is in."""
+        for tag in set(self._open):
+            self.texts[tag][-1] += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of all elements of a kind."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def page_of(*parts: Part, **values) -> Page:
+    section = Section(title="A section", prose="Says what it shows.", parts=parts)
+    given = {"title": "A page", "lead": "Of tests.", "notice": None, "signature": "signed"}
+    return Page(**{**given, **values}, sections=[section])
+
+
+def chart_of(rows: pl.DataFrame) -> Chart:
+    return Chart(
+        title="A chart",
+        says="How.",
+        spec={"mark": "point"},
+        rows=rows,
+        table=Table(caption="Its numbers", frame=rows),
+    )
+
+
+@pytest.fixture(scope="module")
+def whole() -> str:
+    profile = invented_profile(("one", NASTY))
+    return rendered(
+        evaluation_page(invented_manifest(("one", NASTY), redistributable=False), profile), LIBRARY
+    )
+
+
+def test_nothing_of_the_data_is_taken_for_markup(whole: str) -> None:
+    outline = Outline(whole)
+
+    assert not outline.all("img")
+    assert len(outline.all("script")) == 2 + len(outline.all("figure"))
+    assert not [at for _, attributes in outline.elements for at in attributes if at[:2] == "on"]
+    assert NASTY in {text.removesuffix(" 0") for text in outline.texts["th"]}
+
+
+def test_every_text_of_a_page_is_escaped() -> None:
+    frame = pl.DataFrame({NASTY: [NASTY]})
+    table = Table(caption=NASTY, frame=frame)
+    parts = (NASTY, Code(text=NASTY), table, Folded(summary=NASTY, tables=[table]), chart_of(frame))
+
+    text = rendered(
+        page_of(*parts, title=NASTY, lead=NASTY, notice=NASTY, signature=NASTY), LIBRARY
+    )
+
+    outline = Outline(text)
+    assert not outline.all("img")
+    assert outline.texts["title"] == [NASTY]
+    assert outline.texts["h1"] == [NASTY]
+    assert outline.texts["code"] == [NASTY]
+
+
+def test_a_chart_gets_its_rows_whatever_they_hold() -> None:
+    rows = pl.DataFrame({"term": [NASTY, "a\u2028b", None], "x": [1 / 3, float("nan"), None]})
+
+    text = rendered(page_of(chart_of(rows)), LIBRARY)
+
+    written = re.search(r'<script type="application/json" id="chart-1-1">(.*?)</script>', text)
+    assert written is not None
+    assert "\u2028" not in written[1]
+    content = json.loads(written[1])
+    assert content["columns"] == ["term", "x"]
+    assert content["rows"] == [[NASTY, 0.3333], ["a\u2028b", None], [None, None]]
+    assert content["spec"]["description"] == "A chart. How."
+
+
+def test_the_same_page_is_always_the_same_text(whole: str) -> None:
+    profile = invented_profile(("one", NASTY))
+    page = evaluation_page(invented_manifest(("one", NASTY), redistributable=False), profile)
+
+    assert rendered(page, LIBRARY) == whole
+
+
+def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(whole: str) -> None:
+    outline = Outline(whole)
+    [policy] = [
+        attributes["content"]
+        for attributes in outline.all("meta")
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+
+    scripts = [
+        text
+        for tag, text in zip(outline.all("script"), outline.texts["script"], strict=True)
+        if not tag
+    ]
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts]
+    assert rules["script-src"].split() == [f"'sha256-{one.decode()}'" for one in hashes]
+    assert rules["default-src"] == "'none'"
+    assert "connect-src" not in rules
+    addresses = [
+        value
+        for _, attributes in outline.elements
+        for name, value in attributes.items()
+        if name in {"src", "href"}
+    ]
+    assert all(value.startswith(("#", "data:")) for value in addresses)
+
+
+def test_a_screen_reader_finds_its_way(whole: str) -> None:
+    outline = Outline(whole)
+    headings = [int(tag[1]) for tag, _ in outline.elements if re.fullmatch("h[1-6]", tag)]
+    ids = {attributes["id"] for _, attributes in outline.elements if "id" in attributes}
+
+    assert outline.all("html")[0]["lang"] == "en"
+    assert headings.count(1) == 1
+    assert headings[0] == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(headings))
+    assert len(outline.all("main")) == len(outline.all("nav")) == 1
+    for tag in ("figure", "section"):
+        assert all(attributes["aria-labelledby"] in ids for attributes in outline.all(tag)), tag
+    assert len(outline.all("caption")) == len(outline.all("table")) > len(outline.all("figure"))
+    assert all(attributes["scope"] in {"col", "row"} for attributes in outline.all("th"))
+    for link in outline.all("a"):
+        assert link["href"].removeprefix("#") in ids
+
+
+def test_ids_are_unique(whole: str) -> None:
+    ids = [one["id"] for _, one in Outline(whole).elements if "id" in one]
+
+    assert len(ids) == len(set(ids))
+
+
+def test_every_chart_says_how_it_was_computed_and_carries_the_signature(whole: str) -> None:
+    figures = re.findall("<figure.*?</figure>", whole, re.DOTALL)
+
+    assert len(figures) > 8
+    for figure in figures:
+        assert re.search("<figcaption>\n<h3 .*?</h3>\n<p>.{40,}</p>", figure, re.DOTALL)
+        assert "medsim 0.1.0, results@" in figure
+        assert "<table>" in figure
+
+
+def test_numbers_are_written_for_people_and_sort_as_numbers() -> None:
+    frame = pl.DataFrame(
+        {"n": [1234567], "x": [-0.12345], "p": [0.0000123], "b": [True], "e": [None]}
+    )
+
+    text = rendered(page_of(Table(caption="c", frame=frame, formats={"p": ".2g"})), LIBRARY)
+
+    assert '<th scope="row" class="number" data-value="1234567">1,234,567</th>' in text
+    assert '<td class="number" data-value="-0.12345">\N{MINUS SIGN}0.123</td>' in text
+    assert ">1.2e\N{MINUS SIGN}05</td>" in text
+    assert '<td class="text">yes</td>' in text
+    assert '<td class="text"></td>' in text
+
+
+def test_twenty_sets_and_five_embeddings_fit_into_few_megabytes() -> None:
+    names = ("a", "b", "c", "d", "e")
+    manifest = invented_manifest(names, redistributable=True)
+
+    text = rendered(evaluation_page(manifest, invented_profile(names)), LIBRARY)
+
+    assert len(text.encode()) < 3_000_000  # beside the library, of less than one
+
+
+def colours(css: str) -> dict[str, str]:
+    return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", css))
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of WCAG 2.2."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_colours_have_the_contrast_that_wcag_asks_for(whole: str, scheme: int) -> None:
+    found = colours(re.findall(r":root \{(.*?)\}", whole, re.DOTALL)[scheme])
+
+    for text in ("ink", "quiet", "link"):
+        assert contrast(found[text], found["paper"]) >= 4.5, text
+        assert contrast(found[text], found["panel"]) >= 4.5, text
+    assert contrast(found["ink"], found["notice"]) >= 4.5
+    for at in range(1, 9):
+        assert contrast(found[f"c{at}"], found["paper"]) >= 3, at
+
+
+def test_the_text_of_a_cell_can_be_read_on_every_colour_of_a_heat_map() -> None:
+    from medsim.report import charts
+
+    cells = [charts._LOW, charts._MIDDLE, charts._HIGH, charts._NEGATIVE]
+    assert min(contrast(charts._CELL_TEXT, cell) for cell in cells) >= 7

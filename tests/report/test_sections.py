@@ -1,0 +1,201 @@
+"""Which sections a report has, and what they tell."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import polars as pl
+import pytest
+from fixtures.reports import invented_manifest, invented_profile
+
+pytest.importorskip("altair", reason="needs medsim[report]")
+
+from medsim.report.distance_sections import distances, lengths
+from medsim.report.evaluation_page import evaluation_page
+from medsim.report.page import Chart
+from medsim.report.retrieval_section import retrieval
+from medsim.report.separation_section import separation
+from medsim.report.set_names import set_name
+
+NAMES = ("one", "two")
+ALL = [
+    "What was evaluated",
+    "Leaderboard",
+    "Accuracy",
+    "Distributions",
+    "ROC curves",
+    "Metrics",
+    "Significance",
+    "Coverage",
+    "Category separation",
+    "Retrieval",
+    "Worst errors",
+    "Provenance",
+]
+
+
+def titles(profile, names=NAMES) -> list[str]:
+    manifest = invented_manifest(names, redistributable=True)
+    return [section.title for section in evaluation_page(manifest, profile).sections]
+
+
+def charts(section) -> list[Chart]:
+    return [part for part in section.parts if isinstance(part, Chart)]
+
+
+def test_an_evaluation_with_everything_has_every_section() -> None:
+    assert titles(invented_profile(NAMES)) == ALL
+
+
+def test_sections_without_data_are_left_out() -> None:
+    full = invented_profile(NAMES)
+    bare = replace(full, **{one.name: getattr(full, one.name).clear() for one in fields(full)})
+
+    assert titles(bare) == ["What was evaluated", "Provenance"]
+    assert "Retrieval" not in titles(replace(full, retrieval=full.retrieval.clear()))
+    assert "Category separation" not in titles(replace(full, separation=full.separation.clear()))
+
+
+def test_one_embedding_has_a_leaderboard_and_no_significance() -> None:
+    found = titles(invented_profile(("one",)), ("one",))
+
+    assert "Leaderboard" in found
+    assert "Significance" not in found
+
+
+@pytest.mark.parametrize("redistributable", [False, True, None])
+def test_a_page_of_a_licensed_terminology_says_that_it_must_not_be_passed_on(
+    redistributable,
+) -> None:
+    manifest = invented_manifest(NAMES, redistributable=redistributable)
+
+    notice = evaluation_page(manifest, invented_profile(NAMES)).notice
+
+    assert ("must not be passed on" in (notice or "")) == (redistributable is False)
+
+
+def test_filled_points_are_those_that_cannot_be_told_from_the_best() -> None:
+    profile = invented_profile(("one", "three", "two"))
+    manifest = invented_manifest(("one", "three", "two"), redistributable=True)
+    [_, leaderboard, *_] = evaluation_page(manifest, profile).sections
+
+    [board] = charts(leaderboard)
+
+    # "one" differs from "two" alone, and "three" from "two" as well: the second and third tests.
+    filled = dict(board.rows.unique(["contender", "filled"]).select("contender", "filled").rows())
+    assert filled == {"one": False, "three": False, "two": True}
+
+
+def test_rated_pairs_are_named_by_their_file_and_where_there_are_several_by_their_rater() -> None:
+    columns = ("input", "dataset", "difficulty", "negatives")
+    rows = [
+        ("rated", "mean", None, None),
+        ("other", "coders", None, None),
+        ("other", "physicians", None, None),
+        ("hpo", "syn_syn", "hard", "random"),
+    ]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+    assert set_name(frame).to_list() == ["rated", "other: coders", "other: physicians", "syn_syn"]
+    assert set_name(frame, with_kind=True)[3] == "hpo: syn_syn, hard, random negatives"
+
+
+def test_every_chart_draws_the_columns_that_it_names() -> None:
+    page = evaluation_page(invented_manifest(NAMES, redistributable=True), invented_profile(NAMES))
+
+    for section in page.sections:
+        for chart in charts(section):
+            assert drawn(chart.spec) - {"x"} <= set(chart.rows.columns) | {"mean"}, chart.title
+
+
+def drawn(spec) -> set[str]:
+    """Return the fields that a specification names anywhere."""
+    if isinstance(spec, dict):
+        own = {spec["field"]} if isinstance(spec.get("field"), str) else set()
+        return own.union(*map(drawn, spec.values()))
+    return set().union(*map(drawn, spec)) if isinstance(spec, list) else set()
+
+
+def test_retrieval_names_the_index_where_there_are_two() -> None:
+    frame = invented_profile(NAMES).retrieval
+    ivf = frame.with_columns(pl.lit("ivf").alias("index"), pl.lit(0.987).alias("recall"))
+
+    one, both = retrieval(frame), retrieval(pl.concat([frame, ivf]))
+
+    assert one is not None
+    assert both is not None
+    assert set(charts(one)[0].rows["contender"]) == {"one", "two"}
+    assert set(charts(both)[0].rows["contender"]) == {
+        "one (flat)",
+        "one (ivf)",
+        "two (flat)",
+        "two (ivf)",
+    }
+    assert "98.7%" in charts(both)[0].says
+    assert "98.7%" not in charts(one)[0].says
+
+
+def test_lengths_of_terms_stand_in_order_of_length() -> None:
+    found = retrieval(invented_profile(NAMES).retrieval)
+
+    assert found is not None
+    spec = charts(found)[1].spec
+    assert '"1 word", "2 words", "3 words", "4 words", "5+ words"' in str(spec).replace("'", '"')
+
+
+def test_a_heat_map_shows_the_largest_categories() -> None:
+    frame = invented_profile(("one",)).separation
+    template = frame.drop_nulls("category1").head(1)
+    rows = [
+        template.with_columns(
+            pl.lit(f"category {at:02}").alias("category1"),
+            pl.lit(f"category {at:02}").alias("category2"),
+            pl.lit(at, pl.Int64).alias("n_terms1"),
+        )
+        for at in range(30)
+    ]
+    overall = frame.filter(pl.col("category1").is_null())
+
+    found = separation(pl.concat([overall, *rows]), ["one"])
+
+    assert found is not None
+    shown = charts(found)[1]
+    assert sorted(set(shown.rows["y"])) == [f"category {at:02}" for at in range(10, 30)]
+    assert "The 10 smallest categories" in shown.says
+
+
+def counted(values: list[int], **named) -> pl.DataFrame:
+    frame = pl.DataFrame({"x": values}).group_by("x").len("n").sort("x")
+    told = [pl.lit(value).alias(name) for name, value in named.items()]
+    return frame.select(*told, "x", pl.col("n").cast(pl.Int64))
+
+
+def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
+    named = {"dataset": "fsn_syn", "difficulty": "hard"}
+    values = {"positives": [1, 1, 2, 3], "random negatives": [2] * 198 + [9, 9]}
+    frame = pl.concat(
+        counted(one, **named, kind=kind).rename({"x": "distance"}) for kind, one in values.items()
+    )
+
+    section = distances(frame, list(values))
+
+    assert section is not None
+    [chart] = charts(section)
+    shares = {
+        kind: dict(chart.rows.filter(kind=kind).select("x", "share").rows()) for kind in values
+    }
+    assert shares["positives"] == {0: 0, 1: 50, 2: 25, 3: 25}
+    assert shares["random negatives"] == pytest.approx({0: 0, 1: 0, 2: 99, 3: 0})
+    assert "above 3" in chart.says
+    table = chart.table.frame.filter(pl.col("pairs of") == "positives").row(0, named=True)
+    assert (table["n"], table["mean"], table["median"], table["largest"]) == (4, 1.75, 1, 3)
+
+
+def test_long_terms_share_bins() -> None:
+    section = lengths(counted(list(range(1, 241)), unit="characters").rename({"x": "length"}))
+
+    assert section is not None
+    [chart] = charts(section)
+    widths = chart.rows["x"].diff().drop_nulls().unique()
+    assert widths.to_list() == [4.0]
+    assert chart.rows["share"].sum() == pytest.approx(100 * 239 / 240)

@@ -1,0 +1,271 @@
+"""Reports of builds and evaluations as files, and what they show against what lies there."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.reports import add_tables, small_outputs
+from sklearn import metrics as sklearn_metrics
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.errors import InputError, OptionError, OutputError
+
+pytest.importorskip("altair", reason="needs medsim[report]")
+
+from medsim.workflow.build_profile import profile_of
+from medsim.workflow.evaluation_profile import profile_of as of_evaluation
+from medsim.workflow.report import _library
+
+SET = ["input", "dataset", "difficulty", "negatives"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    small_outputs(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def evaluation(made: Path) -> medsim.Evaluation:
+    return medsim.Evaluation(made / "results")
+
+
+def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -> pl.DataFrame:
+    """Return the labelled pairs of every set with their similarities, where all have one."""
+    wide = (
+        evaluation.scores()
+        .filter(pl.col("metric") == "avg_cos")
+        .collect()
+        .group_by("input", "pair_id")
+        .agg(pl.col("similarity").is_not_null().all().alias("all"))
+        .filter("all")
+    )
+    scores = evaluation.scores().filter(metric=metric, embedding=embedding).collect()
+    return (
+        evaluation.pairs()
+        .collect()
+        .filter(input="build")
+        .join(wide, on=["input", "pair_id"])
+        .join(scores, on=["input", "pair_id"])
+    )
+
+
+@pytest.mark.parametrize("output", ["build", "results"])
+def test_the_same_output_gives_the_same_file(made: Path, tmp_path: Path, output: str) -> None:
+    first = medsim.write_report(made / output, tmp_path / "first.html")
+    shutil.copytree(made / output, tmp_path / "elsewhere" / output)
+
+    second = medsim.write_report(tmp_path / "elsewhere" / output, tmp_path / "second.html")
+
+    assert first.read_bytes() == second.read_bytes()
+    assert b"vegaEmbed" in first.read_bytes()
+    assert first.stat().st_size < 3_000_000
+
+
+def test_an_earlier_report_is_replaced_and_nothing_else_is_left(made: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    medsim.write_report(made / "build", out)
+    of_build = out.read_bytes()
+
+    medsim.write_report(made / "results", out)
+
+    assert out.read_bytes() != of_build
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_another_file_is_not_replaced(made: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.html"
+    mine.write_text("<!doctype html><title>mine</title>", encoding="utf-8")
+
+    with pytest.raises(OutputError, match=r"mine\.html is no report of medsim"):
+        medsim.write_report(made / "build", mine)
+
+    assert "mine" in mine.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_written_is_told_and_leaves_nothing(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="there is no folder"):
+        medsim.write_report(made / "build", tmp_path / "missing" / "report.html")
+    with pytest.raises(OutputError, match="is a folder; name a file"):
+        medsim.write_report(made / "build", tmp_path)
+    with pytest.raises(InputError, match="no finished build"):
+        medsim.write_report(tmp_path, tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_file_is_named(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "results", tmp_path / "results")
+    scores = next((tmp_path / "results").glob("scores/input=build/embedding=one/*/data.parquet"))
+    scores.write_bytes(b"no parquet")
+
+    with pytest.raises(InputError, match=r"embedding=one/.*/data\.parquet cannot be read"):
+        medsim.write_report(tmp_path / "results", tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_similarities_of_other_pairs_are_refused(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "results", tmp_path / "results")
+    for scores in (tmp_path / "results").glob("scores/input=build/embedding=one/*/data.parquet"):
+        pl.read_parquet(scores, hive_partitioning=False).tail(-1).write_parquet(scores)
+
+    with pytest.raises(InputError, match="does not hold the pairs of its input"):
+        medsim.write_report(tmp_path / "results", tmp_path / "report.html")
+
+
+def test_without_the_extra_the_command_says_what_to_install(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _library.cache_clear()
+    monkeypatch.setitem(sys.modules, "altair", None)
+
+    with pytest.raises(OptionError, match=r"pip install 'medsim\[report\]'"):
+        medsim.write_report(made / "build", tmp_path / "report.html")
+
+
+def test_the_command_writes_the_page_and_says_so_on_stderr(made: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+
+    result = CliRunner().invoke(app, ["report", str(made / "build"), "-o", str(out)])
+
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert f"{out}: " in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
+    evaluation: medsim.Evaluation,
+) -> None:
+    profile = of_evaluation(evaluation)
+    n_seen = 0
+    for key, group in profile.distributions.group_by(*SET, "embedding", "metric", "kind"):
+        *of_set, embedding, metric, kind = key
+        pairs = covered_by_all(evaluation, metric, embedding).filter(
+            **dict(zip(SET, of_set, strict=True))
+        )
+        low, high = pairs["similarity"].min(), pairs["similarity"].max()
+        own = pairs.filter(pl.col("label") == int(kind == "positives"))["similarity"].to_numpy()
+        expected, ends = np.histogram(
+            own, 40, (low, high) if low < high else (low - 0.5, low + 0.5)
+        )
+        assert group["share"].to_numpy() == pytest.approx(100 * expected / len(own))
+        assert group["x"].to_numpy() == pytest.approx((ends[:-1] + ends[1:]) / 2)
+        named = dict(zip([*SET, "embedding", "metric", "kind"], key, strict=True))
+        told = profile.quartiles.filter(**named).row(0, named=True)
+        assert told["n"] == len(own)
+        assert told["median"] == pytest.approx(np.median(own))
+        n_seen += 1
+    assert n_seen > 20
+
+
+def test_the_area_under_a_curve_is_the_auc_of_the_results(evaluation: medsim.Evaluation) -> None:
+    curves = of_evaluation(evaluation).curves
+    results = evaluation.results().filter(subset="common", statistic="auc")
+    for key, group in curves.group_by(*SET, "embedding", "metric"):
+        named = dict(zip([*SET, "embedding", "metric"], key, strict=True))
+        ordered = group.sort("at")
+        area = sklearn_metrics.auc(ordered["false_positives"], ordered["true_positives"])
+        assert area == pytest.approx(results.filter(**named)["value"].item(), abs=2e-3)
+        best = results.filter(**{c: named[c] for c in (*SET, "embedding")})["value"].max()
+        assert results.filter(**named)["value"].item() == best
+
+
+def test_the_worst_errors_are_those_of_all_pairs(evaluation: medsim.Evaluation) -> None:
+    errors = of_evaluation(evaluation).errors
+    assert set(errors["difficulty"]) == {"hard"}
+    assert set(errors["negatives"]) == {"levenshtein"}
+    for key, group in errors.group_by("dataset", "embedding", "metric", "label"):
+        dataset, embedding, metric, label = key
+        pairs = covered_by_all(evaluation, metric, embedding).filter(
+            dataset=dataset, difficulty="hard", negatives="levenshtein", label=label
+        )
+        worst = pairs.sort("similarity", "pair_id", descending=[not label, False]).head(5)
+        columns = ["term1", "term2", "similarity"]
+        assert group.select(columns).rows() == worst.select(columns).rows()
+
+
+def test_tables_of_later_versions_are_shown_where_they_are(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "results", tmp_path / "results")
+    add_tables(tmp_path / "results")
+
+    profile = of_evaluation(medsim.Evaluation(tmp_path / "results"))
+
+    assert profile.separation.height > 0
+    assert profile.retrieval.height > 0
+    assert of_evaluation(medsim.Evaluation(made / "results")).retrieval.is_empty()
+    for (_, embedding), group in profile.retrieved.group_by("input", "embedding"):
+        assert group["nearest_linked"].to_list() == [False] * 10, embedding
+        similarities = group["nearest_similarity"]
+        assert similarities.to_list() == similarities.sort(descending=True).to_list()
+        assert similarities[0] == pytest.approx(0.929)
+
+
+def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> None:
+    build = medsim.open(made / "build")
+    pairs = build.pairs().collect()
+
+    profile = profile_of(build)
+
+    for (dataset, difficulty, kind), group in profile.distances.group_by(
+        "dataset", "difficulty", "kind"
+    ):
+        of_set = pairs.filter(dataset=dataset, difficulty=difficulty)
+        if kind == "positives":
+            values = of_set.filter(negatives="random", label=1)["distance"]
+        else:
+            values = of_set.filter(negatives=kind.split()[0], label=0)["distance"]
+        expected = values.value_counts().sort("distance")
+        assert group.sort("distance").select("distance", "n").rows() == expected.rows()
+    positives = pairs.filter(label=1)
+    terms = {*positives["term1"], *positives["term2"]}
+    for unit, length in (("characters", len), ("words", lambda term: len(term.split()))):
+        of_unit = profile.lengths.filter(unit=unit)
+        assert of_unit["n"].sum() == len(terms)
+        assert dict(of_unit.select("length", "n").rows()) == {
+            value: sum(length(term) == value for term in terms) for value in of_unit["length"]
+        }
+
+
+def test_examples_are_the_first_pairs_of_each_set(made: Path) -> None:
+    build = medsim.open(made / "build")
+
+    examples = profile_of(build).examples
+
+    shown = examples.filter(dataset="syn_syn", difficulty="hard", kind="levenshtein negatives")
+    pairs = build.read("pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet")
+    first = pairs.filter(label=0).head(3)
+    assert shown["term1"].to_list() == first["term1"].to_list()
+    assert set(examples["kind"]) == {"positives", "random negatives", "levenshtein negatives"}
+
+
+def test_a_strategy_with_a_column_of_its_own_is_shown_as_well(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "build"
+    shutil.copytree(made / "build", folder)
+    build = medsim.open(folder)
+    path = "pairs/dataset=syn_syn/difficulty=hard/negatives={}/data.parquet"
+    frame = build.read(path.format("random")).with_columns(pl.lit(0.9).alias("similarity"))
+    (folder / path.format("embedding")).parent.mkdir()
+    frame.write_parquet(folder / path.format("embedding"))
+    stats = build.stats()
+    row = stats.filter(dataset="syn_syn", difficulty="hard", negatives="random")
+    pl.concat([stats, row.with_columns(pl.lit("embedding").alias("negatives"))]).write_parquet(
+        folder / "stats.parquet"
+    )
+    manifest = (folder / "manifest.json").read_text(encoding="utf-8")
+    (folder / "manifest.json").write_text(
+        manifest.replace(path.format("random"), path.format("embedding"), 1), encoding="utf-8"
+    )
+
+    profile = profile_of(medsim.open(folder))
+
+    kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
+    assert "embedding negatives" in set(kinds)
+    assert "embedding" in profile.sizes.columns
