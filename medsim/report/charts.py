@@ -29,7 +29,8 @@ CHANCE = 0.5
 _LOW, _MIDDLE, _HIGH = "#f3f7fb", "#f4f4f4", "#62afe0"  # dark text can be read on each
 _NEGATIVE = "#eda566"
 _CELL_TEXT = "#10151a"
-_ROW = 26  # height of a row of cells, in pixels
+_ROW, _CELL = 26, 68  # height and least width of a cell, in pixels
+_LABELS = 120  # width that the names of rows may well need, in pixels
 _BARE: dict[str, Any] = {"ticks": False, "domain": False, "grid": False, "labelOverlap": False}
 
 
@@ -248,6 +249,11 @@ def heat(
         spec["spacing"] = {"row": 150, "column": 32}
         spec["resolve"] = {"scale": {"color": "independent"}, "axis": {"x": "independent"}}
     return with_choice(spec, choices)
+
+
+def heat_width(n_columns: int) -> int:
+    """Return the least width, in pixels, at which the texts of a heat map have room."""
+    return _LABELS + _CELL * n_columns
 
 
 def _angle(names: Sequence[str]) -> int:

@@ -44,6 +44,7 @@ def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
         rows=rows,
         table=Table(caption="Every embedding under every metric", frame=wide),
         narrow=every["embedding"].n_unique() <= _FEW,
+        least=charts.heat_width(every["embedding"].n_unique()),
     )
     return Section(
         title="Metrics",
@@ -76,6 +77,7 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
         ),
         narrow=len(names) <= _FEW,
+        least=charts.heat_width(len(names)),
     )
     return Section(
         title="Significance",

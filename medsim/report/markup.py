@@ -102,7 +102,8 @@ def _figure(chart: Chart, name: str, signature: str) -> str:
     return (
         f'<figure{kind} aria-labelledby="title-{name}">\n<figcaption>\n'
         f'<h3 id="title-{name}">{escape(chart.title)}</h3>\n<p>{escape(chart.says)}</p>\n'
-        f'</figcaption>\n<div class="choice"></div>\n<div class="chart" data-chart="chart-{name}">'
+        f'</figcaption>\n<div class="choice"></div>\n<div class="chart" data-chart="chart-{name}" '
+        f'data-least="{chart.least}">'
         "The chart needs JavaScript; its numbers are in the table below.</div>\n"
         f'<script type="application/json" id="chart-{name}">{content}</script>\n'
         f'<p class="signature">{escape(signature)}</p>\n'

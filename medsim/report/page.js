@@ -48,7 +48,10 @@ const config = (width, panels) => {
       labelOverlap: true, tickCount: Math.max(3, Math.floor(width / panels / 90)),
       titleLimit: width - 40,
     },
-    header: { ...text, titleFontSize: 0, labelFontSize: 13, labelFontWeight: 600, labelLimit: width / panels - 150 },
+    header: {
+      ...text, labelFontSize: 13, labelFontWeight: 600, labelLimit: width / panels - 150,
+      titleFontSize: 0,
+    },
     legend: {
       ...text, orient: "top", title: null, columns: Math.max(1, Math.floor((width - 140) / 180)),
       labelLimit: 150, symbolSize: 90,
@@ -63,7 +66,8 @@ const views = new Map();
 async function draw(place) {
   place.replaceChildren();
   const { spec, columns, rows } = JSON.parse(document.getElementById(place.dataset.chart).textContent);
-  const width = place.clientWidth;
+  const width = Math.max(place.clientWidth, Number(place.dataset.least));
+  if (width > place.clientWidth) place.tabIndex = 0;
   const record = (row) => Object.fromEntries(columns.map((name, at) => [name, row[at]]));
   spec.datasets = { ...spec.datasets, rows: rows.map(record) };
   const panels = spec.facet ? Math.max(1, Math.min(spec.columns, Math.floor(width / 300))) : 0;
@@ -91,7 +95,7 @@ async function draw(place) {
     const child = drawn.view.signal("child_width") - Math.ceil(excess) / panels;
     await drawn.view.signal("child_width", Math.max(60, child)).resize().runAsync();
   }
-  place.dataset.width = width;
+  place.dataset.width = place.clientWidth;
 }
 
 async function drawAll() {

@@ -42,6 +42,8 @@ class Chart:
         rows: what it draws.
         table: the same to be read.
         narrow: whether it is drawn no wider than it is high.
+        least: the least width, in pixels, at which its texts have room; where the page is narrower,
+            it scrolls within its own box.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Chart:
     rows: pl.DataFrame
     table: Table
     narrow: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
