@@ -49,8 +49,8 @@ const config = (width, panels) => {
       titleLimit: width - 40,
     },
     header: {
-      ...text, labelFontSize: 13, labelFontWeight: 600, labelLimit: width / panels - 150,
-      titleFontSize: 0,
+      ...text, labelFontSize: 13, labelFontWeight: 600, titleFontSize: 0,
+      labelLimit: width / panels - (panels > 1 ? 90 : 150),
     },
     legend: {
       ...text, orient: "top", title: null, columns: Math.max(1, Math.floor((width - 140) / 180)),

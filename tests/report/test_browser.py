@@ -207,7 +207,7 @@ def test_dark_and_light_differ_down_into_the_charts_and_print_is_light(visit) ->
 
 
 def test_print_shows_what_is_folded(visit) -> None:
-    page = visit("build").page
+    page = visit("results").page
     folded = page.locator("details:not([open]) table").first
     assert not folded.is_visible()
 
@@ -215,6 +215,8 @@ def test_print_shows_what_is_folded(visit) -> None:
 
     assert folded.evaluate("table => table.checkVisibility({contentVisibilityAuto: true})")
     assert page.locator("nav").is_hidden()
+    page.set_viewport_size({"width": 720, "height": 1000})  # A4 between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
     assert page.pdf()[:4] == b"%PDF"
 
 
