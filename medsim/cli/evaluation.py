@@ -116,7 +116,8 @@ def compare(
         str,
         typer.Option(
             help="best, auc, accuracy, spearman, all-auc, all-accuracy, all-spearman, metrics, "
-            "coverage, overlap, retrieval, or the number of the paper's table of that shape."
+            "coverage, overlap, retrieval, separation, categories, or the number of the paper's "
+            "table of that shape."
         ),
     ] = "best",
     subset: Annotated[

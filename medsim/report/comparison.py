@@ -10,6 +10,7 @@ import polars as pl
 
 from medsim.errors import OptionError, unknown_name
 from medsim.evaluation.standings import Comparison, standings
+from medsim.report.space_tables import readable_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +34,7 @@ PAPER = {
     "C.1": "all-auc",
     "C.2": "all-accuracy",
     "C.3": "all-spearman",
+    "D.1": "categories",
 }
 """Tables by the number of the paper's table whose shape they have."""
 
@@ -44,6 +46,8 @@ TABLES = (
     "coverage",
     "overlap",
     "retrieval",
+    "separation",
+    "categories",
 )
 """The tables that there are."""
 
@@ -218,8 +222,9 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
             all embeddings that have the same metrics; any other table is only rid of what says
             nothing.
     """
-    if "length" in rows.columns:
-        return [_of_lengths(rows)]
+    space = readable_space(rows)
+    if space is not None:
+        return space
     if "value" not in rows.columns:
         return [_without_empty(rows)]
     if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
@@ -252,18 +257,6 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
     cell = pl.concat_str(parts, separator=" ", ignore_nulls=True)
     told = rows.with_columns(pl.when(pl.col("value").is_not_null()).then(cell).alias("cell"))
     return _without_empty(told.pivot(over, index=index, values="cell"))
-
-
-def _of_lengths(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return scores of retrieval with a column per statistic."""
-    index = ["input", "embedding", "index", "recall", "difficulty", "length", "n_terms"]
-    told = rows.with_columns(
-        pl.col("difficulty", "length").fill_null("all"),
-        pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms").alias("n_terms"),
-        pl.col("value", "recall").map_elements(_rounded, pl.String),
-    )
-    table = told.pivot("statistic", index=index, values="value")
-    return table if table["recall"].null_count() < table.height else table.drop("recall")
 
 
 def _rounded(value: float) -> str:

@@ -14,6 +14,7 @@ from medsim.report.comparison import (
     checked_table,
     metric_standings,
 )
+from medsim.report.space_tables import similarities_of_categories
 from medsim.workflow.opened import Evaluation
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def compare(
         table: "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
             correlation; "auc", "accuracy" or "spearman": the same by one statistic; "all-auc" and
             so on: under every metric; "metrics": how metrics stand over all sets; "coverage";
-            "overlap"; "retrieval"; or the number of the paper's table of that shape, such as "A.1".
+            "overlap"; "retrieval"; "separation", overlap errors of categories, and "categories",
+            their mean similarities; or the number of the paper's table of that shape, as "A.1".
         subset: "common" for the pairs that all embeddings cover, or "own".
         correction: of p-values for the number of comparisons, "bonferroni" or "holm".
 
@@ -61,12 +63,10 @@ def compare(
     if name == "overlap":
         return evaluation.overlap()
     if name == "retrieval":
-        retrieval = evaluation.retrieval().filter(subset=subset)
-        if retrieval.is_empty():
-            raise InputError(
-                f"{evaluation.folder} has no retrieval; add --retrieval to medsim eval"
-            )
-        return retrieval
+        return _there(evaluation.retrieval().filter(subset=subset), evaluation, "--retrieval")
+    if name in {"separation", "categories"}:
+        separation = _there(evaluation.separation(), evaluation, "--separation")
+        return separation if name == "separation" else similarities_of_categories(separation)
     results, comparisons = evaluation.results(), evaluation.comparisons()
     if name == "metrics":
         every = all_metrics(results, comparisons, STATISTICS, correction=correction)
@@ -77,3 +77,10 @@ def compare(
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     make = all_metrics if every_metric else best_metrics
     return make(results, comparisons, statistics, subset=subset, correction=correction)
+
+
+def _there(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:
+    """Return rows as they are, if there are any."""
+    if rows.is_empty():
+        raise InputError(f"{evaluation.folder} has no such results; run medsim eval with {option}")
+    return rows
