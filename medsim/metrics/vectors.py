@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medsim.kernels.orders import kendall_table
 from medsim.kernels.similarity import (
     centred_cosines,
     kendalls,
@@ -18,7 +19,7 @@ from medsim.kernels.similarity import (
     means,
     untied_pairs,
 )
-from medsim.kernels.tables import cosine_table, kendall_table
+from medsim.kernels.tables import cosine_table
 from medsim.metrics import METRICS, Embedded, Metric, TermPoints
 
 if TYPE_CHECKING:

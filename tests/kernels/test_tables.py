@@ -8,6 +8,7 @@ import pytest
 from medsim.kernels import tables
 from medsim.kernels.bag_tables import bag_means, dynamax_table, own_memberships
 from medsim.kernels.bags import dynamax_overlaps, overlaps
+from medsim.kernels.orders import kendall_table
 from medsim.kernels.similarity import centred_cosines, kendalls, mean_ranks, means, untied_pairs
 
 pytestmark = pytest.mark.kernels
@@ -45,7 +46,7 @@ def test_tables_of_vectors_are_what_single_pairs_are(vectors: np.ndarray) -> Non
         (centred_cosines, tables.cosine_table, vectors, origin),
         (centred_cosines, tables.cosine_table, vectors, means(vectors)),
         (centred_cosines, tables.cosine_table, ranks, means(ranks)),
-        (kendalls, tables.kendall_table, ranks, untied_pairs(ranks)),
+        (kendalls, kendall_table, ranks, untied_pairs(ranks)),
     ):
         found = tabulate(rows[:3], weights[:3], rows, weights)
         assert (found == pairwise(compare, rows, weights, 3)).all()
@@ -57,7 +58,7 @@ def test_rows_that_do_not_tie_have_the_tau_of_single_pairs(width: int) -> None:
     vectors[11, 0] = vectors[11, -1]  # one row has a tie, and those beside it have none
     ranks = mean_ranks(vectors)
     untied = untied_pairs(ranks)
-    found = tables.kendall_table(ranks, untied, ranks, untied)
+    found = kendall_table(ranks, untied, ranks, untied)
     assert (found == pairwise(kendalls, ranks, untied, 12)).all()
 
 
