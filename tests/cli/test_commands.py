@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.categories import categorised_release
 from fixtures.release import random_release
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -272,18 +273,24 @@ def test_the_package_runs_as_a_program() -> None:
 
 
 @pytest.fixture(scope="module")
-def evaluated(out: Path) -> Path:
-    """A folder with results of two embeddings on a rated file."""
-    folder = out.parent
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with results of two embeddings on a build and a rated file."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    categorised_release(5, 60).write_zip(folder / "release.zip", "Snapshot")
+    assert run("build", folder / "release.zip", "-o", folder / "out").exit_code == 0
     (folder / "rated.tsv").write_text("a b\tc\t3\nb\tc\t1\na\tb\t2\na\tc\t5\n", encoding="utf-8")
-    (folder / "one.txt").write_text("a 1 2 0\nb 3 1 1\nc 0 1 4\n", encoding="utf-8")
-    (folder / "two.txt").write_text("a 1 2 2\nb 1 1 3\nc 2 1 4\n", encoding="utf-8")
+    (folder / "one.txt").write_text(
+        "a 1 2 0\nb 3 1 1\nc 0 1 4\norl 1 0 2\nnub 2 2 1\n", encoding="utf-8"
+    )
+    (folder / "two.txt").write_text(
+        "a 1 2 2\nb 1 1 3\nc 2 1 4\nbim 1 3 2\nnub 2 0 1\n", encoding="utf-8"
+    )
     result = run(
         "eval",
-        *(out, f"{folder / 'rated.tsv'},term1=1,term2=2,rating=3"),
+        *(folder / "out", f"{folder / 'rated.tsv'},term1=1,term2=2,rating=3"),
         *("--embedding", f"one={folder / 'one.txt'}", "-e", f"two={folder / 'two.txt'},case=lower"),
         *("-o", folder / "results", "--resamples", "100"),
-        *("--cache", folder / "cache"),
+        *("--cache", folder / "cache", "--retrieval", "--separation"),
     )
     assert result.exit_code == 0, result.output
     assert "spearman" in result.stdout
