@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -35,6 +35,31 @@ class CandidateLists:
     complete: Flags
 
 
+class Listed(Protocol):
+    """What a search finds, nearest first."""
+
+    @property
+    def starts(self) -> Starts:
+        """int64[n_queries + 1], the candidates of each query."""
+
+    @property
+    def ids(self) -> Ids:
+        """int32[n_candidates], rows of the pool."""
+
+
+class Search(Protocol):
+    """Searches a pool that is laid out."""
+
+    def nearest(self, queries: Ids, sizes: Ids, advance: Callable[[int], None], /) -> Listed:
+        """Return the nearest candidates of rows of the pool, fewer only where there are no others.
+
+        Args:
+            queries: int32[n_queries], rows of the pool.
+            sizes: int32[n_queries], how many each asks for.
+            advance: told how many more queries are done.
+        """
+
+
 class CandidateSource:
     """Gives first terms their candidates, and searches the pool for those that it does not know.
 
@@ -42,25 +67,23 @@ class CandidateSource:
 
     Args:
         name: of the pool.
-        candidates: its terms.
-        term_ids: int32[n_pool], their ids, in order of text.
-        seed: of ties.
-        threads: how many to use.
+        term_ids: int32[n_pool], the ids of its terms, in order of text.
+        lay_out: returns what searches them.
     """
 
-    def __init__(
-        self, name: str, candidates: Candidates, term_ids: Ids, *, seed: int, threads: int
-    ) -> None:
+    def __init__(self, name: str, term_ids: Ids, lay_out: Callable[[], Search]) -> None:
         self._name = name
-        self._candidates = candidates
         self._term_ids = term_ids
-        self._seed = seed
-        self._threads = threads
-        self._search: NearestSearch | None = None
+        self._lay_out = lay_out
+        self._search: Search | None = None
         self._sizes = np.zeros(len(term_ids), np.int32)
         self._begins = np.zeros(len(term_ids), np.int64)
         self._counts = np.zeros(len(term_ids), np.int64)
         self._found = np.empty(0, np.int32)  # all lists, one after the other
+
+    def knows(self, term_ids: Ids) -> Flags:
+        """Return which terms are of the pool: bool[n_terms]."""
+        return np.isin(term_ids, self._term_ids)
 
     def add(self, found: Found) -> None:
         """Take over what was found; it replaces shorter lists of the same first terms."""
@@ -95,9 +118,9 @@ class CandidateSource:
         )
 
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Found:
-        """Return the nearest candidates of some first terms, exactly as brute force does."""
+        """Return the nearest candidates of some first terms, all of them in the pool."""
         if self._search is None:
-            self._search = NearestSearch(self._candidates, seed=self._seed, threads=self._threads)
+            self._search = self._lay_out()
         queries = np.searchsorted(self._term_ids, term1_ids).astype(np.int32)
         nearest = self._search.nearest(queries, sizes, advance)
         return Found(
@@ -115,7 +138,7 @@ class CandidateSource:
 def candidate_source(
     space: TermSpace, name: str, pool_ids: Ids, *, seed: int, threads: int
 ) -> CandidateSource:
-    """Return the source of candidates of one pool.
+    """Return the source of candidates of one pool by Levenshtein distance, exact as brute force.
 
     Args:
         space: the terms of the terminology.
@@ -124,8 +147,11 @@ def candidate_source(
         seed: of ties.
         threads: how many to use.
     """
-    candidates = candidates_of(space, pool_ids)
-    return CandidateSource(name, candidates, pool_ids, seed=seed, threads=threads)
+
+    def lay_out() -> Search:
+        return NearestSearch(candidates_of(space, pool_ids), seed=seed, threads=threads)
+
+    return CandidateSource(name, pool_ids, lay_out)
 
 
 def candidates_of(space: TermSpace, pool_ids: Ids) -> Candidates:

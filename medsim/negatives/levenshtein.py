@@ -4,93 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from medsim.kernels.serving import Chosen, run_dry, serve_nearest, used_pairs
-from medsim.negatives import STRATEGIES, Found, Negatives, PositiveSet, TermSpace, UsedPairs
+from medsim.negatives import STRATEGIES
 from medsim.negatives.candidates import candidate_source
-from medsim.negatives.wanted import SLACK, TERMINOLOGY, first_terms, pool_of
+from medsim.negatives.served import ServedNegatives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.kernels.types import Ids
-    from medsim.negatives.candidates import CandidateLists, CandidateSource
-    from medsim.progress import Stage
+    from medsim.negatives import Found, SetNegatives, TermSpace
+    from medsim.negatives.candidates import CandidateSource
 
 
-class LevenshteinNegatives:
-    """For a first term with n positives, its n nearest allowed terms.
+def levenshtein_negatives(
+    space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
+) -> SetNegatives:
+    """Return what serves first terms the nearest by Levenshtein distance of lower-cased terms.
 
     Schulz and Juric 2020, section 3.2, strategy "minimal Levenshtein distance", with the order of
     serving and the ties made independent of the order of rows. See ``medsim.negatives.Strategy``.
-
-    First terms are served greedily from lists of their nearest candidates. Where a list runs dry
-    it is searched again, longer, and all are served anew from the first on: what was served with
-    lists that did not run dry is what the greedy rule gives. So any lists that are long enough give
-    the same, be they searched for here, elsewhere, or for another set of the same pool.
     """
 
-    def __init__(
-        self, space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
-    ) -> None:
-        self._space = space
-        self._seed = seed
-        self._threads = threads
-        self._known = known
-        self._shared: CandidateSource | None = None
-
-    def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.negatives.SetNegatives``."""
-        firsts, wanted = first_terms(positives)
-        sizes = wanted + np.int32(SLACK)
-        source = self._source(positives)
-        while True:
-            lists = source.lists(firsts, sizes, stage)
-            chosen = _serve(firsts, wanted, lists, used)
-            dry = run_dry(chosen, lists.complete)
-            if not dry.any():
-                return _against_positives(positives, firsts, chosen)
-            sizes[dry] = 3 * lists.sizes[dry]
-
-    def _source(self, positives: PositiveSet) -> CandidateSource:
-        """Return the candidates of the set's pool; a pool that all sets share is kept."""
-        if self._shared is not None:
-            return self._shared
-        name, pool_ids = pool_of(self._space, positives)
-        source = candidate_source(
-            self._space, name, pool_ids, seed=self._seed, threads=self._threads
-        )
-        for found in self._known:
+    def source_of(name: str, pool_ids: Ids) -> CandidateSource:
+        source = candidate_source(space, name, pool_ids, seed=seed, threads=threads)
+        for found in known:
             if found.pool == name:
                 source.add(found)
-        if name == TERMINOLOGY:
-            self._shared = source
         return source
 
-
-def _serve(firsts: Ids, wanted: Ids, lists: CandidateLists, used: UsedPairs) -> Chosen:
-    starts = np.zeros(len(firsts) + 1, np.int64)
-    np.cumsum(wanted, out=starts[1:])
-    chosen = Chosen(
-        starts=starts,
-        counts=np.zeros(len(firsts), np.int32),
-        ids=np.empty(starts[-1], np.int32),
-    )
-    table = used_pairs(used.term1_ids, used.term2_ids, int(starts[-1]))
-    serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
-    return chosen
+    return ServedNegatives(space, source_of)
 
 
-def _against_positives(positives: PositiveSet, firsts: Ids, chosen: Chosen) -> Negatives:
-    """Return each first term's negatives, the nearest against its first positive."""
-    begin = np.searchsorted(positives.term1_ids, firsts)
-    within = np.arange(chosen.counts.sum()) - np.repeat(
-        np.cumsum(chosen.counts) - chosen.counts, chosen.counts
-    )
-    slots = np.repeat(chosen.starts[:-1], chosen.counts) + within
-    rows = np.repeat(begin, chosen.counts) + within
-    return Negatives(positive_rows=rows.astype(np.int32), term2_ids=chosen.ids[slots])
-
-
-STRATEGIES.register("levenshtein", LevenshteinNegatives)
+STRATEGIES.register("levenshtein", levenshtein_negatives)

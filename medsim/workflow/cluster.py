@@ -20,7 +20,7 @@ from distributed import (
 from medsim.errors import ClusterError
 from medsim.manifest import library_versions, medsim_version
 from medsim.negatives.candidates import CandidateSource, candidates_of
-from medsim.negatives.nearest import Candidates
+from medsim.negatives.nearest import Candidates, NearestSearch
 from medsim.negatives.wanted import share_of
 from medsim.terms import PackedTerms
 
@@ -180,8 +180,11 @@ class _Pool:
         candidates = Candidates(
             terms=terms, components=_writable(sent.components), hashes=_writable(sent.hashes)
         )
-        ids = _writable(self._term_ids)
-        return CandidateSource(self._name, candidates, ids, seed=self._seed, threads=threads)
+
+        def lay_out() -> NearestSearch:
+            return NearestSearch(candidates, seed=self._seed, threads=threads)
+
+        return CandidateSource(self._name, _writable(self._term_ids), lay_out)
 
 
 def _pool(space: TermSpace, wanted: Wanted, seed: int) -> _Pool:
