@@ -7,6 +7,7 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from medsim.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from medsim.kernels.types import Vectors
 
@@ -28,6 +28,17 @@ LAYOUT = "1"
 _PART = ".vectors"
 _PARTIAL = "partial"
 _LOCK = "lock"
+
+
+def users_cache() -> Path | None:
+    """Return where a user's caches keep what encoders made; None where nothing can be kept."""
+    try:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        place = Path(caches, "medsim", "vectors")
+        place.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return None
+    return place if os.access(place, os.W_OK) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

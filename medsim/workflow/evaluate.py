@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,17 +113,6 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         categories=tuple(categories),
     )
     return run_evaluation(config, progress or Progress())
-
-
-def users_cache() -> Path | None:
-    """Return where a user's caches keep what encoders made; None where nothing can be kept."""
-    try:
-        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        place = Path(caches, "medsim", "vectors")
-        place.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):
-        return None
-    return place if os.access(place, os.W_OK) else None
 
 
 def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
