@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-STRATEGIES = ("random", "levenshtein")
-"""The strategies of negatives that a build makes, in the order in which it makes them."""
+STRATEGIES = ("random", "levenshtein", "embedding")
+"""The strategies of negatives, in the order in which a build makes those that it is asked for."""
+
+DEFAULT_STRATEGIES = ("random", "levenshtein")
+"""The strategies that a build makes where nothing else is said."""
 
 POOLS = ("set", "terminology")
 """What negatives are drawn from: the terms of their own set, or all terms of the terminology."""
@@ -56,6 +59,10 @@ class BuildConfig:
         out: the folder to write.
         reading: how the terminology is read.
         pool: what second terms of negatives are drawn from, one of ``POOLS``.
+        negatives: the strategies of negatives, of ``STRATEGIES``, in any order.
+        embedding: the embedding of embedding negatives as a user names it, such as
+            "glove=vectors.txt,case=lower"; None where there are none.
+        cache: the folder that keeps what encoders made of terms; None keeps nothing.
         seed: of the random draws, of ties and of the order of rows.
         threads: how many threads compute; it never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
@@ -67,13 +74,22 @@ class BuildConfig:
     out: Path
     reading: SourceOptions
     pool: str = "set"
+    negatives: tuple[str, ...] = DEFAULT_STRATEGIES
+    embedding: str | None = None
+    cache: Path | None = None
     seed: int = 0
     threads: int
     overwrite: bool = False
     dask: str | None = None
 
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies of negatives in the order in which they are made."""
+        return tuple(name for name in STRATEGIES if name in self.negatives)
+
     def check(self) -> None:
-        """Raise OptionError for an option that is out of range."""
+        """Raise OptionError for an option that is out of range, or does not fit the others."""
+        self._check_negatives()
         check_seed(self.seed)
         if self.pool not in POOLS:
             raise OptionError(unknown_name("pool", self.pool, list(POOLS)))
@@ -86,6 +102,30 @@ class BuildConfig:
             if scope not in SYNONYM_SCOPES:
                 raise OptionError(unknown_name("synonym scope", scope, list(SYNONYM_SCOPES)))
 
+    def _check_negatives(self) -> None:
+        for name in self.negatives:
+            if name not in STRATEGIES:
+                raise OptionError(unknown_name("strategy of negatives", name, list(STRATEGIES)))
+            if self.negatives.count(name) > 1:
+                raise OptionError(f"--negatives names {name} twice; once is enough")
+        if not self.negatives:
+            raise OptionError(f"--negatives names none; known: {', '.join(STRATEGIES)}")
+        if "embedding" in self.negatives and self.embedding is None:
+            raise OptionError(
+                "--negatives embedding needs the embedding that finds them hard; add --embedding "
+                "NAME=PATH"
+            )
+        if self.embedding is not None and "embedding" not in self.negatives:
+            raise OptionError(
+                f"--embedding {self.embedding!r} is for embedding negatives alone; add --negatives "
+                f"{','.join((*self.strategies, 'embedding'))}"
+            )
+        if self.dask is not None and "levenshtein" not in self.negatives:
+            raise OptionError(
+                "--dask shares out the search for Levenshtein negatives, which --negatives "
+                f"{','.join(self.strategies)} does not ask for; leave it out"
+            )
+
     def options(self) -> dict[str, object]:
         """Return the options that decide the rows, as plain JSON values."""
         reading = asdict(self.reading)
@@ -97,7 +137,7 @@ class BuildConfig:
             "pool": self.pool,
             "seed": self.seed,
             "easy_distance": EASY_DISTANCE,
-            "strategies": list(STRATEGIES),
+            "strategies": list(self.strategies),
         }
 
 

@@ -67,6 +67,8 @@ class Manifest:
         libraries: versions by name.
         source: see ``medsim.sources.Terminology``, without what was skipped.
         options: everything that decides the rows, the seed among them.
+        embedding: where the embedding of embedding negatives lay, which does not; None where
+            there are none.
         threads: how many computed.
         skipped: reason and rows of what was left out.
         components: how many connected components the positives join terms to, and the largest.
@@ -81,6 +83,7 @@ class Manifest:
     libraries: dict[str, str]
     source: dict[str, object]
     options: dict[str, object]
+    embedding: dict[str, str] | None = None
     threads: int
     skipped: list[dict[str, object]]
     components: dict[str, int]

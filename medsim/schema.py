@@ -40,6 +40,15 @@ PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 }
 """The columns of a file of pairs; dataset, difficulty and negatives come from its folders."""
 
+EMBEDDED_PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    **PAIR_COLUMNS,
+    "similarity": pl.Float32,
+}
+"""The columns of a file of pairs with embedding negatives.
+
+The similarity is the cosine under the embedding; null where a term has no vector.
+"""
+
 STATS_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "dataset": pl.String,
     "difficulty": pl.String,

@@ -147,7 +147,8 @@ class Store:
         Args:
             folder: where they lie.
             views: the glob below the folder of the files of each view, by its name; columns that
-                folders name as in ``dataset=fsn_syn`` are columns of the view.
+                folders name as in ``dataset=fsn_syn`` are columns of the view, and one that only
+                some files have is null in the others.
         """
         for view, pattern in views.items():
             target = _identifier(view)
@@ -156,7 +157,7 @@ class Store:
                 self._connection.execute(
                     f"create view {target} as select * "  # noqa: S608 — both quoted
                     f"from read_parquet('{source}', hive_partitioning=true, "
-                    "hive_types_autocast=false)"
+                    "hive_types_autocast=false, union_by_name=true)"
                 )
 
     def lock_down(self, folder: Path) -> None:

@@ -49,6 +49,12 @@ Threads = Annotated[
 SourceLocation = Annotated[
     str, typer.Argument(help="An RF2 zip or folder, an .obo file, or a built-in name such as hpo.")
 ]
+VectorCache = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache", help="Folder that keeps what encoders made; ~/.cache/medsim/vectors by default."
+    ),
+]
 BuildFolder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder of a build.")]
 
 

@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import BuildFolder, Format, SourceLocation, Threads, app, print_table
+from medsim.cli.application import (
+    BuildFolder,
+    Format,
+    SourceLocation,
+    Threads,
+    VectorCache,
+    app,
+    print_table,
+)
 from medsim.errors import BrokenPromiseError
 from medsim.report.formats import TableFormat
 
@@ -29,6 +37,19 @@ def build(
         str,
         typer.Option(help="What negatives are drawn from: their own set, or the terminology."),
     ] = "set",
+    negatives: Annotated[
+        str, typer.Option(help="Strategies of negatives: random, levenshtein, embedding.")
+    ] = "random,levenshtein",
+    embedding: Annotated[
+        str | None,
+        typer.Option(
+            "--embedding",
+            "-e",
+            metavar="NAME=PATH",
+            help="What embedding negatives are near by; options follow the path as in medsim eval.",
+        ),
+    ] = None,
+    cache: VectorCache = None,
     seed: Annotated[int, typer.Option(help="Of random draws, ties and the order of rows.")] = 0,
     threads: Threads = None,
     shard: Annotated[
@@ -42,7 +63,7 @@ def build(
     overwrite: Annotated[bool, typer.Option(help="Replace an earlier build at OUT.")] = False,
     form: Format = TableFormat.table,
 ) -> None:
-    """Build the twenty datasets of a terminology and print their sizes.
+    """Build the datasets of a terminology, twenty by default, and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
     leaves nothing at OUT; the same command goes on where it stopped. With --shard it writes one
@@ -51,6 +72,7 @@ def build(
     Example: medsim build hpo -o hpo
     """
     from medsim.config import BuildConfig, SourceOptions, checked_threads, parse_shard
+    from medsim.embeddings.vector_cache import users_cache
     from medsim.progress import Progress
     from medsim.workflow.build import run_build
     from medsim.workflow.shards import run_shard
@@ -65,6 +87,9 @@ def build(
             synonym_scopes=tuple(scope.strip().lower() for scope in synonyms.split(",")),
         ),
         pool=pool.strip().lower(),
+        negatives=tuple(name.strip().lower() for name in negatives.split(",")),
+        embedding=embedding,
+        cache=cache or (users_cache() if embedding else None),
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,
@@ -124,6 +149,16 @@ def verify(
     sample: Annotated[
         int, typer.Option(help="First terms of each set that are compared by brute force.")
     ] = 100,
+    embedding: Annotated[
+        str | None,
+        typer.Option(
+            "--embedding",
+            "-e",
+            metavar="NAME=PATH",
+            help="Where the embedding of embedding negatives lies now, if it was moved.",
+        ),
+    ] = None,
+    cache: VectorCache = None,
     threads: Threads = None,
     form: Format = TableFormat.table,
 ) -> None:
@@ -133,10 +168,18 @@ def verify(
 
     Example: medsim verify hpo --sample 500
     """
+    from medsim.embeddings.vector_cache import users_cache
     from medsim.progress import Progress
     from medsim.workflow.verify import verify as run
 
-    found = run(out, sample=sample, threads=threads, progress=Progress.to_stderr())
+    found = run(
+        out,
+        sample=sample,
+        embedding=embedding,
+        cache=cache or users_cache(),
+        threads=threads,
+        progress=Progress.to_stderr(),
+    )
     print_table(found.findings, form)
     if not found.holds:
         raise BrokenPromiseError(f"{out}: {', '.join(found.broken)} do not hold")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from medsim.cli.application import Format, Threads, app, print_table
+from medsim.cli.application import Format, Threads, VectorCache, app, print_table
 from medsim.report.formats import TableFormat
 
 if TYPE_CHECKING:
@@ -42,12 +42,7 @@ def evaluate(
         int, typer.Option(help="Of the bootstrap, for intervals of Spearman's correlation.")
     ] = 10_000,
     threads: Threads = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that keeps what encoders made; ~/.cache/medsim/vectors by default."
-        ),
-    ] = None,
+    cache: VectorCache = None,
     retrieval: Annotated[
         bool,
         typer.Option("--retrieval", help="Look up the linked terms of each term of a build."),
@@ -83,9 +78,10 @@ def evaluate(
     """
     from medsim.config import checked_threads
     from medsim.embeddings.options import parse_embedding
+    from medsim.embeddings.vector_cache import users_cache
     from medsim.progress import Progress
     from medsim.workflow.compare import compare as table_of
-    from medsim.workflow.evaluate import run_evaluation, users_cache
+    from medsim.workflow.evaluate import run_evaluation
     from medsim.workflow.evaluation_job import EvaluationConfig
 
     config = EvaluationConfig(

@@ -10,9 +10,22 @@ from medsim.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.kernels.types import Hashes, Ids, Starts
+    from medsim.kernels.types import Hashes, Ids, Starts, Vectors
     from medsim.progress import Stage
     from medsim.terms import PackedTerms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """The vectors that an embedding has of terms.
+
+    Attributes:
+        vectors: float32[n_vectors, n_dimensions], finite, in order of term id.
+        rows: int32[n_terms], which of them is a term's; -1 where it has none.
+    """
+
+    vectors: Vectors
+    rows: Ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +38,14 @@ class TermSpace:
         components: int32[n_terms], equal for linked terms.
         pool: int32[n_pool], the terms that second terms are drawn from, in order of text, among
             them all of the positives; None where each set draws from its own.
+        embedding: the vectors that the strategy "embedding" compares; None where no set is of it.
     """
 
     lower: PackedTerms
     hashes: Hashes
     components: Ids
     pool: Ids | None = None
+    embedding: Embedding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

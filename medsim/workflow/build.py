@@ -1,4 +1,4 @@
-"""Builds the twenty datasets of a terminology, from its files to a folder of Parquet."""
+"""Builds the datasets of a terminology, from its files to a folder of Parquet."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import polars as pl
 
-from medsim import manifest, negatives
-from medsim.config import STRATEGIES, BuildConfig, SourceOptions, checked_threads
+from medsim import manifest
+from medsim.config import DEFAULT_STRATEGIES, BuildConfig, SourceOptions, checked_threads
+from medsim.embeddings.options import parse_embedding
 from medsim.errors import BrokenPromiseError, InputError, OptionError
 from medsim.negatives.wanted import wanted_candidates
 from medsim.progress import Progress
-from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS
+from medsim.schema import CANONICAL_TABLES
 from medsim.sources import Terminology, find_source
 from medsim.store import Store
 from medsim.workflow.checks import run_checks
@@ -26,6 +27,14 @@ from medsim.workflow.datasets import (
     positive_rows,
     positive_set,
     set_keys,
+    set_maker,
+)
+from medsim.workflow.embedded import (
+    embedded,
+    identify,
+    identity_of,
+    place_of,
+    without_vectors,
 )
 from medsim.workflow.opened import PAIR_FILES, Build
 from medsim.workflow.output import OutputFolder, claimed
@@ -39,8 +48,9 @@ if TYPE_CHECKING:
     from datetime import date
 
     from medsim.manifest import Skipped
-    from medsim.negatives import Found, SetNegatives, TermSpace
+    from medsim.negatives import Found, TermSpace
     from medsim.negatives.wanted import Wanted
+    from medsim.workflow.similarities import NamedEmbedding
 
 _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
 
@@ -53,13 +63,16 @@ def build(  # noqa: PLR0913 — an argument an option
     as_of: date | None = None,
     synonym_scopes: Sequence[str] = ("exact",),
     pool: str = "set",
+    negatives: Sequence[str] = DEFAULT_STRATEGIES,
+    embedding: str | None = None,
+    cache: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
     overwrite: bool = False,
     dask: str | None = None,
     progress: Progress | None = None,
 ) -> Build:
-    """Return the build that it writes to ``out``: the twenty datasets of a terminology.
+    """Return the build that it writes to ``out``: ten datasets a strategy of negatives.
 
     Args:
         source: an RF2 zip or folder, an .obo file, or a built-in name.
@@ -69,6 +82,10 @@ def build(  # noqa: PLR0913 — an argument an option
         synonym_scopes: the scopes of OBO synonyms that count: exact, narrow, broad, related.
         pool: what negatives are drawn from: "set", the terms of their own set, or "terminology",
             all names of eligible concepts and all terms of positives.
+        negatives: the strategies of negatives: "random", "levenshtein", "embedding".
+        embedding: what the strategy "embedding" compares terms by, as in "glove=vectors.txt";
+            options stand behind the path as in "bert=model.onnx,pooling=cls".
+        cache: the folder that keeps what encoders made of terms; by default nothing is kept.
         seed: of random draws, ties and the order of rows, from 0 to 2**63 - 1.
         threads: how many to use, all available ones by default; never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
@@ -78,7 +95,7 @@ def build(  # noqa: PLR0913 — an argument an option
         progress: told of every stage; silent by default.
 
     Raises:
-        InputError: the source is missing, damaged or in no known format.
+        InputError: the source or the embedding is missing, damaged or in no known format.
         OptionError: an option is out of range or does not fit the source.
         OutputError: ``out`` is taken or cannot be written.
         ClusterError: the cluster cannot be reached, or its workers cannot do what is asked.
@@ -88,6 +105,9 @@ def build(  # noqa: PLR0913 — an argument an option
         out=Path(out),
         reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
         pool=pool,
+        negatives=tuple(negatives),
+        embedding=embedding,
+        cache=None if cache is None else Path(cache),
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,
@@ -141,21 +161,25 @@ def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None
         Store(threads=config.threads, spill=output.spill) as store,
     ):
         run = Run(config=config, store=store, progress=progress)
+        named = _identified(run)
         terminology = read(run)
-        job = job_of(config, terminology)
+        job = job_of(config, terminology, named)
         if search is not None:
             search.check(job)
         _begin(run, output, job)
         positives = derive(run, terminology)
         space = join_terms(positives, store, pool=config.pool)
         _warn_of_large_component(run, space)
+        if named is not None:
+            space = _embedded(run, named, positives, space)
         known: Sequence[Found] = ()
         if search is not None:
             left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
             known = search.find(run, space, wanted_of_sets(positives, space, left))
-        stats = _write_sets(run, output, positives, _strategies(run, space, known), job)
+        stats = _write_sets(run, output, _makers(run, positives, space, known), job)
         _check(run, output)
-        _finish(run, output, terminology, positives.skipped, space, stats)
+        skipped = (*positives.skipped, *without_vectors(positives, space))
+        _finish(run, output, terminology, named, skipped, space, stats)
         output.publish()
     return Build(config.out)
 
@@ -169,6 +193,12 @@ def _search_elsewhere(config: BuildConfig) -> AbstractContextManager[FirstSearch
     except ImportError as error:
         raise OptionError('--dask needs Dask: pip install "medsim[dask]"') from error
     return on_cluster(config.dask, threads=config.threads)
+
+
+def _identified(run: Run) -> NamedEmbedding | None:
+    """Return the embedding that a config names, if it names one."""
+    text = run.config.embedding
+    return None if text is None else identify(parse_embedding(text), run.progress)
 
 
 def read(run: Run) -> Terminology:
@@ -225,32 +255,53 @@ def _warn_of_large_component(run: Run, space: TermSpace) -> None:
         )
 
 
+def _embedded(run: Run, named: NamedEmbedding, positives: Positives, space: TermSpace) -> TermSpace:
+    """Return all terms with their vectors, and warn of those that have none."""
+    config = run.config
+    space = embedded(
+        named, positives, space, run.progress, threads=config.threads, cache=config.cache
+    )
+    terms, firsts = (one.n_rows for one in without_vectors(positives, space))
+    if terms:
+        run.progress.warn(
+            f"{terms:,} terms have no vector in {named.spec.name}: they are no candidates of "
+            f"embedding negatives, and the {firsts:,} first terms among them get none"
+        )
+    return space
+
+
 def _largest_component(space: TermSpace) -> int:
     return int(np.bincount(space.components).max()) if len(space.components) else 0
 
 
-def _strategies(
-    run: Run, space: TermSpace, known: Sequence[Found]
-) -> Iterator[tuple[str, SetNegatives]]:
-    """Yield the strategies by name, in the order in which their sets are made."""
+def _makers(
+    run: Run, positives: Positives, space: TermSpace, known: Sequence[Found]
+) -> Iterator[tuple[str, SetMaker]]:
+    """Yield what makes the sets of each strategy, in the order in which they are made."""
     seed, threads = run.config.seed, run.config.threads
-    for name in STRATEGIES:
-        make = negatives.STRATEGIES.get(name)
-        yield name, make(space, seed=seed, threads=threads, known=known)
+    for name in run.config.strategies:
+        yield (
+            name,
+            set_maker(name, positives, space, run.store, seed=seed, threads=threads, known=known),
+        )
 
 
 def _write_sets(
     run: Run,
     output: OutputFolder,
-    positives: Positives,
-    strategies: Iterable[tuple[str, SetNegatives]],
+    makers: Iterable[tuple[str, SetMaker]],
     job: dict[str, str],
 ) -> pl.DataFrame:
-    """Write the twenty datasets and their statistics, which are returned."""
-    seed, threads = run.config.seed, run.config.threads
+    """Write the datasets and their statistics, which are returned.
+
+    Args:
+        run: what is asked for.
+        output: where files are written.
+        makers: of the sets of each strategy, by its name, in the order in which they are made.
+        job: the metadata of files.
+    """
     rows = []
-    for name, strategy in strategies:
-        maker = SetMaker(strategy, positives, run.store, seed=seed, threads=threads)
+    for name, maker in makers:
         for key in set_keys(name):
             pairs = _taken_over(run, output, maker, key)
             if pairs is None:
@@ -269,7 +320,7 @@ def _taken_over(
 ) -> pl.DataFrame | None:
     """Return the rows that an interrupted run of the same job wrote, if it did."""
     pairs = output.read(key.path)
-    if pairs is None or pairs.schema != pl.Schema(PAIR_COLUMNS):
+    if pairs is None or pairs.schema != key.schema():
         return None
     maker.take_over(key, pairs)
     output.took_over(key.path, pairs)
@@ -298,6 +349,7 @@ def _finish(
     run: Run,
     output: OutputFolder,
     terminology: Terminology,
+    named: NamedEmbedding | None,
     skipped: tuple[Skipped, ...],
     space: TermSpace,
     stats: pl.DataFrame,
@@ -313,9 +365,10 @@ def _finish(
         )
     manifest.Manifest(
         medsim=manifest.medsim_version(),
-        libraries=manifest.library_versions(),
+        libraries=_libraries(named),
         source={**source, "release_date": day.isoformat() if day else None},
-        options=run.config.options(),
+        options=_options(run.config, named),
+        embedding=None if named is None else place_of(named),
         threads=run.config.threads,
         skipped=[asdict(one) for one in (*terminology.skipped, *skipped)],
         components={
@@ -330,19 +383,38 @@ def _finish(
     ).write(output.folder)
 
 
-def job_of(config: BuildConfig, terminology: Terminology) -> dict[str, str]:
+def _options(config: BuildConfig, named: NamedEmbedding | None) -> dict[str, object]:
+    """Return the options that decide the rows, and what the embedding is that does."""
+    options = config.options()
+    return options if named is None else {**options, "embedding": identity_of(named)}
+
+
+def _libraries(named: NamedEmbedding | None) -> dict[str, str]:
+    """Return the versions of what decides the rows; encoders do only where there are vectors."""
+    encoders = {} if named is None else manifest.encoder_versions()
+    return {**manifest.library_versions(), **encoders}
+
+
+def job_of(
+    config: BuildConfig, terminology: Terminology, named: NamedEmbedding | None = None
+) -> dict[str, str]:
     """Return what decides the rows of a build, and may they be passed on: no clock, no path.
 
     Every file of the build bears it as metadata.
+
+    Args:
+        config: what is asked for.
+        terminology: that was read.
+        named: the embedding, where it asks for embedding negatives.
     """
     day = terminology.release_date
     return {
         "medsim": manifest.medsim_version(),
-        "libraries": json.dumps(manifest.library_versions()),
+        "libraries": json.dumps(_libraries(named)),
         "source": terminology.name,
         "source_files": json.dumps([asdict(file) for file in terminology.files]),
         "release_date": day.isoformat() if day else "",
-        "options": json.dumps(config.options()),
+        "options": json.dumps(_options(config, named)),
         "redistributable": json.dumps(terminology.redistributable),
         "terms_of_use": terminology.terms_of_use,
     }

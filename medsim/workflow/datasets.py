@@ -10,11 +10,16 @@ import polars as pl
 
 from medsim import queries
 from medsim.config import DIFFICULTIES
-from medsim.negatives import Negatives, PositiveSet, SetNegatives, UsedPairs
+from medsim.negatives import STRATEGIES, PositiveSet, UsedPairs
+from medsim.schema import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
+from medsim.workflow.embedded import pair_cosines
 from medsim.workflow.positives import Positives, pair_distances
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from medsim.kernels.types import Ids
+    from medsim.negatives import Embedding, Found, Negatives, SetNegatives, TermSpace
     from medsim.progress import Stage
     from medsim.store import Store
 
@@ -23,7 +28,7 @@ _POSITIVE, _NEGATIVE = 1, 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetKey:
-    """What names one of the twenty datasets.
+    """What names one of the datasets.
 
     Attributes:
         dataset: such as "fsn_syn".
@@ -53,6 +58,11 @@ class SetKey:
             "difficulty": self.difficulty,
             "negatives": self.negatives,
         }
+
+    def schema(self) -> pl.Schema:
+        """Return the columns of its file."""
+        embedded = self.negatives == "embedding"
+        return pl.Schema(EMBEDDED_PAIR_COLUMNS if embedded else PAIR_COLUMNS)
 
 
 def set_keys(strategy: str) -> list[SetKey]:
@@ -85,6 +95,41 @@ def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
     )
 
 
+def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs with term1_id and term2_id; null where a text is none of the terms."""
+    ids = terms.select("term", "term_id")
+    for side in ("term1", "term2"):
+        own = ids.rename({"term": side, "term_id": f"{side}_id"})
+        pairs = pairs.join(own, on=side, how="left", maintain_order="left")
+    return pairs
+
+
+def set_maker(
+    strategy: str,
+    positives: Positives,
+    space: TermSpace,
+    store: Store,
+    *,
+    seed: int,
+    threads: int,
+    known: Sequence[Found] = (),
+) -> SetMaker:
+    """Return what makes the sets of one strategy.
+
+    Args:
+        strategy: its name.
+        positives: of all sets.
+        space: all terms, with their vectors where the strategy compares them.
+        store: with the tables term and bearer.
+        seed: of draws, ties and the order of rows.
+        threads: how many to use.
+        known: what has been searched for already.
+    """
+    make = STRATEGIES.get(strategy)(space, seed=seed, threads=threads, known=known)
+    embedding = space.embedding if strategy == "embedding" else None
+    return SetMaker(make, positives, store, seed=seed, threads=threads, embedding=embedding)
+
+
 class SetMaker:
     """Makes the sets of one strategy, each with a look at those before it.
 
@@ -94,6 +139,7 @@ class SetMaker:
         store: with the tables term and bearer.
         seed: of draws, ties and the order of rows.
         threads: how many to use.
+        embedding: whose cosines the sets tell beside the distances; by default none.
     """
 
     def __init__(
@@ -104,12 +150,14 @@ class SetMaker:
         *,
         seed: int,
         threads: int,
+        embedding: Embedding | None = None,
     ) -> None:
         self._strategy = strategy
         self._positives = positives
         self._store = store
         self._seed = seed
         self._threads = threads
+        self._embedding = embedding
         self._lower = positives.terms["lower_term"].to_list()
         self._bearers = store.table("bearer").sort("term_id")["concept_id"]
         self._made: list[tuple[SetKey, UsedPairs]] = []
@@ -120,16 +168,11 @@ class SetMaker:
         positives = positive_set(rows, key)
         negatives = self._strategy(positives, self.used_before(key), stage)
         self._remember(key, positives.term1_ids[negatives.positive_rows], negatives.term2_ids)
-        return self._ordered(rows, negatives)
+        return self._with_similarity(self._ordered(rows, negatives))
 
     def take_over(self, key: SetKey, pairs: pl.DataFrame) -> None:
         """Remember the negatives of a set that was made before, from its rows."""
-        ids = self._positives.terms.select("term", "term_id")
-        negative = (
-            pairs.filter(pl.col("label") == _NEGATIVE)
-            .join(ids.rename({"term": "term1", "term_id": "term1_id"}), on="term1")
-            .join(ids.rename({"term": "term2", "term_id": "term2_id"}), on="term2")
-        )
+        negative = with_term_ids(pairs.filter(pl.col("label") == _NEGATIVE), self._positives.terms)
         self._remember(key, negative["term1_id"].to_numpy(), negative["term2_id"].to_numpy())
 
     def used_before(self, key: SetKey) -> UsedPairs:
@@ -172,3 +215,10 @@ class SetMaker:
         pairs = self._store.frame("pairs/pair", seed=str(self._seed))
         self._store.drop("pair_draft")
         return pairs
+
+    def _with_similarity(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        if self._embedding is None:
+            return pairs
+        ids = with_term_ids(pairs.select("term1", "term2"), self._positives.terms)
+        first, second = (ids[side].to_numpy() for side in ("term1_id", "term2_id"))
+        return pairs.with_columns(pair_cosines(self._embedding, first, second, self._threads))

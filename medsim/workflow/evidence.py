@@ -14,9 +14,15 @@ from rapidfuzz.process import cdist
 from medsim import config
 from medsim.errors import InputError
 from medsim.kernels.hashing import tie_hashes
-from medsim.negatives import STRATEGIES
 from medsim.workflow.checks import finding
-from medsim.workflow.datasets import SetKey, SetMaker, positive_rows, set_keys
+from medsim.workflow.datasets import (
+    SetKey,
+    SetMaker,
+    positive_rows,
+    set_keys,
+    set_maker,
+    with_term_ids,
+)
 from medsim.workflow.positives import Positives, derive_positives, pair_distances
 from medsim.workflow.space import join_terms
 from medsim.workflow.stats import stats_row
@@ -58,8 +64,22 @@ class Evidence:
 
     def maker(self, strategy: str) -> SetMaker:
         """Return what makes the sets of one strategy anew."""
-        make = STRATEGIES.get(strategy)(self.space, seed=self.seed, threads=self.threads)
-        return SetMaker(make, self.positives, self.store, seed=self.seed, threads=self.threads)
+        return set_maker(
+            strategy,
+            self.positives,
+            self.space,
+            self.store,
+            seed=self.seed,
+            threads=self.threads,
+        )
+
+    def pool(self, pairs: pl.DataFrame) -> Ids:
+        """Return the terms that the negatives of a set are drawn from, in order of text."""
+        if self.space.pool is not None:
+            return self.space.pool
+        positive = pairs.filter(pl.col("label") == 1)
+        both = pl.concat([positive["term1_id"], positive["term2_id"]])
+        return both.unique().sort().to_numpy()
 
 
 def gather(build: Build, store: Store, threads: int) -> Evidence:
@@ -76,14 +96,14 @@ def gather(build: Build, store: Store, threads: int) -> Evidence:
     except (KeyError, ValueError) as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
     positives = derive_positives(store, language=language, rf2_rules=rf2_rules, threads=threads)
-    ids = positives.terms.select("term", "term_id")
-    keys = [key for strategy in config.STRATEGIES for key in set_keys(strategy)]
+    terms = positives.terms
+    keys = [key for strategy in build.strategies for key in set_keys(strategy)]
     return Evidence(
         build=build,
         store=store,
         positives=positives,
         space=join_terms(positives, store, pool=pool),
-        pairs={key: _with_ids(build.read(key.path), ids) for key in keys},
+        pairs={key: with_term_ids(build.read(key.path), terms) for key in keys},
         seed=seed,
         threads=threads,
     )
@@ -99,7 +119,7 @@ def check_positives(evidence: Evidence) -> pl.DataFrame:
         n_missing = expected.join(found, on=columns, how="anti").height
         n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
         wrong += [str(key)] * (n_missing + n_surplus)
-    return _finding("positives", "The positives are those that the rules give.", wrong)
+    return counted_finding("positives", "The positives are those that the rules give.", wrong)
 
 
 def check_rows(evidence: Evidence) -> pl.DataFrame:
@@ -118,7 +138,9 @@ def check_rows(evidence: Evidence) -> pl.DataFrame:
         if not expected.equals(found):
             differs = [expected[name] != found[name] for name in expected.columns]
             wrong += [str(key)] * int(pl.select(pl.any_horizontal(differs)).to_series().sum())
-    return _finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
+    return counted_finding(
+        "rows", "Ids, distances and the order of rows follow from the texts.", wrong
+    )
 
 
 def check_stats(evidence: Evidence) -> pl.DataFrame:
@@ -130,7 +152,7 @@ def check_stats(evidence: Evidence) -> pl.DataFrame:
         assert_frame_equal(evidence.build.stats(), expected)
     except AssertionError:
         wrong.append("stats.parquet")
-    return _finding("stats", "The statistics are those of the rows.", wrong)
+    return counted_finding("stats", "The statistics are those of the rows.", wrong)
 
 
 def check_random(evidence: Evidence, stage: Stage) -> pl.DataFrame:
@@ -141,7 +163,7 @@ def check_random(evidence: Evidence, stage: Stage) -> pl.DataFrame:
         found = evidence.pairs[key].drop("term1_id", "term2_id")
         if not maker.make(key, stage).equals(found):
             wrong.append(str(key))
-    return _finding("random", "The seed gives the random negatives again.", wrong)
+    return counted_finding("random", "The seed gives the random negatives again.", wrong)
 
 
 def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame:
@@ -153,7 +175,7 @@ def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame
     for key in keys:
         pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
         used = maker.used_before(key)
-        firsts = _sampled(pairs, sample)
+        firsts = sampled(pairs, sample)
         for first, expected in _greedy(evidence, pairs, used, firsts):
             found = pairs.filter((pl.col("term1_id") == first) & (pl.col("label") == 0))
             n_compared += 1
@@ -163,10 +185,10 @@ def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame
         maker.take_over(key, pairs.drop("term1_id", "term2_id"))
     stage.found(f"{n_compared:,} first terms")
     promise = f"{n_compared:,} first terms have the nearest terms that brute force finds."
-    return _finding("nearest", promise, wrong)
+    return counted_finding("nearest", promise, wrong)
 
 
-def _sampled(pairs: pl.DataFrame, sample: int) -> Ids:
+def sampled(pairs: pl.DataFrame, sample: int) -> Ids:
     """Return first terms spread evenly over a set, in order of text."""
     firsts = pairs.filter(pl.col("label") == 1)["term1_id"].unique().sort().to_numpy()
     n_sampled = min(sample, len(firsts))
@@ -179,8 +201,7 @@ def _greedy(
     """Return for each first term what the greedy rule gives it, by comparing it with all terms."""
     positive = pairs.filter(pl.col("label") == 1)
     negative = pairs.filter(pl.col("label") == 0)
-    own = pl.concat([positive["term1_id"], positive["term2_id"]]).unique().sort().to_numpy()
-    pool = own if evidence.space.pool is None else evidence.space.pool
+    pool = evidence.pool(pairs)
     lower = evidence.positives.terms["lower_term"]
     texts = lower[pool].to_list()
     served = []
@@ -194,7 +215,7 @@ def _greedy(
             workers=evidence.threads,
         )
         for first, distance in zip(batch.tolist(), distances, strict=True):
-            refused = _refused(evidence, first, pool, negative, used)
+            refused = refused_terms(evidence, first, pool, negative, used)
             wanted = positive.filter(pl.col("term1_id") == first).height
             near = _not_farther(distance, np.flatnonzero(~refused), wanted)
             hashes = evidence.space.hashes
@@ -212,7 +233,7 @@ def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
     return allowed[np.asarray(distance[allowed] <= bound, np.bool_)]
 
 
-def _refused(
+def refused_terms(
     evidence: Evidence, first: int, pool: Ids, negative: pl.DataFrame, used: UsedPairs
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return which terms of the pool the first term must not be paired with: bool[n_pool].
@@ -227,13 +248,6 @@ def _refused(
     return np.asarray(linked | np.isin(pool, taken), np.bool_)
 
 
-def _with_ids(pairs: pl.DataFrame, ids: pl.DataFrame) -> pl.DataFrame:
-    left = ids.rename({"term": "term1", "term_id": "term1_id"})
-    right = ids.rename({"term": "term2", "term_id": "term2_id"})
-    return pairs.join(left, on="term1", how="left", maintain_order="left").join(
-        right, on="term2", how="left", maintain_order="left"
-    )
-
-
-def _finding(check: str, promise: str, wrong: list[str]) -> pl.DataFrame:
+def counted_finding(check: str, promise: str, wrong: list[str]) -> pl.DataFrame:
+    """Return one row of findings from a place for each violation."""
     return finding(check, promise, len(wrong), wrong[0] if wrong else "")

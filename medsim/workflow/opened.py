@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim import queries
-from medsim.config import DIFFICULTIES, STRATEGIES, checked_threads
+from medsim.config import DEFAULT_STRATEGIES, DIFFICULTIES, checked_threads
 from medsim.errors import InputError, OptionError, unknown_name
 from medsim.manifest import (
     EVALUATION,
@@ -119,6 +119,7 @@ class Opened:
                 f"{glob.escape(str(self.folder))}/{files}",
                 hive_partitioning="=" in files,
                 try_parse_hive_dates=False,
+                missing_columns="insert",  # those of the first file: embedding negatives' is first
             )
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{self.folder / files} cannot be read ({error})") from error
@@ -142,6 +143,12 @@ class Build(Opened):
         super().__init__(folder, VIEWS)
         self.manifest: Manifest = read_manifest(self.folder)
 
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies of its negatives, in the order in which they were made."""
+        named = self.manifest.options.get("strategies")
+        return tuple(named) if isinstance(named, list) else DEFAULT_STRATEGIES
+
     def stats(self) -> pl.DataFrame:
         """Return a row per dataset: sizes, mean distances, shortfalls."""
         return self._scan("stats.parquet").collect()
@@ -157,10 +164,12 @@ class Build(Opened):
         Args:
             dataset: such as "fsn_syn"; all by default.
             difficulty: "easy" or "hard"; both by default.
-            negatives: "random" or "levenshtein"; both by default. The positives are the same.
+            negatives: such as "levenshtein"; all strategies of the build by default. The
+                positives are the same.
 
         Returns:
-            The columns of a pairs file, then dataset, difficulty and negatives.
+            The columns of a pairs file, then dataset, difficulty and negatives. Where files with
+            embedding negatives are among others, similarity is null in those.
 
         Raises:
             OptionError: a name is unknown; the message suggests near ones.
@@ -168,7 +177,7 @@ class Build(Opened):
         chosen = {
             "dataset": (dataset, [known.name for known in queries.datasets()]),
             "difficulty": (difficulty, list(DIFFICULTIES)),
-            "negatives": (negatives, list(STRATEGIES)),
+            "negatives": (negatives, list(self.strategies)),
         }
         for column, (value, known) in chosen.items():
             if value is not None and value not in known:

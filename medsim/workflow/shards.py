@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.config import (
+    DEFAULT_STRATEGIES,
     BuildConfig,
     Shard,
     SourceOptions,
@@ -54,6 +55,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
     as_of: date | None = None,
     synonym_scopes: Sequence[str] = ("exact",),
     pool: str = "set",
+    negatives: Sequence[str] = DEFAULT_STRATEGIES,
     seed: int = 0,
     threads: int | None = None,
     overwrite: bool = False,
@@ -72,6 +74,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
         as_of: as for ``build``.
         synonym_scopes: as for ``build``.
         pool: as for ``build``.
+        negatives: as for ``build``, "levenshtein" among them and "embedding" not.
         seed: as for ``build``.
         threads: how many to use, all available ones by default.
         overwrite: whether there may be a build at ``out``, which ``merge`` will replace.
@@ -90,6 +93,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
         out=Path(out),
         reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
         pool=pool,
+        negatives=tuple(negatives),
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,
@@ -100,6 +104,16 @@ def build_shard(  # noqa: PLR0913 — an argument an option
 def run_shard(config: BuildConfig, shard: Shard, progress: Progress) -> pl.DataFrame:
     """Return the size of the shard that a config asks for; see ``build_shard``."""
     config.check()
+    if "embedding" in config.negatives:
+        raise OptionError(
+            "--shard shares out the search for Levenshtein negatives; build embedding negatives in "
+            "one piece"
+        )
+    if "levenshtein" not in config.negatives:
+        raise OptionError(
+            "--shard shares out the search for Levenshtein negatives, which --negatives "
+            f"{','.join(config.strategies)} does not ask for; leave it out"
+        )
     if config.dask is not None:
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
     out = resolved(config.out)
@@ -256,6 +270,7 @@ def _config_of(
         out=out,
         reading=reading,
         pool=options["pool"],
+        negatives=tuple(options["strategies"]),
         seed=options["seed"],
         threads=threads,
         overwrite=overwrite,

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import STRATEGIES, checked_threads
+from medsim.config import checked_threads
 from medsim.errors import InputError, OptionError
 from medsim.manifest import fingerprint
 from medsim.progress import Progress
-from medsim.schema import CANONICAL_TABLES, PAIR_COLUMNS, STATS_COLUMNS
+from medsim.schema import CANONICAL_TABLES, STATS_COLUMNS
 from medsim.store import Store
 from medsim.workflow.checks import finding, run_checks
 from medsim.workflow.datasets import set_keys
+from medsim.workflow.embedded import embedded, embedding_of
+from medsim.workflow.embedding_evidence import check_most_similar, check_similarities
 from medsim.workflow.evidence import (
+    Evidence,
     check_nearest,
     check_positives,
     check_random,
@@ -28,6 +31,8 @@ from medsim.workflow.opened import VIEWS, Build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from medsim.workflow.similarities import NamedEmbedding
 
 DEFAULT_SAMPLE = 100
 """First terms of each set that are searched again by brute force."""
@@ -58,6 +63,8 @@ def verify(
     folder: str | Path,
     *,
     sample: int = DEFAULT_SAMPLE,
+    embedding: str | None = None,
+    cache: str | Path | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Verification:
@@ -66,27 +73,39 @@ def verify(
     Files and rows are compared with the manifest; positives are derived again from the canonical
     tables; rules are checked in SQL; distances, statistics, ids and the order of rows are computed
     again; random negatives are drawn again; a sample of first terms is compared with every term of
-    its set by an independent library.
+    its set by an independent library; cosines are computed again from the embedding.
 
     Args:
         folder: of the build.
-        sample: how many first terms of each set of Levenshtein negatives are compared by brute
-            force; they are spread evenly over the set.
+        sample: how many first terms of each set of Levenshtein or embedding negatives are compared
+            by brute force; they are spread evenly over the set.
+        embedding: where the embedding of embedding negatives lies now, as in "glove=vectors.txt",
+            if no longer where the build found it.
+        cache: the folder that keeps what encoders made of terms; by default nothing is kept.
         threads: how many to use, all available ones by default.
         progress: told of every stage; silent by default.
 
     Raises:
-        InputError: the folder holds no finished build.
-        OptionError: the sample is negative.
+        InputError: the folder holds no finished build, or its embedding is missing or another.
+        OptionError: the sample is negative, or ``embedding`` does not fit the build.
     """
     if sample < 0:
         raise OptionError(f"--sample {sample} is negative")
     build, progress = Build(folder), progress or Progress()
+    named = embedding_of(build, embedding, progress)
     with progress.stage("compare files with the manifest"):
         findings = list(_check_files(build))
         damaged = any(found["violations"][0] for found in findings[:2])
     if not damaged:
-        findings += _check_content(build, sample, checked_threads(threads), progress)
+        checking = _Checking(
+            build=build,
+            named=named,
+            cache=None if cache is None else Path(cache),
+            sample=sample,
+            threads=checked_threads(threads),
+            progress=progress,
+        )
+        findings += _check_content(checking)
     return Verification(findings=pl.concat(findings))
 
 
@@ -95,7 +114,8 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
     promised = build.manifest.outputs
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
     expected = set(VIEWS.values()) - {VIEWS["pair"]}
-    expected |= {key.path for strategy in STRATEGIES for key in set_keys(strategy)}
+    sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
+    expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
     yield finding("files", "The files of a build are there, and no others.", *_counted(wrong))
     unreadable, changed = [], []
@@ -105,7 +125,8 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
         except InputError:
             unreadable.append(name)
             continue
-        if frame.schema != pl.Schema(_columns(name)):
+        schema = sets[name].schema() if name in sets else _schema(name)
+        if frame.schema != schema:
             unreadable.append(name)
         elif (
             fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows
@@ -115,10 +136,21 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
     yield finding("fingerprint", "Every file holds the rows of the manifest.", *_counted(changed))
 
 
-def _check_content(
-    build: Build, sample: int, threads: int, progress: Progress
-) -> list[pl.DataFrame]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checking:
+    """What the content of a build is checked with; see ``verify``."""
+
+    build: Build
+    named: NamedEmbedding | None
+    cache: Path | None
+    sample: int
+    threads: int
+    progress: Progress
+
+
+def _check_content(checking: _Checking) -> list[pl.DataFrame]:
     """Return what is found in the rows, all files being readable."""
+    build, progress, threads = checking.build, checking.progress, checking.threads
     with Store(threads=threads) as store:
         store.view_parquet(build.folder, VIEWS)
         with progress.stage("derive positives anew"):
@@ -128,18 +160,40 @@ def _check_content(
             findings.append(run_checks(store))
         with progress.stage("compute ids, distances, order and statistics anew"):
             findings += [check_rows(evidence), check_stats(evidence)]
+        return findings + _check_negatives(evidence, checking)
+
+
+def _check_negatives(evidence: Evidence, checking: _Checking) -> list[pl.DataFrame]:
+    """Return what is found of each strategy that the build has."""
+    findings, progress, strategies = [], checking.progress, checking.build.strategies
+    if "random" in strategies:
         with progress.stage("draw random negatives anew") as stage:
             findings.append(check_random(evidence, stage))
+    if "levenshtein" in strategies:
         with progress.stage("search a sample by brute force") as stage:
-            findings.append(check_nearest(evidence, sample, stage))
+            findings.append(check_nearest(evidence, checking.sample, stage))
+    if checking.named is not None:
+        space = embedded(
+            checking.named,
+            evidence.positives,
+            evidence.space,
+            progress,
+            threads=checking.threads,
+            cache=checking.cache,
+        )
+        evidence = replace(evidence, space=space)
+        with progress.stage("compute similarities anew"):
+            findings.append(check_similarities(evidence))
+        with progress.stage("compare a sample of vectors by brute force") as stage:
+            findings.append(check_most_similar(evidence, checking.sample, stage))
     return findings
 
 
-def _columns(name: str) -> dict[str, pl.DataType | type[pl.DataType]]:
-    """Return the columns that a file of a build has."""
+def _schema(name: str) -> pl.Schema:
+    """Return the columns of a file of a build that holds no pairs."""
     if name.startswith("terminology/"):
-        return CANONICAL_TABLES[Path(name).stem]
-    return STATS_COLUMNS if name == "stats.parquet" else PAIR_COLUMNS
+        return pl.Schema(CANONICAL_TABLES[Path(name).stem])
+    return pl.Schema(STATS_COLUMNS)
 
 
 def _counted(places: list[str]) -> tuple[int, str]:

@@ -1,0 +1,63 @@
+"""Embedding negatives: the second term is the one of highest cosine that is still allowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from medsim.errors import OptionError
+from medsim.negatives import STRATEGIES
+from medsim.negatives.candidates import CandidateSource
+from medsim.negatives.served import ServedNegatives
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.kernels.types import Ids
+    from medsim.negatives import Embedding, Found, SetNegatives, TermSpace
+    from medsim.negatives.candidates import Search
+
+
+def embedding_negatives(
+    space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
+) -> SetNegatives:
+    """Return what serves first terms the nearest by cosine, compared in single precision.
+
+    It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with
+    the cosine of an embedding for the distance, so it finds what that embedding confuses. A term
+    without a vector is no candidate, and as a first term gets none. See
+    ``medsim.negatives.Strategy``.
+
+    Raises:
+        OptionError: the space has no embedding.
+    """
+    del known
+    embedding = space.embedding
+    if embedding is None:
+        raise OptionError("embedding negatives need an embedding of the terms")
+
+    def source_of(name: str, pool_ids: Ids) -> CandidateSource:
+        term_ids = pool_ids[embedding.rows[pool_ids] >= 0]
+        return CandidateSource(
+            name, term_ids, lambda: _laid_out(space, embedding, term_ids, seed, threads)
+        )
+
+    return ServedNegatives(space, source_of)
+
+
+def _laid_out(
+    space: TermSpace, embedding: Embedding, term_ids: Ids, seed: int, threads: int
+) -> Search:
+    from medsim.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which other strategies spare
+
+    rows = embedding.rows[term_ids]
+    every = len(rows) == len(embedding.vectors)  # then they are in the same order: no copy
+    return CosineSearch(
+        embedding.vectors if every else embedding.vectors[rows],
+        space.components[term_ids],
+        space.hashes[term_ids],
+        seed=seed,
+        threads=threads,
+    )
+
+
+STRATEGIES.register("embedding", embedding_negatives)
