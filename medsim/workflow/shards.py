@@ -103,17 +103,8 @@ def build_shard(  # noqa: PLR0913 — an argument an option
 
 def run_shard(config: BuildConfig, shard: Shard, progress: Progress) -> pl.DataFrame:
     """Return the size of the shard that a config asks for; see ``build_shard``."""
+    _check_negatives(config)
     config.check()
-    if "embedding" in config.negatives:
-        raise OptionError(
-            "--shard shares out the search for Levenshtein negatives; build embedding negatives in "
-            "one piece"
-        )
-    if "levenshtein" not in config.negatives:
-        raise OptionError(
-            "--shard shares out the search for Levenshtein negatives, which --negatives "
-            f"{','.join(config.strategies)} does not ask for; leave it out"
-        )
     if config.dask is not None:
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
     out = resolved(config.out)
@@ -134,6 +125,20 @@ def run_shard(config: BuildConfig, shard: Shard, progress: Progress) -> pl.DataF
     n_candidates = sum(len(one.term2_ids) for one in found)
     row = (str(shard), n_firsts, n_candidates, str(folder.path(shard)))
     return pl.DataFrame([row], schema=_SHARD_SCHEMA, orient="row")
+
+
+def _check_negatives(config: BuildConfig) -> None:
+    """Raise OptionError if there is nothing to share out, or something that cannot be."""
+    if "embedding" in config.negatives:
+        raise OptionError(
+            "--shard shares out the search for Levenshtein negatives; build embedding negatives in "
+            "one piece"
+        )
+    if "levenshtein" not in config.negatives:
+        raise OptionError(
+            "--shard shares out the search for Levenshtein negatives, which --negatives "
+            f"{','.join(config.negatives)} does not ask for; leave it out"
+        )
 
 
 def merge(

@@ -1,4 +1,4 @@
-"""Levenshtein and random negatives of invented sets, against the greedy rule by brute force."""
+"""Negatives of invented sets by every strategy, against the greedy rule by brute force."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ from oracles.datasets import (
     SetKey,
     check_negatives,
     components,
+    farness,
     greedy_levenshtein,
+    greedy_nearest,
 )
 from oracles.hashing import mixed, term_hash, tie_hash
 
+from medsim import config
+from medsim.errors import OptionError
 from medsim.negatives import (
     STRATEGIES,
+    Embedding,
     Found,
     PositiveSet,
     SetNegatives,
@@ -40,8 +45,33 @@ if TYPE_CHECKING:
 
 Positives = dict[SetKey, list[Pair]]
 Texts = dict[SetKey, list[tuple[str, str]]]
+Vectors = dict[str, list[float] | None]
 
 ONE_SET: SetKey = ("fsn_syn", "easy")
+
+
+def vector_of(term: str, n_dimensions: int = 2) -> list[float] | None:
+    """Return a vector invented from the text: small numbers, many ties, and none of some terms."""
+    word = term_hash(term)
+    if word % 7 == 0:
+        return None
+    return [float((word >> (8 * at + 3)) % 3) - 1 for at in range(n_dimensions)]
+
+
+def vectors_of(positives: Positives, bystanders: Iterable[str] = ()) -> Vectors:
+    """Return a vector of every term."""
+    terms = {text for pairs in positives.values() for pair in pairs for text in pair[:2]}
+    return {term: vector_of(term) for term in {*terms, *bystanders}}
+
+
+def embedding_of(terms: Sequence[str], vectors: Vectors) -> Embedding:
+    """Return the vectors of terms as arrays."""
+    known = [row for row, term in enumerate(terms) if vectors[term] is not None]
+    rows = np.full(len(terms), -1, np.int32)
+    rows[known] = np.arange(len(known))
+    n_dimensions = len(next((one for one in vectors.values() if one is not None), ()))
+    found = np.array([vectors[terms[row]] for row in known], np.float32)
+    return Embedding(vectors=found.reshape(len(known), n_dimensions), rows=rows)
 
 
 class CountingStage(Stage):
@@ -66,6 +96,7 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     shared: bool = False,
     search: Callable[[TermSpace, list[PositiveSet]], list[Found]] | None = None,
     stage: Stage | None = None,
+    vectors: Vectors | None = None,
 ) -> Texts:
     """Return the negatives of every set, made in the stated order as a build does.
 
@@ -78,11 +109,15 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
         shared: whether all sets draw from all terms, those of no pair among them.
         search: what is known before the first set is made.
         stage: told of progress.
+        vectors: of terms, for embedding negatives; by default ``vector_of`` each.
     """
     terms = sorted({text for pairs in positives.values() for pair in pairs for text in pair[:2]})
     terms = sorted({*terms, *bystanders})
     ids = {term: row for row, term in enumerate(terms)}
     space = term_space(terms, positives)
+    if strategy == "embedding":
+        chosen = vectors or {term: vector_of(term) for term in terms}
+        space = replace(space, embedding=embedding_of(terms, chosen))
     if shared:
         space = replace(space, pool=np.arange(len(terms), dtype=np.int32))
     sets = {
@@ -248,13 +283,17 @@ def test_first_terms_get_fewer_negatives_where_candidates_run_out() -> None:
 
 def test_nothing_is_found_where_everything_is_linked() -> None:
     linked = [Pair("a", "b", "1", "1"), Pair("b", "c", "1", "1"), Pair("d", "C", "2", "2")]
-    for strategy in ("levenshtein", "random"):
+    for strategy in STRATEGIES.all():
         assert negatives_of(strategy, {ONE_SET: linked}) == {ONE_SET: []}
 
 
 def test_an_empty_set_has_no_negatives() -> None:
-    for strategy in ("levenshtein", "random"):
+    for strategy in STRATEGIES.all():
         assert negatives_of(strategy, {ONE_SET: []}) == {ONE_SET: []}
+
+
+def test_a_config_knows_every_strategy() -> None:
+    assert sorted(config.STRATEGIES) == list(STRATEGIES.all())
 
 
 def test_levenshtein_negatives_follow_the_seed_in_ties_only() -> None:
@@ -438,10 +477,98 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
     assert max(drawn[text] for text in ids if text.startswith("a")) <= 14  # the mean is 2
 
 
-# Both
+# Embedding
 
 
-@pytest.mark.parametrize("strategy", ["levenshtein", "random"])
+def like(positives: Positives, seed: int, bystanders: Iterable[str] | None = None) -> Texts:
+    """Return the embedding negatives by brute force."""
+    own = {text for pairs in positives.values() for pair in pairs for text in pair[:2]}
+    return greedy_nearest(
+        positives,
+        farness(vectors_of(positives, bystanders or ())),
+        lambda first, candidate: tie_hash(seed, first, candidate),
+        None if bystanders is None else {*own, *bystanders},
+    )
+
+
+@given(positive_sets(), st.integers(0, (1 << 63) - 1))
+def test_embedding_negatives_are_those_of_the_greedy_rule(positives: Positives, seed: int) -> None:
+    assert negatives_of("embedding", positives, seed=seed) == like(positives, seed)
+
+
+@pytest.mark.parametrize(("n_concepts", "n_names"), [(2, 9), (5, 8), (26, 3), (12, 12)])
+def test_many_first_terms_may_be_most_similar_to_the_same_few(
+    n_concepts: int, n_names: int
+) -> None:
+    positives = crowd(n_concepts, n_names)
+    found = negatives_of("embedding", positives, seed=3)
+    assert found == like(positives, 3)
+    vectors = vectors_of(positives)
+    assert check_negatives(positives, found, "embedding", vectors=vectors) == []
+
+
+@given(
+    positive_sets(),
+    st.lists(st.text("ab", min_size=1, max_size=5), max_size=8),
+    st.integers(0, (1 << 63) - 1),
+)
+def test_embedding_negatives_of_a_shared_pool_are_those_of_the_greedy_rule(
+    positives: Positives, bystanders: list[str], seed: int
+) -> None:
+    found = negatives_of("embedding", positives, seed=seed, bystanders=bystanders, shared=True)
+
+    assert found == like(positives, seed, bystanders)
+
+
+def test_a_term_without_a_vector_is_no_candidate_and_gets_no_negatives() -> None:
+    pairs = [Pair(name, f"{name}s", "", "") for name in ("ash", "beech", "cedar", "fir")]
+    near, far = [1.0, 0.0], [-1.0, 0.1]
+    vectors: Vectors = {"ash": near, "ashs": near, "cedar": far, "cedars": None, "fir": None}
+    vectors |= {"beech": None, "beechs": near, "firs": far}
+
+    found = negatives_of("embedding", {ONE_SET: pairs}, vectors=vectors)[ONE_SET]
+
+    assert found == [("ash", "beechs"), ("cedar", "firs")]
+
+
+def test_a_list_of_similar_terms_that_runs_dry_is_searched_again() -> None:
+    # All spokes point where the hub does, and away from one another, so each takes the hub; it is
+    # served last, and finds its nearest taken, first 3 of 3, then 12 of 12.
+    vectors: Vectors = {"hub": [1.0] * 14}
+    for at in range(14):
+        vectors[f"a spoke {at:02}"] = [10.0 * (at == axis) + 0.1 for axis in range(14)]
+    pairs = [Pair(name, f"{name} again", "", "") for name in vectors]
+    vectors |= {pair.term2: [-1.0] * 14 for pair in pairs}
+    stage = CountingStage()
+
+    found = negatives_of("embedding", {ONE_SET: sorted(pairs)}, vectors=vectors, stage=stage)
+
+    assert [second for _, second in found[ONE_SET][:14]] == ["hub"] * 14
+    assert found[ONE_SET][14][0] == "hub"
+    assert stage.totals == [15, 1, 1]
+    assert check_negatives({ONE_SET: pairs}, found, "embedding", vectors=vectors) == []
+
+
+def test_zero_vectors_are_as_far_as_what_stands_at_right_angles() -> None:
+    pairs = [Pair(name, f"{name}s", "", "") for name in ("ash", "beech", "cedar")]
+    vectors: Vectors = {text: [-1.0, 0.0] for pair in pairs for text in pair[:2]}
+    vectors |= {"ash": [1.0, 0.0], "cedars": [0.0, 0.0]}
+
+    found = negatives_of("embedding", {ONE_SET: pairs}, vectors=vectors)[ONE_SET]
+
+    assert found[0] == ("ash", "cedars")
+
+
+def test_a_space_without_vectors_is_refused() -> None:
+    space = term_space(["a", "b"], {})
+    with pytest.raises(OptionError, match="need an embedding"):
+        STRATEGIES.get("embedding")(space, seed=0, threads=1)
+
+
+# All
+
+
+@pytest.mark.parametrize("strategy", config.STRATEGIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_neither_threads_nor_other_terms_of_the_terminology_matter(
     strategy: str, seed: int
@@ -452,12 +579,13 @@ def test_neither_threads_nor_other_terms_of_the_terminology_matter(
         ("syn_syn", "easy"): crowd(20, 4)[ONE_SET],
     }
     alone = negatives_of(strategy, positives, seed=seed)
-    assert negatives_of(strategy, positives, seed=seed, threads=3) == alone
+    assert negatives_of(strategy, positives, seed=seed, threads=2) == alone
+    assert negatives_of(strategy, positives, seed=seed, threads=5) == alone
     bystanders = [f"{chr(0x41 + mixed(n) % 26)}ab{n}" for n in range(200)]
     assert negatives_of(strategy, positives, seed=seed, bystanders=bystanders) == alone
 
 
-@pytest.mark.parametrize("strategy", ["levenshtein", "random"])
+@pytest.mark.parametrize("strategy", config.STRATEGIES)
 def test_syn_syn_may_repeat_the_negatives_of_fsn_syn_and_no_others(strategy: str) -> None:
     names = [Pair("aa", "aa1", "1", "1"), Pair("bb", "bb1", "2", "2")]
     contained = negatives_of(strategy, {("fsn_syn", "easy"): names, ("syn_syn", "easy"): names})
@@ -466,4 +594,6 @@ def test_syn_syn_may_repeat_the_negatives_of_fsn_syn_and_no_others(strategy: str
     keys: list[SetKey] = [("replaced_by", "easy"), ("same_as", "easy"), ("syn_syn", "easy")]
     found = negatives_of(strategy, dict.fromkeys(keys, names))
     assert [len(found[key]) for key in keys] == [2, 1, 0]
-    assert check_negatives(dict.fromkeys(keys, names), found, strategy) == []
+    vectors = {text: vector_of(text) for pair in names for text in pair[:2]}
+    sets = dict.fromkeys(keys, names)
+    assert check_negatives(sets, found, strategy, vectors=vectors) == []

@@ -5,7 +5,9 @@ that begins with "Reading" says which way was taken.
 """
 
 import functools
+import math
 import re
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -455,6 +457,43 @@ def lower_distance(a: str, b: str) -> int:
     return levenshtein(a.lower(), b.lower())
 
 
+Vector = Sequence[float]
+
+
+def single(value: float) -> float:
+    """Return a number rounded to single precision."""
+    rounded: float = struct.unpack("f", struct.pack("f", value))[0]
+    return rounded
+
+
+def mean_vector(words: Sequence[Vector]) -> Vector | None:
+    """Return the mean of the vectors of a term's words in single precision; None of no words."""
+    if not words:
+        return None
+    return [single(math.fsum(values) / len(words)) for values in zip(*words, strict=True)]
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """Return the cosine of two vectors, rounded to single precision; 0 where one is zero."""
+    product = math.fsum(x * y for x, y in zip(a, b, strict=True))
+    lengths = math.sqrt(math.fsum(x * x for x in a)) * math.sqrt(math.fsum(y * y for y in b))
+    return single(product / lengths) if lengths > 0 else 0.0
+
+
+def farness(vectors: Mapping[str, Vector | None]) -> "Distance":
+    """Return the distance that embedding negatives go by: less for a higher cosine.
+
+    Args:
+        vectors: of terms; None, or nothing, of a term that has none.
+    """
+
+    def distance(term: str, other: str) -> float | None:
+        a, b = vectors.get(term), vectors.get(other)
+        return None if a is None or b is None else -cosine(a, b)
+
+    return distance
+
+
 def difficulty(pair: Pair) -> str:
     """Return ``easy`` or ``hard``: rule 7."""
     return "easy" if lower_distance(pair.term1, pair.term2) <= 5 else "hard"
@@ -495,6 +534,7 @@ def components(found: Mapping[str, Iterable[Pair]]) -> dict[str, int]:
 
 PositivesBySet = Mapping[SetKey, Iterable[Pair]]
 Negatives = Sequence[tuple[str, str]]
+Distance = Callable[[str, str], float | None]  # None of terms that cannot be compared
 
 
 def greedy_levenshtein(
@@ -502,11 +542,22 @@ def greedy_levenshtein(
     tie_hash: Callable[[str, str], int],
     shared_pool: Iterable[str] | None = None,
 ) -> dict[SetKey, list[tuple[str, str]]]:
-    """Return the levenshtein negatives of each set, in the order in which they are taken.
+    """Return the levenshtein negatives of each set; see ``greedy_nearest``."""
+    return greedy_nearest(positives_by_set, lower_distance, tie_hash, shared_pool)
+
+
+def greedy_nearest(
+    positives_by_set: PositivesBySet,
+    distance_of: Distance,
+    tie_hash: Callable[[str, str], int],
+    shared_pool: Iterable[str] | None = None,
+) -> dict[SetKey, list[tuple[str, str]]]:
+    """Return the nearest negatives of each set, in the order in which they are taken.
 
     Args:
         positives_by_set: Positives by (dataset, difficulty). They are served in the stated order,
             whatever the mapping's; components are those of all of them together.
+        distance_of: The distance of a first term and a candidate; one without is no candidate.
         tie_hash: The hash of (first term, candidate), both exact texts.
         shared_pool: The terms that all sets draw from; each set's own by default.
     """
@@ -527,8 +578,9 @@ def greedy_levenshtein(
                 and frozenset((term, candidate)) not in barred
             ]
             ranked = sorted(
-                (lower_distance(term, candidate), tie_hash(term, candidate), candidate)
+                (distance, tie_hash(term, candidate), candidate)
                 for candidate in allowed
+                if (distance := distance_of(term, candidate)) is not None
             )
             for _, _, candidate in ranked[:n_wanted]:
                 taken[key].append((term, candidate))
@@ -541,21 +593,24 @@ def check_negatives(
     negatives_by_set: Mapping[SetKey, Negatives],
     strategy: str,
     shared_pool: Iterable[str] | None = None,
+    vectors: Mapping[str, Vector | None] | None = None,
 ) -> list[str]:
     """Return what is wrong with negatives, a sentence each; an empty list when all is well.
 
-    The order of the negatives within a set does not matter. Of ``levenshtein``, the greedy choice
-    is replayed: no allowed candidate may be strictly nearer than one that was taken, so ties may
-    have been broken in any way.
+    The order of the negatives within a set does not matter. Of all but ``random``, the greedy
+    choice is replayed: no allowed candidate may be strictly nearer than one that was taken, so ties
+    may have been broken in any way.
 
     Args:
         positives_by_set: Positives by (dataset, difficulty), of all sets.
         negatives_by_set: (first term, second term) by (dataset, difficulty).
-        strategy: ``random`` or ``levenshtein``.
+        strategy: ``random``, ``levenshtein`` or ``embedding``.
         shared_pool: The terms that all sets draw from; each set's own by default.
+        vectors: Of terms, for ``embedding``.
     """
-    if strategy not in ("random", "levenshtein"):
-        raise ValueError(f"the strategy is {strategy!r}, not random or levenshtein")
+    if strategy not in ("random", "levenshtein", "embedding"):
+        raise ValueError(f"the strategy is {strategy!r}, not random, levenshtein or embedding")
+    distance_of = lower_distance if strategy == "levenshtein" else farness(vectors or {})
     component_of = _components_of_sets(positives_by_set)
     problems = [
         f"{_name(key)}: there are negatives and no positive set"
@@ -572,10 +627,10 @@ def check_negatives(
             *_problems_of_repeats(negatives, barred),
             *_problems_of_counts(pairs, negatives),
         ]
-        if strategy == "levenshtein":
-            found += _problems_of_greed(pairs, pool, negatives, component_of, barred)
-        else:
+        if strategy == "random":
             found += _problems_of_shortfalls(pairs, pool, negatives, component_of, barred)
+        else:
+            found += _problems_of_greed(pairs, pool, negatives, component_of, barred, distance_of)
         problems += [f"{_name(key)}: {problem}" for problem in found]
     return problems
 
@@ -642,6 +697,7 @@ def _problems_of_greed(
     negatives: Negatives,
     component_of: Mapping[str, int],
     barred: set[frozenset[str]],
+    distance_of: Distance,
 ) -> Iterator[str]:
     """Yield the first terms that passed over a nearer candidate, or were served too few."""
     seen = set(barred)
@@ -653,11 +709,16 @@ def _problems_of_greed(
             if candidate not in chosen
             and _is_allowed(term, candidate, component_of)
             and frozenset((term, candidate)) not in seen
+            and distance_of(term, candidate) is not None
         ]
-        furthest = max((lower_distance(term, other) for other in chosen), default=0)
+        taken = {other: distance_of(term, other) for other in chosen}
+        for other, distance in taken.items():
+            if distance is None:
+                yield f"{term!r} and {other!r} cannot be compared"
+        furthest = max((near for near in taken.values() if near is not None), default=-math.inf)
         for candidate in left:
-            distance = lower_distance(term, candidate)
-            if distance < furthest:
+            distance = distance_of(term, candidate)
+            if distance is not None and distance < furthest:
                 yield f"{term!r} passed over {candidate!r} at {distance} for one at {furthest}"
         if len(chosen) < n_wanted and left:
             found = f"{len(chosen)} negatives for {n_wanted} positives"

@@ -22,11 +22,15 @@ from oracles.datasets import (
     SetKey,
     check_negatives,
     components,
+    cosine,
     difficulty,
     drop_mark,
     drop_tag,
+    farness,
     greedy_levenshtein,
+    greedy_nearest,
     levenshtein,
+    mean_vector,
     one_direction,
     parse_obo,
     positive_sets,
@@ -34,6 +38,7 @@ from oracles.datasets import (
     positives_obo,
     read_obo,
     read_release,
+    single,
     state_as_of,
     terminology_pool,
 )
@@ -815,12 +820,33 @@ def test_check_replays_the_greedy_choice_whatever_the_ties() -> None:
     ]
 
 
+def test_cosines_and_means_are_what_can_be_worked_out_by_hand() -> None:
+    assert cosine([3, 4], [4, 3]) == pytest.approx(0.96, abs=1e-7)
+    assert cosine([3, 4], [4, 3]) == cosine([0.3, 0.4], [40, 30]) != 0.96
+    assert cosine([0, 0], [1, 0]) == 0
+    assert mean_vector([[1, 0], [0, 1], [0, 0]]) == [single(1 / 3)] * 2
+    assert mean_vector([]) is None
+
+
+def test_check_replays_the_choice_of_the_most_similar() -> None:
+    key = ("fsn_syn", "easy")
+    vectors = {"bat": [1, 0], "bats": None, "cat": [1, 1], "cats": [-1, 0], "cot": [0, 1]}
+    greedy = greedy_nearest({key: BATS}, farness(vectors), lambda _, __: 0)
+    assert greedy == {key: [("bat", "cat"), ("cat", "cot"), ("cot", "bat")]}
+    assert check_negatives({key: BATS}, greedy, "embedding", vectors=vectors) == []
+    passed_over = [("bat", "cat"), ("cat", "bats"), ("cot", "cats")]
+    assert check_negatives({key: BATS}, {key: passed_over}, "embedding", vectors=vectors) == [
+        "fsn_syn/easy: 'cat' and 'bats' cannot be compared",
+        "fsn_syn/easy: 'cot' passed over 'cat' at -0.7071067690849304 for one at -0.0",
+    ]
+
+
 def test_check_refuses_unknown_sets_and_strategies() -> None:
     key = ("fsn_syn", "easy")
     assert check_negatives({}, {key: []}, "random") == [
         "fsn_syn/easy: there are negatives and no positive set"
     ]
-    with pytest.raises(ValueError, match="'nearest', not random or levenshtein"):
+    with pytest.raises(ValueError, match="'nearest', not random, levenshtein or embedding"):
         check_negatives({}, {}, "nearest")
     with pytest.raises(ValueError, match="are no positive sets"):
         check_negatives({("fsn_syn", "medium"): []}, {}, "random")

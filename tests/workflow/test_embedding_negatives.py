@@ -1,0 +1,465 @@
+"""Builds with embedding negatives: against an oracle, by verification, and what options say."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_text
+from fixtures.release import Release, edge_release, random_release, small_release
+from oracles import datasets as oracle
+from oracles.hashing import term_hash, tie_hash
+
+import medsim
+from medsim.config import STRATEGIES
+from medsim.manifest import fingerprint
+
+RELEASES = {
+    "small": small_release,
+    "edge": edge_release,
+    "random": lambda: random_release(20, 60),
+}
+EVERY_FIRST_TERM = 1_000_000
+SEED = 3
+PATIENCE = 120  # seconds until a condition that must come has not come
+FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=embedding/data.parquet"
+SET = "pairs/dataset=syn_syn/difficulty=hard/negatives=embedding/data.parquet"
+
+
+def vector_of(term: str) -> list[float] | None:
+    """Return an invented vector: many tie, some are scaled, and an eighth of the terms has none."""
+    word = term_hash(term)
+    if word % 8 == 0:
+        return None
+    scale = (0.5, 1.0, 1.0, 3.0)[(word >> 40) % 4]
+    return [scale * (float((word >> (8 * at + 3)) % 3) - 1) for at in range(4)]
+
+
+def write_vectors(path: Path, vectors: Mapping[str, Sequence[float] | None]) -> Path:
+    known = {term: vector for term, vector in sorted(vectors.items()) if vector is not None}
+    schema = {"term": pl.String, "vector": pl.List(pl.Float32)}
+    pl.DataFrame([list(known), list(known.values())], schema=schema).write_parquet(path)
+    return path
+
+
+def negatives_of(build: medsim.Build) -> dict[oracle.SetKey, list[tuple[str, str]]]:
+    found: dict[oracle.SetKey, list[tuple[str, str]]] = {key: [] for key in oracle.SET_ORDER}
+    pairs = build.pairs(negatives="embedding").filter(pl.col("label") == 0).collect()
+    for row in pairs.iter_rows(named=True):
+        found[row["dataset"], row["difficulty"]].append((row["term1"], row["term2"]))
+    return {key: sorted(pairs) for key, pairs in found.items()}
+
+
+@pytest.fixture(scope="module", params=RELEASES, ids=str)
+def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("embedding")
+    RELEASES[request.param]().write_folder(folder / "release", "Full")
+    rows = oracle.read_release(folder / "release")
+    pool = oracle.terminology_pool(rows)
+    vectors = {term: vector_of(term) for term in pool}
+    write_vectors(folder / "terms.parquet", vectors)
+    return folder, oracle.positive_sets(oracle.positives(rows)), pool, vectors
+
+
+@pytest.mark.parametrize("pool", ["set", "terminology"])
+def test_embedding_negatives_are_the_most_similar_allowed_terms(
+    release, tmp_path: Path, pool: str
+) -> None:
+    folder, positives, terms, vectors = release
+    shared = terms if pool == "terminology" else None
+
+    build = medsim.build(
+        folder / "release",
+        tmp_path / "out",
+        pool=pool,
+        seed=SEED,
+        negatives=["embedding"],
+        embedding=f"own={folder / 'terms.parquet'},case=keep",
+    )
+
+    expected = oracle.greedy_nearest(
+        positives, oracle.farness(vectors), lambda a, b: tie_hash(SEED, a, b), shared
+    )
+    found = negatives_of(build)
+    assert found == {key: sorted(pairs) for key, pairs in expected.items()}
+    assert oracle.check_negatives(positives, found, "embedding", shared, vectors) == []
+    n_missing = {key: len(positives[key]) - len(found[key]) for key in found}
+    stats = build.stats().select("dataset", "difficulty", "shortfall")
+    assert {row[:2]: row[2] for row in stats.iter_rows()} == n_missing
+    assert build.manifest.shortfall == sum(n_missing.values())
+    assert medsim.verify(build.folder, sample=EVERY_FIRST_TERM).findings["violations"].sum() == 0
+
+
+def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
+    release, tmp_path: Path
+) -> None:
+    folder, _, _, vectors = release
+
+    build = medsim.build(
+        folder / "release",
+        tmp_path / "out",
+        negatives=["embedding"],
+        embedding=f"own={folder / 'terms.parquet'},case=keep",
+    )
+
+    pairs = build.pairs().collect()
+    assert pairs.columns[7] == "similarity"
+    assert pairs.schema["similarity"] == pl.Float32
+    for row in pairs.iter_rows(named=True):
+        assert row["distance"] == oracle.lower_distance(row["term1"], row["term2"])
+        a, b = vectors[row["term1"]], vectors[row["term2"]]
+        expected = None if a is None or b is None else oracle.cosine(a, b)
+        assert row["similarity"] == expected
+    assert pairs.filter(pl.col("label") == 0)["similarity"].null_count() == 0
+    used = {text for side in ("term1", "term2") for text in pairs[side]}
+    firsts = set(pairs.filter(pl.col("label") == 1)["term1"])
+    skipped = {one["reason"]: one["n_rows"] for one in build.manifest.skipped}
+    for said, of in (("no candidate", used), ("gets no embedding negatives", firsts)):
+        (n_rows,) = (n for reason, n in skipped.items() if said in reason)
+        assert n_rows == sum(vectors[term] is None for term in of)
+    assert any("have no vector in own" in warning for warning in build.manifest.warnings)
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a release and vectors of most of its words."""
+    folder = tmp_path_factory.mktemp("words")
+    random_release(5, 120).write_zip(folder / "release.zip", "Full")
+    rows = medsim.build(folder / "release.zip", folder / "plain").table("description").collect()
+    draw = np.random.default_rng(1)
+    named = sorted({word for term in rows["term"] for word in term.lower().split()})
+    vectors = {word: draw.integers(-2, 3, 5).astype(float).tolist() for word in named[::2]}
+    write_text(folder / "words.vec", vectors, header=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def every(words: Path) -> medsim.Build:
+    """A build with all strategies, made by one thread."""
+    return medsim.build(
+        words / "release.zip",
+        words / "every",
+        negatives=["embedding", "random", "levenshtein"],
+        embedding=f"own={words / 'words.vec'}",
+        threads=1,
+    )
+
+
+def test_other_strategies_make_the_rows_that_they_make_alone(words: Path, every) -> None:
+    plain = medsim.open(words / "plain").manifest
+    names = [stage["name"] for stage in every.manifest.stages]
+    made = [name.rsplit("/", 1)[1] for name in names if name.startswith("make")]
+
+    assert every.manifest.options["strategies"] == list(STRATEGIES) == list(every.strategies)
+    assert made == sorted(made, key=STRATEGIES.index)
+    assert "embedding" not in plain.options
+    assert plain.options["strategies"] == ["random", "levenshtein"]
+    for name, output in plain.outputs.items():
+        assert name == "stats.parquet" or every.manifest.outputs[name] == output
+    assert every.stats().height == 30
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_change_no_row(words: Path, every, tmp_path: Path, threads: int) -> None:
+    build = medsim.build(
+        words / "release.zip",
+        tmp_path / "out",
+        negatives=["embedding"],
+        embedding=f"own={words / 'words.vec'}",
+        threads=threads,
+    )
+
+    found = {name: one for name, one in build.manifest.outputs.items() if name != "stats.parquet"}
+    assert found.items() <= every.manifest.outputs.items()
+    assert len(found) == 14
+
+
+def test_an_evaluation_under_the_same_embedding_sees_the_same_similarities(
+    words: Path, every, tmp_path: Path
+) -> None:
+    medsim.evaluate(
+        every.folder,
+        {"own": words / "words.vec"},
+        tmp_path / "results",
+        metrics=["avg_cos"],
+        resamples=100,
+    )
+
+    evaluation = medsim.Evaluation(tmp_path / "results")
+    seen = evaluation.scores().select("pair_id", score="similarity").collect()
+    pairs = every.pairs(negatives="embedding").collect()
+    both = pairs.join(seen, on="pair_id", how="left", maintain_order="left")
+    assert pairs.height > 300
+    assert both["similarity"].null_count() > 0
+    assert both["similarity"].equals(both["score"].alias("similarity"))
+
+
+def test_similarity_is_null_in_other_sets_and_no_column_without_embedding_negatives(
+    words: Path, every
+) -> None:
+    plain = medsim.open(words / "plain")
+    n_known = "select negatives, count(similarity) > 0 as known from pair group by negatives"
+
+    assert sorted(every.sql(n_known).rows()) == [
+        ("embedding", True),
+        ("levenshtein", False),
+        ("random", False),
+    ]
+    pairs = every.pairs().collect()
+    assert pairs.height == every.sql("from pair select count(*)").item()
+    assert pairs.filter(pl.col("negatives") != "embedding")["similarity"].null_count() > 0
+    assert "similarity" not in every.pairs(negatives="random").collect_schema()
+    assert "similarity" not in plain.pairs().collect_schema()
+    with pytest.raises(medsim.MedsimError, match="similarity"):
+        plain.sql("select similarity from pair")
+    with pytest.raises(medsim.MedsimError, match=r"'embedding'.*known: random, levenshtein"):
+        plain.pairs(negatives="embedding")
+
+
+def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, words) -> None:
+    manifest = every.manifest
+
+    named = manifest.options["embedding"]
+    assert (named["name"], named["options"]) == ("own", {})
+    assert len(named["fingerprint"]) == 64
+    assert manifest.embedding == {
+        "path": str(words / "words.vec"),
+        "format": "word2vec-text",
+    }
+    for path in every.folder.rglob("*.parquet"):
+        metadata = pl.read_parquet_metadata(path)
+        assert json.loads(metadata["options"])["embedding"] == named
+        assert str(words) not in str(metadata)
+
+
+# What fits together
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"negatives": ["embedding"]}, "add --embedding NAME=PATH"),
+        ({"embedding": "own=x.vec"}, "add --negatives random,levenshtein,embedding"),
+        ({"negatives": ["embeding"], "embedding": "own=x"}, "did you mean embedding"),
+        ({"negatives": ["random", "random"]}, "names random twice"),
+        ({"negatives": []}, "names none; known: random, levenshtein, embedding"),
+        ({"negatives": ["random"], "dask": "local"}, "--negatives random does not ask for"),
+        ({"negatives": ["embedding"], "embedding": "x.vec"}, "is not NAME=PATH"),
+        ({"negatives": ["embedding"], "embedding": "own=no.vec"}, "no.vec does not exist"),
+    ],
+)
+def test_options_that_do_not_fit_are_met_with_what_mends_them(
+    words: Path, tmp_path: Path, options, says: str
+) -> None:
+    with pytest.raises(medsim.MedsimError, match=says):
+        medsim.build(words / "release.zip", tmp_path / "out", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_shards_share_out_levenshtein_negatives_alone(words: Path, tmp_path: Path) -> None:
+    with pytest.raises(medsim.MedsimError, match="build embedding negatives in one piece"):
+        medsim.build_shard(
+            words / "release.zip",
+            tmp_path / "out",
+            shard="1/2",
+            negatives=["levenshtein", "embedding"],
+        )
+    with pytest.raises(medsim.MedsimError, match="--negatives random does not ask for"):
+        medsim.build_shard(
+            words / "release.zip", tmp_path / "out", shard="1/2", negatives=["random"]
+        )
+
+
+def test_shards_of_one_strategy_are_merged_to_its_sets(words: Path, tmp_path: Path) -> None:
+    for shard in ("1/2", "2/2"):
+        medsim.build_shard(
+            words / "release.zip", tmp_path / "out", shard=shard, negatives=["levenshtein"]
+        )
+
+    build = medsim.merge(tmp_path / "out")
+
+    assert build.strategies == ("levenshtein",)
+    assert build.stats().height == 10
+    plain = medsim.open(words / "plain").manifest.outputs
+    for name, output in build.manifest.outputs.items():
+        assert name == "stats.parquet" or plain[name] == output
+
+
+# Verification
+
+
+def alone(words: Path, out: Path) -> Path:
+    """Make a build with embedding negatives alone, of an embedding beside it."""
+    shutil.copy(words / "words.vec", out.with_suffix(".vec"))
+    medsim.build(
+        words / "release.zip",
+        out,
+        negatives=["embedding"],
+        embedding=f"own={out.with_suffix('.vec')},coverage=all",
+    )
+    return out
+
+
+@pytest.fixture(scope="module")
+def pristine(words: Path) -> Path:
+    return alone(words, words / "pristine")
+
+
+def changed_set(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    """Change the rows of a set, and the manifest with them."""
+    changed = change(pl.read_parquet(folder / SET, hive_partitioning=False))
+    changed.write_parquet(folder / SET)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["outputs"][SET] = {"rows": changed.height, "fingerprint": fingerprint(changed)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def with_a_farther_negative(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Give a first term the least similar second term that stands in any negative."""
+    negative = pairs.with_row_index().filter(pl.col("label") == 0).sort("similarity", "index")
+    far, near = negative.row(0, named=True), negative.row(-1, named=True)
+    assert near["term1"] != far["term1"]
+    row = pl.int_range(pairs.height) == near["index"]
+    return pairs.with_columns(
+        pl.when(row).then(pl.lit(far[name])).otherwise(name).alias(name)
+        for name in ("term2", "concept2")
+    )
+
+
+def with_a_negative_too_few(pairs: pl.DataFrame) -> pl.DataFrame:
+    return pairs.filter(pl.int_range(pairs.height) != pairs["label"].index_of(0))
+
+
+def with_another_similarity(pairs: pl.DataFrame) -> pl.DataFrame:
+    row = pl.int_range(pairs.height) == pairs["similarity"].is_not_null().arg_max()
+    near = pl.col("similarity") - 0.00001
+    return pairs.with_columns(pl.when(row).then(near).otherwise("similarity").alias("similarity"))
+
+
+def with_a_similarity_of_nothing(pairs: pl.DataFrame) -> pl.DataFrame:
+    return pairs.with_columns(pl.col("similarity").fill_null(0.5))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (with_a_farther_negative, {"most_similar", "similarities", "rows"}),
+        (with_a_negative_too_few, {"most_similar"}),
+        (with_another_similarity, {"similarities"}),
+        (with_a_similarity_of_nothing, {"similarities"}),
+    ],
+)
+def test_verification_finds_what_was_changed(
+    pristine: Path, tmp_path: Path, change, expected: set[str]
+) -> None:
+    shutil.copytree(pristine, tmp_path / "copy")
+    assert medsim.verify(tmp_path / "copy", sample=EVERY_FIRST_TERM).holds
+    changed_set(tmp_path / "copy", change)
+
+    broken = set(medsim.verify(tmp_path / "copy", sample=EVERY_FIRST_TERM).broken)
+
+    assert expected <= broken
+    assert "fingerprint" not in broken
+
+
+def test_an_embedding_that_was_moved_is_named_anew(words: Path, tmp_path: Path) -> None:
+    out = alone(words, tmp_path / "out")
+    moved = (tmp_path / "out.vec").rename(tmp_path / "moved.vec")
+
+    with pytest.raises(medsim.MedsimError, match=r"out.vec, of which .* say by --embedding own="):
+        medsim.verify(out)
+    assert medsim.verify(out, embedding=f"own={moved}").holds
+    assert medsim.verify(out, embedding=f"own={moved},coverage=all").holds
+    with pytest.raises(medsim.MedsimError, match="of the build is named 'own'"):
+        medsim.verify(out, embedding=f"other={moved}")
+    with pytest.raises(medsim.MedsimError, match=r"case=lower, but .* read it with its"):
+        medsim.verify(out, embedding=f"own={moved},case=lower")
+
+
+def test_another_embedding_is_told_from_that_of_the_build(words: Path, tmp_path: Path) -> None:
+    out = alone(words, tmp_path / "out")
+    with (tmp_path / "out.vec").open("a") as file:
+        file.write("\n")
+
+    with pytest.raises(medsim.MedsimError, match="is not the embedding that the build was made"):
+        medsim.verify(out)
+    with pytest.raises(medsim.MedsimError, match="has no embedding negatives"):
+        medsim.verify(words / "plain", embedding=f"own={words / 'words.vec'}")
+
+
+# Interruption
+
+
+def test_a_killed_build_goes_on_with_the_same_embedding_only(tmp_path: Path) -> None:
+    source = tmp_path / "release.zip"
+    medsim.synth(source, concepts=2000, seed=1)
+    plain = medsim.build(source, tmp_path / "plain", negatives=["random"])
+    terms = plain.table("description").collect()["term"]
+    draw = np.random.default_rng(2)
+    named = sorted({word for term in terms for word in term.lower().split()})
+    vectors = {word: draw.integers(-9, 10, 8).astype(float).tolist() for word in named}
+    text = write_text(tmp_path / "words.vec", vectors, header=True)
+    options = {"negatives": ["embedding"], "embedding": f"own={text}"}
+    undisturbed = medsim.build(source, tmp_path / "undisturbed", **options)
+    out = tmp_path / "out"
+    job = tmp_path / ".out.unfinished" / "job.json"
+    command = [sys.executable, "-m", "medsim", "build", str(source), "-o", str(out)]
+    command += ["--negatives", "embedding", "--embedding", f"own={text}"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + PATIENCE
+    while process.poll() is None and not (job.exists() and FIRST in job.read_text()):
+        assert time.monotonic() < deadline, "the first set never came"
+        time.sleep(0.005)
+    process.kill()
+    process.communicate()
+    assert not out.exists()
+    shutil.copytree(tmp_path / ".out.unfinished", tmp_path / ".other.unfinished")
+
+    progress = medsim.Progress()
+    said: list[str] = []
+    progress.say = said.append  # type: ignore[method-assign]
+    build = medsim.build(source, out, progress=progress, **options)
+    assert build.manifest.outputs == undisturbed.manifest.outputs
+    assert any("take over possibly_equivalent_to/easy/embedding" in line for line in said)
+
+    vectors[named[0]] = [1.0] * 8
+    write_text(text, vectors, header=True)
+    said.clear()
+    other = medsim.build(source, tmp_path / "other", progress=progress, **options)
+    assert not any("take over" in line for line in said)
+    assert other.manifest.options != build.manifest.options
+
+
+def test_a_term_of_known_words_alone_is_covered_where_all_must_be(tmp_path: Path) -> None:
+    release = Release()
+    release.named("100001", "Blue velp (ailment)", "Velp of blue")
+    release.named("100002", "Red quern (thing)", "Quern of red")
+    release.is_a("100001", "100002")
+    release.write_folder(tmp_path / "release", "Full")
+    vectors = {"blue": [1.0, 0.0], "velp": [0.0, 1.0], "red": [1.0, 0.0], "quern": [1.0, 2.0]}
+    write_text(tmp_path / "words.vec", vectors, header=True)
+    built = {}
+    for coverage in ("any", "all"):
+        built[coverage] = medsim.build(
+            tmp_path / "release",
+            tmp_path / coverage,
+            negatives=["embedding"],
+            embedding=f"own={tmp_path / 'words.vec'},coverage={coverage}",
+        )
+
+    found = {
+        coverage: build.pairs("fsn_syn").filter(label=0).sort("term1").collect()
+        for coverage, build in built.items()
+    }
+    # "Of" is unknown: the synonyms count only where any word is enough. All point the same way
+    # from one concept, so ties between its two names are decided by hashes.
+    assert found["any"]["similarity"].to_list() == pytest.approx([1.0, 1.0])
+    assert found["all"].select("term1", "term2").rows() == [("Blue velp", "Red quern")]
