@@ -10,9 +10,11 @@ import numpy as np
 from medsim.metrics import TermPoints, WordBags
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids
+    from medsim.kernels.types import Ids, Vectors
 
 _MOST_WORDS = 8  # in a term
+_TERMS_A_FAMILY, _FAMILIES_A_FIELD = 4, 50
+_OF_FAMILY, _OF_TERM = 0.6, 0.4  # how far a family lies from its field, and a term from its family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +57,22 @@ def invented_points(sizes: Sizes, seed: int = 0) -> TermPoints:
     """Return terms of one vector each."""
     rng = np.random.default_rng([seed, 2])
     return TermPoints(vectors=rng.standard_normal((sizes.n_terms, sizes.n_dimensions), np.float32))
+
+
+def invented_families(sizes: Sizes, seed: int = 0) -> tuple[Vectors, Ids]:
+    """Return vectors of terms that lie near those of their family, and families near their field.
+
+    Returns:
+        float32[n_terms, n_dimensions], and the family of each term, ascending: int32[n_terms].
+    """
+    rng = np.random.default_rng([seed, 3])
+    families = np.arange(sizes.n_terms, dtype=np.int32) // _TERMS_A_FAMILY
+    n_families = int(families[-1]) + 1
+    n_fields = n_families // _FAMILIES_A_FIELD + 1
+    fields = rng.integers(0, n_fields, n_families)
+    centres = rng.standard_normal((n_fields, sizes.n_dimensions), np.float32)
+    of_families = centres[fields]
+    of_families += _OF_FAMILY * rng.standard_normal(of_families.shape, np.float32)
+    vectors = of_families[families]
+    vectors += _OF_TERM * rng.standard_normal(vectors.shape, np.float32)
+    return vectors, families

@@ -1,0 +1,204 @@
+"""Embedding negatives of many first terms, beside NumPy and sentence-transformers' miner."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
+from benchmarks.harness.apart import apart
+from benchmarks.harness.embedded import Sizes, invented_families
+from benchmarks.harness.mining import has_miner, mine, nearest_by_numpy
+from benchmarks.harness.timing import timed
+from medsim.kernels.hashing import term_hashes
+from medsim.negatives import STRATEGIES, Embedding, Negatives, PositiveSet, TermSpace, UsedPairs
+from medsim.progress import Progress
+from medsim.terms import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.kernels.types import Ids, Vectors
+
+_MOST_WANTED = 3
+_SPARE = 8  # of NumPy's nearest, for pairs that earlier first terms took
+_NEAR = 1e-5  # cosines in single precision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is searched.
+
+    Attributes:
+        sizes: of what is invented; its pairs are the first terms.
+        n_compared: first terms that the others search for; the rest is extrapolated.
+        threads: of medsim; NumPy and FAISS take what they are given by the system.
+    """
+
+    sizes: Sizes
+    n_compared: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What was seen.
+
+    Attributes:
+        seconds: for all first terms.
+        n_negatives: of all of them.
+        peak_mib: of memory, the vectors included.
+        others: seconds that others take for all first terms, extrapolated, by name.
+        fingerprint: of the negatives.
+    """
+
+    seconds: float
+    n_negatives: int
+    peak_mib: int
+    others: dict[str, float]
+    fingerprint: str
+
+
+def measure(settings: Settings) -> Measured:
+    """Return what making embedding negatives takes; see ``Measure``.
+
+    Full size is a large terminology, each first term wanting one to three negatives of all its
+    terms. The others only search: they serve no first term before another.
+    """
+    job = Job(
+        sizes=Sizes(
+            n_pairs=settings.size(250_000, 10_000),
+            n_terms=settings.size(400_000, 30_000),
+            n_words=0,
+            n_dimensions=200,
+        ),
+        n_compared=settings.size(2_000, 1_000),
+        threads=settings.threads,
+    )
+    seen = apart(race, job)
+    sizes = job.sizes
+    told = ", ".join(f"{name} {seconds:,.0f} s" for name, seconds in seen.others.items())
+    return Measured(
+        about=f"{sizes.n_pairs:,} first terms in {sizes.n_terms:,}, {sizes.n_dimensions} "
+        f"dimensions, {seen.n_negatives:,} negatives",
+        times=f"{seen.seconds:.1f} s; {told} (from {job.n_compared:,})",
+        ratios={name: seconds / seen.seconds for name, seconds in seen.others.items()},
+        peak=f"{seen.peak_mib:,} MiB",
+        fingerprint=seen.fingerprint,
+    )
+
+
+def race(job: Job) -> Seen:
+    """Return what medsim and the others take, after comparing what they find."""
+    vectors, families = invented_families(job.sizes)
+    positives = _positives(job.sizes, families)
+    progress = Progress()
+    with progress.stage("embedding negatives"):
+        made, seconds = timed(lambda: _negatives(vectors, families, positives, job.threads))
+    second_of = {"first": positives.term1_ids[made.positive_rows], "second": made.term2_ids}
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    check(units, families, positives, made, job.n_compared)
+    (record,) = progress.records
+    digest = hashlib.sha256(b"".join(ids.tobytes() for ids in second_of.values()))
+    return Seen(
+        seconds=seconds,
+        n_negatives=len(made.term2_ids),
+        peak_mib=record.peak_mib,
+        others=_others(units, families, positives, job.n_compared),
+        fingerprint=digest.hexdigest()[:16],
+    )
+
+
+def _positives(sizes: Sizes, families: Ids) -> PositiveSet:
+    """Return one to three positives of each first term, all of its own family."""
+    rng = np.random.default_rng(1)
+    firsts = np.sort(rng.choice(sizes.n_terms, sizes.n_pairs, replace=False)).astype(np.int32)
+    n_wanted = rng.integers(1, _MOST_WANTED + 1, len(firsts))
+    begins = np.searchsorted(families, families[firsts])
+    term1_ids = np.repeat(firsts, n_wanted)
+    return PositiveSet(
+        name="fsn_syn/hard", term1_ids=term1_ids, term2_ids=np.repeat(begins, n_wanted)
+    )
+
+
+def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads: int) -> Negatives:
+    every = np.arange(len(vectors), dtype=np.int32)
+    names = pack([str(row) for row in every.tolist()])
+    space = TermSpace(
+        lower=names,
+        hashes=term_hashes(names.codes, names.starts),
+        components=families,
+        pool=every,
+        embedding=Embedding(vectors=vectors, rows=every),
+    )
+    none = UsedPairs(term1_ids=every[:0], term2_ids=every[:0])
+    make = STRATEGIES.get("embedding")(space, seed=0, threads=threads)
+    with Progress().stage("negatives") as stage:
+        return make(positives, none, stage)
+
+
+def check(
+    units: Vectors, families: Ids, positives: PositiveSet, made: Negatives, n_compared: int
+) -> None:
+    """Raise MismatchError where a first term has others than its nearest that were left.
+
+    Args:
+        units: float32[n_terms, n_dimensions], vectors of length 1.
+        families: int32[n_terms].
+        positives: what was asked for.
+        made: what was found.
+        n_compared: how many first terms are compared by NumPy.
+    """
+    term1_ids = positives.term1_ids[made.positive_rows]
+    pairs = set(zip(term1_ids.tolist(), made.term2_ids.tolist(), strict=True))
+    sample = _sample(positives, n_compared)
+    near = nearest_by_numpy(units, families, sample, _MOST_WANTED + _SPARE)
+    for first, candidates in zip(sample.tolist(), near, strict=True):
+        left = [row for row in candidates.tolist() if row > first or (row, first) not in pairs]
+        chosen = made.term2_ids[term1_ids == first]
+        expected = np.sort(units[left[: len(chosen)]] @ units[first])
+        found = np.sort(units[chosen] @ units[first])
+        n_wanted = int(np.count_nonzero(positives.term1_ids == first))
+        if len(found) != n_wanted or not np.allclose(found, expected, rtol=0, atol=_NEAR):
+            raise MismatchError(f"term {first}: cosines {found}, and {expected} by NumPy")
+
+
+def _sample(positives: PositiveSet, n_sampled: int) -> Ids:
+    firsts = np.unique(positives.term1_ids)
+    return firsts[np.linspace(0, len(firsts) - 1, n_sampled).astype(np.int64)]
+
+
+def _others(
+    units: Vectors, families: Ids, positives: PositiveSet, n_compared: int
+) -> dict[str, float]:
+    """Return the seconds that each of the others takes for all first terms."""
+
+    def by_numpy(sample: Ids) -> object:
+        return nearest_by_numpy(units, families, sample, _MOST_WANTED)
+
+    def by_miner(sample: Ids) -> object:
+        begins = np.searchsorted(families, families[sample]).astype(np.int32)
+        return mine(units, sample, begins, _MOST_WANTED)
+
+    contenders = {"NumPy": by_numpy, **({"sentence-transformers": by_miner} if has_miner() else {})}
+    return {
+        name: _extrapolated(search, positives, n_compared) for name, search in contenders.items()
+    }
+
+
+def _extrapolated(
+    search: Callable[[Ids], object], positives: PositiveSet, n_compared: int
+) -> float:
+    """Return the seconds for all first terms: what preparation takes, and each first term."""
+    few, many = n_compared // 4, n_compared
+    search(_sample(positives, few))
+    _, of_few = timed(lambda: search(_sample(positives, few)))
+    _, of_many = timed(lambda: search(_sample(positives, many)))
+    each = max(of_many - of_few, 0.0) / (many - few)
+    return of_few + each * (len(np.unique(positives.term1_ids)) - few)
+
+
+BENCHMARKS.register("hard_negatives", measure)
