@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES
 from medsim.sources import Terminology, find_source
 from medsim.store import Store
+from medsim.workflow.build_job import job_of, libraries_of, options_of
 from medsim.workflow.checks import run_checks
 from medsim.workflow.datasets import (
     SetKey,
@@ -29,13 +29,7 @@ from medsim.workflow.datasets import (
     set_keys,
     set_maker,
 )
-from medsim.workflow.embedded import (
-    embedded,
-    identify,
-    identity_of,
-    place_of,
-    without_vectors,
-)
+from medsim.workflow.embedded import embedded, identify, place_of, without_vectors
 from medsim.workflow.opened import PAIR_FILES, Build
 from medsim.workflow.output import OutputFolder, claimed
 from medsim.workflow.positives import Positives, derive_positives
@@ -365,9 +359,9 @@ def _finish(
         )
     manifest.Manifest(
         medsim=manifest.medsim_version(),
-        libraries=_libraries(named),
+        libraries=libraries_of(named),
         source={**source, "release_date": day.isoformat() if day else None},
-        options=_options(run.config, named),
+        options=options_of(run.config, named),
         embedding=None if named is None else place_of(named),
         threads=run.config.threads,
         skipped=[asdict(one) for one in (*terminology.skipped, *skipped)],
@@ -381,40 +375,3 @@ def _finish(
         outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in run.progress.records],
     ).write(output.folder)
-
-
-def _options(config: BuildConfig, named: NamedEmbedding | None) -> dict[str, object]:
-    """Return the options that decide the rows, and what the embedding is that does."""
-    options = config.options()
-    return options if named is None else {**options, "embedding": identity_of(named)}
-
-
-def _libraries(named: NamedEmbedding | None) -> dict[str, str]:
-    """Return the versions of what decides the rows; encoders do only where there are vectors."""
-    encoders = {} if named is None else manifest.encoder_versions()
-    return {**manifest.library_versions(), **encoders}
-
-
-def job_of(
-    config: BuildConfig, terminology: Terminology, named: NamedEmbedding | None = None
-) -> dict[str, str]:
-    """Return what decides the rows of a build, and may they be passed on: no clock, no path.
-
-    Every file of the build bears it as metadata.
-
-    Args:
-        config: what is asked for.
-        terminology: that was read.
-        named: the embedding, where it asks for embedding negatives.
-    """
-    day = terminology.release_date
-    return {
-        "medsim": manifest.medsim_version(),
-        "libraries": json.dumps(_libraries(named)),
-        "source": terminology.name,
-        "source_files": json.dumps([asdict(file) for file in terminology.files]),
-        "release_date": day.isoformat() if day else "",
-        "options": json.dumps(_options(config, named)),
-        "redistributable": json.dumps(terminology.redistributable),
-        "terms_of_use": terminology.terms_of_use,
-    }
