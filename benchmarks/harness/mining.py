@@ -62,9 +62,11 @@ class Lookup:
 
     encode_query = encode_document
 
-    def get_sentence_embedding_dimension(self) -> int:
+    def get_embedding_dimension(self) -> int:
         """Return how many numbers a vector has."""
         return int(self.units.shape[1])
+
+    get_sentence_embedding_dimension = get_embedding_dimension  # its name in older versions
 
     def similarity_pairwise(self, left: Vectors, right: Vectors) -> Any:
         """Return the cosine of each row with the same row of the other side, as a tensor."""

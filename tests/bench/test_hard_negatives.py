@@ -60,4 +60,4 @@ def test_a_text_is_looked_up_by_its_number() -> None:
     lookup = Lookup(units=np.eye(3, dtype=np.float32))
     assert lookup.encode_document(["2", "0"]).argmax(axis=1).tolist() == [2, 0]
     assert lookup.encode_query(["1"], prompt=None).argmax() == 1
-    assert lookup.get_sentence_embedding_dimension() == 3
+    assert lookup.get_embedding_dimension() == 3
