@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import statistics
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +20,12 @@ from medsim.progress import Progress
 from medsim.terms import pack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from medsim.kernels.types import Ids, Vectors
 
 _MOST_WANTED = 3
 _SPARE = 8  # of NumPy's nearest, for pairs that earlier first terms took
 _NEAR = 1e-5  # cosines in single precision
+_WARM_UP = 500  # first terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,13 @@ class Job:
     Attributes:
         sizes: of what is invented; its pairs are the first terms.
         n_compared: first terms that the others search for; the rest is extrapolated.
+        rounds: how often the sides take turns.
         threads: of medsim; NumPy and FAISS take what they are given by the system.
     """
 
     sizes: Sizes
     n_compared: int
+    rounds: int
     threads: int
 
 
@@ -48,10 +50,11 @@ class Seen:
     """What was seen.
 
     Attributes:
-        seconds: for all first terms.
+        seconds: for all first terms, the median over the rounds.
         n_negatives: of all of them.
         peak_mib: of memory, the vectors included.
-        others: seconds that others take for all first terms, extrapolated, by name.
+        others: seconds that others take for all first terms, extrapolated, by name; the median.
+        ratios: how many times as long they take, the median as well.
         fingerprint: of the negatives.
     """
 
@@ -59,6 +62,7 @@ class Seen:
     n_negatives: int
     peak_mib: int
     others: dict[str, float]
+    ratios: dict[str, float]
     fingerprint: str
 
 
@@ -76,6 +80,7 @@ def measure(settings: Settings) -> Measured:
             n_dimensions=200,
         ),
         n_compared=settings.size(2_000, 1_000),
+        rounds=settings.size(1, 3),
         threads=settings.threads,
     )
     seen = apart(race, job)
@@ -85,7 +90,7 @@ def measure(settings: Settings) -> Measured:
         about=f"{sizes.n_pairs:,} first terms in {sizes.n_terms:,}, {sizes.n_dimensions} "
         f"dimensions, {seen.n_negatives:,} negatives",
         times=f"{seen.seconds:.1f} s; {told} (from {job.n_compared:,})",
-        ratios={name: seconds / seen.seconds for name, seconds in seen.others.items()},
+        ratios=seen.ratios,
         peak=f"{seen.peak_mib:,} MiB",
         fingerprint=seen.fingerprint,
     )
@@ -95,21 +100,35 @@ def race(job: Job) -> Seen:
     """Return what medsim and the others take, after comparing what they find."""
     vectors, families = invented_families(job.sizes)
     positives = _positives(job.sizes, families)
+    _negatives(vectors, families, _positives(replace(job.sizes, n_pairs=_few(job)), families), 1)
     progress = Progress()
-    with progress.stage("embedding negatives"):
-        made, seconds = timed(lambda: _negatives(vectors, families, positives, job.threads))
-    second_of = {"first": positives.term1_ids[made.positive_rows], "second": made.term2_ids}
-    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    seconds, others = [], []
+    for _ in range(job.rounds):
+        with progress.stage("embedding negatives"):
+            made, taken = timed(lambda: _negatives(vectors, families, positives, job.threads))
+        seconds.append(taken)
+        units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        others.append(_others(units, families, positives, job.n_compared))
     check(units, families, positives, made, job.n_compared)
-    (record,) = progress.records
-    digest = hashlib.sha256(b"".join(ids.tobytes() for ids in second_of.values()))
+    term1_ids = positives.term1_ids[made.positive_rows]
+    digest = hashlib.sha256(term1_ids.tobytes() + made.term2_ids.tobytes())
     return Seen(
-        seconds=seconds,
+        seconds=statistics.median(seconds),
         n_negatives=len(made.term2_ids),
-        peak_mib=record.peak_mib,
-        others=_others(units, families, positives, job.n_compared),
+        peak_mib=progress.records[0].peak_mib,
+        others={name: statistics.median(one[name] for one in others) for name in others[0]},
+        ratios={
+            name: statistics.median(
+                one[name] / own for one, own in zip(others, seconds, strict=True)
+            )
+            for name in others[0]
+        },
         fingerprint=digest.hexdigest()[:16],
     )
+
+
+def _few(job: Job) -> int:
+    return min(_WARM_UP, job.sizes.n_pairs)
 
 
 def _positives(sizes: Sizes, families: Ids) -> PositiveSet:
@@ -174,31 +193,28 @@ def _sample(positives: PositiveSet, n_sampled: int) -> Ids:
 def _others(
     units: Vectors, families: Ids, positives: PositiveSet, n_compared: int
 ) -> dict[str, float]:
-    """Return the seconds that each of the others takes for all first terms."""
+    """Return the seconds that each of the others takes for all first terms, by name.
 
-    def by_numpy(sample: Ids) -> object:
-        return nearest_by_numpy(units, families, sample, _MOST_WANTED)
+    NumPy prepares nothing, so a sample is in proportion. The miner first writes all texts and its
+    index, which two samples tell apart from its search.
+    """
+    n_firsts = len(np.unique(positives.term1_ids))
+    few, many = (_sample(positives, n) for n in (n_compared // 4, n_compared))
+    _, taken = timed(lambda: nearest_by_numpy(units, families, many, _MOST_WANTED))
+    found = {"NumPy": taken / len(many) * n_firsts}
+    if has_miner():
+        _mined(units, families, few)
+        of_few, of_many = (_mined(units, families, sample) for sample in (few, many))
+        each = max(of_many - of_few, 0.0) / (len(many) - len(few))
+        found["sentence-transformers"] = of_many + each * (n_firsts - len(many))
+    return found
 
-    def by_miner(sample: Ids) -> object:
-        begins = np.searchsorted(families, families[sample]).astype(np.int32)
-        return mine(units, sample, begins, _MOST_WANTED)
 
-    contenders = {"NumPy": by_numpy, **({"sentence-transformers": by_miner} if has_miner() else {})}
-    return {
-        name: _extrapolated(search, positives, n_compared) for name, search in contenders.items()
-    }
-
-
-def _extrapolated(
-    search: Callable[[Ids], object], positives: PositiveSet, n_compared: int
-) -> float:
-    """Return the seconds for all first terms: what preparation takes, and each first term."""
-    few, many = n_compared // 4, n_compared
-    search(_sample(positives, few))
-    _, of_few = timed(lambda: search(_sample(positives, few)))
-    _, of_many = timed(lambda: search(_sample(positives, many)))
-    each = max(of_many - of_few, 0.0) / (many - few)
-    return of_few + each * (len(np.unique(positives.term1_ids)) - few)
+def _mined(units: Vectors, families: Ids, sample: Ids) -> float:
+    """Return the seconds in which sentence-transformers mines negatives of some first terms."""
+    begins = np.searchsorted(families, families[sample]).astype(np.int32)
+    _, taken = timed(lambda: mine(units, sample, begins, _MOST_WANTED))
+    return taken
 
 
 BENCHMARKS.register("hard_negatives", measure)

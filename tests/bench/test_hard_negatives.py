@@ -13,7 +13,7 @@ from benchmarks.harness.embedded import Sizes, invented_families
 from benchmarks.harness.mining import Lookup, nearest_by_numpy
 
 SIZES = Sizes(n_pairs=120, n_terms=300, n_words=0, n_dimensions=8)
-JOB = hard_negatives.Job(sizes=SIZES, n_compared=60, threads=1)
+JOB = hard_negatives.Job(sizes=SIZES, n_compared=60, rounds=2, threads=1)
 
 
 def test_negatives_are_numpy_s_and_do_not_depend_on_threads() -> None:
@@ -22,6 +22,7 @@ def test_negatives_are_numpy_s_and_do_not_depend_on_threads() -> None:
     assert one.fingerprint == two.fingerprint
     assert one.n_negatives > SIZES.n_pairs
     assert one.others["NumPy"] > 0
+    assert one.ratios["NumPy"] > 0
 
 
 def test_negatives_that_are_not_the_nearest_are_noticed() -> None:
