@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from medsim.kernels.bags import averaged
 from medsim.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
 from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows, tabulate_rows
@@ -19,17 +21,20 @@ COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
 """The metric that is the cosine of one vector a term, by how an embedding has terms."""
 
 
-def points_of(embedded: Embedded, terms: Ids) -> Vectors:
+def points_of(embedded: Embedded, terms: Ids, workers: Workers) -> Vectors:
     """Return one vector a term, of a bag the mean of its words: float32[n_terms, n_dimensions].
 
-    Their cosines are one of ``COSINES``.
+    Their cosines are one of ``COSINES``. Where all terms are wanted, vectors are not copied.
 
     Args:
         embedded: terms as an embedding has them.
-        terms: int32[n_terms], which; one without words gives zeros.
+        terms: int32[n_terms], which, each once; one without words gives zeros.
+        workers: share out the terms.
     """
     if isinstance(embedded, WordBags):
-        return _means(embedded, terms)
+        return workers.spread(lambda part: _means(embedded, terms[part]), len(terms))
+    if np.array_equal(terms, np.arange(len(embedded.vectors))):
+        return embedded.vectors
     return embedded.vectors[terms]
 
 

@@ -29,10 +29,11 @@ from medsim.workflow.datasets import (
     set_keys,
     set_maker,
 )
-from medsim.workflow.embedded import embedded, identify, place_of, without_vectors
+from medsim.workflow.embedded import embedded, place_of, without_vectors
 from medsim.workflow.opened import PAIR_FILES, Build
 from medsim.workflow.output import OutputFolder, claimed
 from medsim.workflow.positives import Positives, derive_positives
+from medsim.workflow.similarities import identify
 from medsim.workflow.space import join_terms
 from medsim.workflow.stats import stats_row
 

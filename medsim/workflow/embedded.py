@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from medsim.embeddings import find_format, fingerprint
 from medsim.embeddings.options import parse_embedding, parse_options
 from medsim.errors import InputError, OptionError
-from medsim.kernels.bags import averaged
 from medsim.manifest import Skipped
-from medsim.metrics import WordBags
+from medsim.metrics.averages import points_of
 from medsim.metrics.vectors import COMPARISONS, compare_rows
 from medsim.metrics.workers import Workers
 from medsim.negatives import Embedding
-from medsim.workflow.similarities import NamedEmbedding, embed_terms
+from medsim.workflow.similarities import embed_terms, identify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-    from medsim.kernels.types import Ids, Vectors
-    from medsim.metrics import Embedded
+    from medsim.kernels.types import Ids
     from medsim.negatives import TermSpace
     from medsim.progress import Progress
     from medsim.workflow.opened import Build
     from medsim.workflow.positives import Positives
+    from medsim.workflow.similarities import NamedEmbedding
 
 _OF_PLACE = ("format", "vocabulary")  # options that change where an embedding is moved
-
-
-def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
-    """Return an embedding with its format and the fingerprint of its files.
-
-    Raises:
-        InputError: it is missing, or in no known format.
-    """
-    with progress.stage(f"identify {spec.name}") as stage:
-        name, found = find_format(spec.path, spec.options)
-        digest = fingerprint(spec.path, found, spec.options)
-        stage.found(f"{found.describes}, {digest[:12]}")
-    return NamedEmbedding(spec=spec, format_name=name, format=found, fingerprint=digest)
 
 
 def identity_of(named: NamedEmbedding) -> dict[str, object]:
@@ -149,7 +133,7 @@ def embedded(
     covered = np.flatnonzero(has.covered).astype(np.int32)
     rows = np.full(len(space.components), -1, np.int32)
     rows[term_ids[covered]] = np.arange(len(covered), dtype=np.int32)
-    vectors = _vectors(has.embedded, covered, threads)
+    vectors = points_of(has.embedded, covered, Workers(threads=threads))
     return replace(space, embedding=Embedding(vectors=vectors, rows=rows))
 
 
@@ -199,11 +183,3 @@ def _paired(positives: Positives, space: TermSpace) -> Ids:
         return space.pool
     pairs = positives.pairs
     return np.union1d(pairs["term1_id"].to_numpy(), pairs["term2_id"].to_numpy()).astype(np.int32)
-
-
-def _vectors(has: Embedded, terms: Ids, threads: int) -> Vectors:
-    """Return one vector for each of some terms: float32[n_terms, n_dimensions]."""
-    if not isinstance(has, WordBags):
-        return has.vectors if len(terms) == len(has.vectors) else has.vectors[terms]
-    average = partial(averaged, has.vectors, has.words, has.starts)
-    return Workers(threads=threads).spread(lambda part: average(terms[part]), len(terms))

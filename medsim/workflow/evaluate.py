@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim import manifest
 from medsim.config import checked_threads
-from medsim.embeddings import WORDS, find_format, fingerprint
+from medsim.embeddings import WORDS, find_format
 from medsim.embeddings.options import parse_embedding
 from medsim.errors import OptionError
 from medsim.evaluation.bootstrap import RESAMPLES
@@ -34,6 +34,7 @@ from medsim.workflow.separation import separation_path, write_separation
 from medsim.workflow.similarities import (
     NamedEmbedding,
     embed_terms,
+    identify,
     pairs_path,
     scores_path,
     write_similarities,
@@ -43,7 +44,6 @@ from medsim.workflow.subjects import Subject, read_subjects
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.embeddings.options import EmbeddingSpec
     from medsim.metrics import Metric
     from medsim.workflow.categories import Categories
     from medsim.workflow.inputs import EvaluationInput
@@ -121,7 +121,8 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
     with claimed(config.out, overwrite=config.overwrite, kind=EVALUATION) as output:
         earlier = earlier_results(config)
         subjects = read_subjects(config, progress)
-        embeddings = [_identified(spec, config, progress) for spec in config.embeddings]
+        _check_metrics(config)
+        embeddings = [identify(spec, progress) for spec in config.embeddings]
         job = job_of(config, subjects, embeddings, earlier)
         output.resume(job.content())
         _carry_over(output, earlier)
@@ -135,16 +136,12 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
     return Evaluation(config.out)
 
 
-def _identified(
-    spec: EmbeddingSpec, config: EvaluationConfig, progress: Progress
-) -> NamedEmbedding:
-    with progress.stage(f"identify {spec.name}") as stage:
-        name, found = find_format(spec.path, spec.options)
+def _check_metrics(config: EvaluationConfig) -> None:
+    """Raise OptionError if an embedding's format tells that no metric asked for fits it."""
+    for spec in config.embeddings:
+        _, found = find_format(spec.path, spec.options)
         if found.gives is not None:
             _chosen(config, spec.name, WordBags if found.gives == WORDS else TermPoints)
-        digest = fingerprint(spec.path, found, spec.options)
-        stage.found(f"{found.describes}, {digest[:12]}")
-    return NamedEmbedding(spec=spec, format_name=name, format=found, fingerprint=digest)
 
 
 def _carry_over(output: OutputFolder, earlier: Evaluation | None) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 from medsim.evaluation.retrieval import NOT_FOUND
 from medsim.lookup import CosineSearch, Neighbours
 from medsim.metrics.averages import points_of
+from medsim.metrics.workers import Workers
 from medsim.schema import RETRIEVED_COLUMNS
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
     Returns:
         ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
     """
-    pool = _pool(linked, has)
+    pool = _pool(linked, has, lookup.threads)
     stage.total(len(pool.queries))
     search = pool.search(lookup, lookup.index)
     neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[lookup.index], stage)
@@ -134,7 +135,7 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
     return _frame(linked, pool, found)
 
 
-def _pool(linked: LinkedTerms, has: EmbeddedTerms) -> _Pool:
+def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
     rows = linked.terms.select("term").join(
         has.terms.select("term", "covered").with_row_index("row"),
         on="term",
@@ -146,7 +147,11 @@ def _pool(linked: LinkedTerms, has: EmbeddedTerms) -> _Pool:
     queries = np.flatnonzero(linked.terms["is_linked"].to_numpy()[terms]).astype(np.int32)
     return _Pool(
         terms=terms,
-        vectors=points_of(has.embedded, rows["row"].to_numpy()[terms].astype(np.int32)),
+        vectors=points_of(
+            has.embedded,
+            rows["row"].to_numpy()[terms].astype(np.int32),
+            Workers(threads=threads),
+        ),
         components=components.astype(np.int32),
         hashes=linked.hashes[terms],
         queries=queries,

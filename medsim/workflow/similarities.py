@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import polars as pl
 
-from medsim.embeddings import Request, TermVectors, WordVectors
+from medsim.embeddings import Request, TermVectors, WordVectors, find_format, fingerprint
 from medsim.embeddings.tokens import forms, words_of
 from medsim.errors import InputError
 from medsim.metrics import TermPoints, WordBags
@@ -82,6 +82,19 @@ def scores_path(name: str, embedding: str, metric: str) -> str:
 def coverage_path(name: str, embedding: str, of: str) -> str:
     """Return where it lies which "terms" of an input, or which "words", an embedding has."""
     return f"coverage/input={name}/embedding={embedding}/{of}.parquet"
+
+
+def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
+    """Return an embedding with its format and the fingerprint of its files.
+
+    Raises:
+        InputError: it is missing, or in no known format.
+    """
+    with progress.stage(f"identify {spec.name}") as stage:
+        name, found = find_format(spec.path, spec.options)
+        digest = fingerprint(spec.path, found, spec.options)
+        stage.found(f"{found.describes}, {digest[:12]}")
+    return NamedEmbedding(spec=spec, format_name=name, format=found, fingerprint=digest)
 
 
 def embed_terms(
