@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 from fixtures.categories import WORDS, categorised_release
+from fixtures.embeddings import write_words
 from oracles.metrics import METRICS as TWINS
 
 import medsim
 from medsim.embeddings import find_format
 from medsim.embeddings.options import parse_embedding
-from medsim.errors import InputError
+from medsim.errors import InputError, OptionError, OutputError
 from medsim.manifest import EVALUATION
 from medsim.metrics import METRICS, Metric, WordBags, metrics_of
 from medsim.metrics.workers import Workers
@@ -217,3 +218,54 @@ def test_a_similarity_that_is_no_number_is_refused(
             metadata={},
             workers=Workers(threads=1),
         )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a build and an embedding."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    release = categorised_release(3, 50).write_zip(folder / "release.zip", "Snapshot")
+    medsim.build(release, folder / "build")
+    write_words(folder / "words.vec", WORDS[:-1], 4)
+    return folder
+
+
+def evaluate(made: Path, name: str, **options) -> medsim.Evaluation:
+    chosen = {"metrics": ["avg_cos", "max_jaccard"], "resamples": 100, **options}
+    return medsim.evaluate(made / "build", {"words": made / "words.vec"}, made / name, **chosen)
+
+
+def test_an_evaluation_has_the_overlap_errors_among_its_results(made: Path) -> None:
+    out = evaluate(made, "results", separation=True)
+
+    of_all = out.separation().filter(pl.col("category1").is_null())
+    results = out.results().filter(statistic="overlap_error")
+    assert (
+        results.select("embedding", "metric", "value").rows()
+        == of_all.select("embedding", "metric", "overlap_error").rows()
+    )
+    assert results["dataset"].unique().to_list() == ["separation"]
+    assert medsim.compare(out, "separation").height == 2 * (9 + 1)
+    assert medsim.compare(out, "D.1").height == 2 * 9
+
+
+def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> None:
+    first = evaluate(made, "grown")
+    assert first.separation().is_empty()
+    chosen = ["one=103693007", "two=277132007"]
+
+    with_them = evaluate(made, "grown", categories=chosen)
+    again = evaluate(made, "grown")
+
+    assert set(with_them.separation()["category1"].drop_nulls()) == {"one", "two"}
+    assert again.separation().equals(with_them.separation())
+    with pytest.raises(OutputError, match=r"another input named build \(other categories\)"):
+        evaluate(made, "grown", separation=True)
+    assert medsim.Evaluation(made / "grown").separation().equals(with_them.separation())
+
+
+def test_separation_needs_a_build(made: Path) -> None:
+    rated = made / "rated.csv"
+    rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
+    with pytest.raises(OptionError, match="--separation needs a build"):
+        medsim.evaluate(rated, {"words": made / "words.vec"}, made / "none", separation=True)

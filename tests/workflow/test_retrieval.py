@@ -269,7 +269,7 @@ def test_words_enter_by_their_mean_vectors(made: Path) -> None:
 def test_without_a_build_there_is_nothing_to_look_up(made: Path) -> None:
     rated = made / "rated.csv"
     rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
-    with pytest.raises(OptionError, match="--retrieval needs a build"):
+    with pytest.raises(OptionError, match="--retrieval needs a build among"):
         medsim.evaluate(rated, {"one": made / "one.parquet"}, made / "none", retrieval=True)
 
 
