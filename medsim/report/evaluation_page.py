@@ -76,7 +76,7 @@ def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) ->
         significance(profile.comparisons),
         coverage(profile.coverage, embeddings),
         separation(profile.separation, embeddings),
-        retrieval(profile.retrieval),
+        retrieval(profile.retrieval, profile.comparisons),
         errors(profile.errors, profile.retrieved),
         _provenance(manifest, name),
     ]

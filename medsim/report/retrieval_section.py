@@ -21,12 +21,17 @@ _RETRIEVED = {
 _LENGTHS = ("1", "2", "3", "4", "5+")
 
 
-def retrieval(rows: pl.DataFrame) -> Section | None:
-    """Return how often embeddings find a term that means the same; see ``RETRIEVAL_COLUMNS``."""
+def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
+    """Return how often embeddings find a term that means the same.
+
+    Args:
+        rows: ``RETRIEVAL_COLUMNS``.
+        comparisons: ``COMPARISON_COLUMNS``.
+    """
     told = rows.drop_nulls("value")
     if told.is_empty():
         return None
-    parts = []
+    parts: list[Chart | Table] = []
     for of_input in told.partition_by("input", maintain_order=True):
         name = of_input["input"][0]
         common = _at_best_metric(of_input.filter(subset="common"))
@@ -34,6 +39,7 @@ def retrieval(rows: pl.DataFrame) -> Section | None:
         if common.height:
             parts.append(_by_difficulty(name, common, table))
             parts += _by_length(name, common)
+            parts += _differences(name, comparisons.filter(input=name, dataset="retrieval"))
     if not parts:
         return None
     return Section(
@@ -167,6 +173,27 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
             table=Table(caption=f"Found first on {name}, by length", frame=table),
         )
     ]
+
+
+def _differences(name: str, compared: pl.DataFrame) -> list[Table]:
+    """Return which embeddings find more than others, on all terms by the exact index."""
+    if compared.is_empty():
+        return []
+    frame = compared.select(
+        pl.col("of").replace(_RETRIEVED).alias("in"),
+        pl.col("embedding1").alias("embedding"),
+        pl.col("embedding2").alias("less another"),
+        "difference",
+        pl.col("low").alias("from"),
+        pl.col("high").alias("to"),
+        pl.col("p_bonferroni").alias("p after Bonferroni"),
+        pl.col("n_pairs").alias("terms"),
+    )
+    caption = (
+        f"Differences on {name} with 95% intervals, on all terms by the exact index; terms that "
+        "are linked to each other count as one cluster"
+    )
+    return [Table(caption=caption, frame=frame, formats={"p after Bonferroni": ".2g"})]
 
 
 def _in_order(order: Sequence[str], values: pl.Series) -> list[str]:

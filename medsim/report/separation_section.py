@@ -32,7 +32,9 @@ def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
             .sort("embedding")
         )
         among = rows.drop_nulls("category1").join(
-            best.select("input", "embedding", "metric"), on=["input", "embedding", "metric"]
+            best.select("input", "embedding", "metric"),
+            on=["input", "embedding", "metric"],
+            maintain_order="left",
         )
         if among.height:
             parts.append(_means(name, among))
@@ -89,7 +91,8 @@ def _overlap(
 def _means(name: str, among: pl.DataFrame) -> Chart:
     sizes = among.group_by("category1").agg(pl.col("n_terms1").max())
     largest = sizes.sort("n_terms1", "category1", descending=[True, False]).head(_LARGEST)
-    categories = sorted(largest["category1"])
+    named = among["category1"].unique(maintain_order=True)
+    categories = named.filter(named.is_in(largest["category1"].implode())).to_list()
     shown = among.filter(
         pl.all_horizontal(pl.col("category1", "category2").is_in(categories))
     ).drop_nulls("mean_similarity")

@@ -49,9 +49,9 @@ def points(seed: int, n_points: int, n_dimensions: int):
 
 @given(
     seed=st.integers(0, 1000),
-    n_points=st.integers(1, 60),
+    n_points=st.integers(1, 40),
     n_dimensions=st.integers(1, 5),
-    size=st.integers(0, 70),
+    size=st.integers(0, 45),
 )
 def test_a_flat_index_gives_what_comparing_all_points_gives(
     seed: int, n_points: int, n_dimensions: int, size: int
@@ -130,7 +130,7 @@ def test_an_ivf_index_finds_most_of_what_a_flat_one_finds() -> None:
     assert 0.9 < recall <= 1
 
 
-@given(seed=st.integers(0, 1000), n_points=st.integers(2, 60))
+@given(seed=st.integers(0, 1000), n_points=st.integers(2, 40))
 def test_as_similar_points_of_other_components_are_counted(seed: int, n_points: int) -> None:
     vectors, components, hashes = points(seed, n_points, 4)
     cosines = rounded_cosines(vectors)

@@ -12,11 +12,13 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.report.distance_sections import distances, lengths
 from medsim.report.evaluation_page import evaluation_page
-from medsim.report.page import Chart
+from medsim.report.page import Chart, Table
 from medsim.report.retrieval_section import retrieval
 from medsim.report.separation_section import separation
 from medsim.report.set_names import set_name
+from medsim.schema import COMPARISON_COLUMNS
 
+NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
 NAMES = ("one", "two")
 ALL = [
     "What was evaluated",
@@ -120,7 +122,7 @@ def test_retrieval_names_the_index_where_there_are_two() -> None:
     frame = invented_profile(NAMES).retrieval
     ivf = frame.with_columns(pl.lit("ivf").alias("index"), pl.lit(0.987).alias("recall"))
 
-    one, both = retrieval(frame), retrieval(pl.concat([frame, ivf]))
+    one, both = retrieval(frame, NONE), retrieval(pl.concat([frame, ivf]), NONE)
 
     assert one is not None
     assert both is not None
@@ -135,8 +137,32 @@ def test_retrieval_names_the_index_where_there_are_two() -> None:
     assert "98.7%" not in charts(one)[0].says
 
 
+def test_differences_in_retrieval_come_with_their_intervals() -> None:
+    frame = invented_profile(NAMES).retrieval
+    row = dict.fromkeys(COMPARISON_COLUMNS) | {
+        "input": frame["input"][0],
+        "dataset": "retrieval",
+        "of": "mrr",
+        "embedding1": "one",
+        "embedding2": "two",
+        "difference": 0.25,
+        "low": 0.2,
+        "high": 0.3,
+        "p_bonferroni": 0.004,
+        "n_pairs": 70,
+    }
+    compared = pl.DataFrame([row], schema=COMPARISON_COLUMNS)
+
+    found = retrieval(frame, pl.concat([compared, compared.with_columns(dataset=pl.lit("x"))]))
+
+    assert found is not None
+    table = found.parts[-1]
+    assert isinstance(table, Table)
+    assert table.frame.rows() == [("mean reciprocal rank", "one", "two", 0.25, 0.2, 0.3, 0.004, 70)]
+
+
 def test_lengths_of_terms_stand_in_order_of_length() -> None:
-    found = retrieval(invented_profile(NAMES).retrieval)
+    found = retrieval(invented_profile(NAMES).retrieval, NONE)
 
     assert found is not None
     spec = charts(found)[1].spec
