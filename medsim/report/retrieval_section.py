@@ -18,6 +18,7 @@ _RETRIEVED = {
     "accuracy_at_10": "among the first 10",
     "mrr": "mean reciprocal rank",
 }
+_LAST_DIGIT = 0.001  # of a p
 _LENGTHS = ("1", "2", "3", "4", "5+")
 
 
@@ -180,20 +181,23 @@ def _differences(name: str, compared: pl.DataFrame) -> list[Table]:
     if compared.is_empty():
         return []
     frame = compared.select(
-        pl.col("of").replace(_RETRIEVED).alias("in"),
-        pl.col("embedding1").alias("embedding"),
-        pl.col("embedding2").alias("less another"),
+        pl.col("of").replace(_RETRIEVED).alias("score"),
+        pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2").alias("embeddings"),
         "difference",
         pl.col("low").alias("from"),
         pl.col("high").alias("to"),
-        pl.col("p_bonferroni").alias("p after Bonferroni"),
+        pl.col("p_bonferroni").map_elements(_told_p, pl.String).alias("p after Bonferroni"),
         pl.col("n_pairs").alias("terms"),
     )
     caption = (
         f"Differences on {name} with 95% intervals, on all terms by the exact index; terms that "
         "are linked to each other count as one cluster"
     )
-    return [Table(caption=caption, frame=frame, formats={"p after Bonferroni": ".2g"})]
+    return [Table(caption=caption, frame=frame)]
+
+
+def _told_p(p: float) -> str:
+    return f"below {_LAST_DIGIT}" if p < _LAST_DIGIT else f"{p:.3f}"
 
 
 def _in_order(order: Sequence[str], values: pl.Series) -> list[str]:
