@@ -2,7 +2,8 @@
 
 What is found for the names of one concept is not independent. The variance of a mean is taken from
 the sums of the clusters' deviations (Liang and Zeger, Biometrika 1986), so that a hundred names of
-one concept tell no more than they do.
+one concept tell no more than they do. Student's law with a degree less than there are clusters
+allows for their being few; of fewer than ten nothing is said.
 """
 
 from __future__ import annotations
@@ -12,55 +13,65 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.estimates import Z95, Estimate, two_sided_p, wilson
+from medsim.evaluation.estimates import (
+    Estimate,
+    student_reach,
+    two_sided_student,
+    wilson,
+)
 from medsim.evaluation.significance import Test
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows, Values
 
-_FEWEST_CLUSTERS = 2
+FEWEST_CLUSTERS = 10
+"""Of fewer there are no intervals and no tests: they would be too sure of themselves."""
+
+_NOTHING = 1e-24
 
 
 def clustered_mean(values: Values, clusters: Rows) -> Estimate:
-    """Return the mean of values from 0 to 1, with the interval of the normal law cut off there.
+    """Return the mean of values from 0 to 1, with an interval that is cut off there.
 
     Args:
         values: float64[n_values].
         clusters: int[n_values], which cluster each is of.
 
     Returns:
-        NaN of no values; without an interval where there are fewer than two clusters.
+        NaN of no values; without an interval where clusters are too few, or none deviates.
     """
     if not len(values):
         return Estimate(value=math.nan)
-    mean, error = float(values.mean()), _standard_error(values, clusters)
-    if math.isnan(error):
+    mean, (error, n_clusters) = float(values.mean()), _standard_error(values, clusters)
+    if math.isnan(error) or error == 0:
         return Estimate(value=mean)
-    reach = Z95 * error
+    reach = student_reach(n_clusters - 1) * error
     return Estimate(value=mean, low=max(0.0, mean - reach), high=min(1.0, mean + reach))
 
 
 def clustered_share(hits: Flags, clusters: Rows) -> Estimate:
     """Return a share with Wilson's interval for as many values as the clusters are worth.
 
-    The effective size is that of independent values with the same standard error (Korn and
-    Graubard, Survey Methodology 1998); where all hit or none does, it is the number of clusters.
+    The effective size is that of independent values with the same standard error, but no more than
+    there are values (Korn and Graubard, Survey Methodology 1998); where all hit or none does, it is
+    the number of clusters.
 
     Args:
         hits: bool[n_values].
         clusters: int[n_values], which cluster each is of.
 
     Returns:
-        NaN of no values; without an interval where there are fewer than two clusters.
+        NaN of no values; without an interval where clusters are too few.
     """
     if not len(hits):
         return Estimate(value=math.nan)
-    share, error = float(hits.mean()), _standard_error(hits.astype(np.float64), clusters)
+    share = float(hits.mean())
+    error, n_clusters = _standard_error(hits.astype(np.float64), clusters)
     if math.isnan(error):
         return Estimate(value=share)
     spread = share * (1 - share)
-    size = spread / error**2 if spread and error else float(len(np.unique(clusters)))
-    return wilson(share, size)
+    size = min(spread / error**2, len(hits)) if spread and error else n_clusters
+    return wilson(share, size, student_reach(n_clusters - 1))
 
 
 def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Test:
@@ -73,33 +84,34 @@ def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Te
 
     Returns:
         The statistic is the difference of the means over its standard error; p is 1 where no value
-        differs, and NaN where there are fewer than two clusters.
+        differs, and NaN where clusters are too few or all deviate alike.
     """
-    method = "clustered_z"
+    method = "clustered_t"
     differences = values1 - values2
-    error = _standard_error(differences, clusters)
-    if math.isnan(error):
-        return Test(method=method, statistic=math.nan, p=math.nan)
+    error, n_clusters = _standard_error(differences, clusters)
+    if math.isnan(error) or error == 0:
+        p = math.nan if math.isnan(error) or differences.any() else 1.0
+        return Test(method=method, statistic=math.nan, p=p)
     difference = float(differences.mean())
-    if error == 0:
-        p = 1.0 if difference == 0 else 0.0
-        return Test(method=method, statistic=math.nan, p=p, low=difference, high=difference)
-    z, reach = difference / error, Z95 * error
+    t, reach = difference / error, student_reach(n_clusters - 1) * error
     return Test(
         method=method,
-        statistic=z,
-        p=two_sided_p(z),
+        statistic=t,
+        p=two_sided_student(t, n_clusters - 1),
         low=difference - reach,
         high=difference + reach,
     )
 
 
-def _standard_error(values: Values, clusters: Rows) -> float:
-    """Return the standard error of a mean; NaN where there are fewer than two clusters."""
+def _standard_error(values: Values, clusters: Rows) -> tuple[float, int]:
+    """Return the standard error of a mean, NaN where clusters are too few, and their number."""
     names, at = np.unique(clusters, return_inverse=True)
     n_clusters = len(names)
-    if n_clusters < _FEWEST_CLUSTERS:
-        return math.nan
+    if n_clusters < FEWEST_CLUSTERS:
+        return math.nan, n_clusters
     sums = np.bincount(at, values - values.mean(), n_clusters)
     correction = n_clusters / (n_clusters - 1)
-    return math.sqrt(correction * float(sums @ sums)) / len(values)
+    square = float(sums @ sums)
+    if square < _NOTHING * len(values):  # what rounding leaves of equal means
+        return 0.0, n_clusters
+    return math.sqrt(correction * square) / len(values), n_clusters

@@ -22,7 +22,7 @@ class Test:
     """What a test found.
 
     Attributes:
-        method: "mcnemar_exact", "mcnemar", "delong", "bca" or "clustered_z".
+        method: "mcnemar_exact", "mcnemar", "delong", "bca" or "clustered_t".
         statistic: what the method says it is.
         p: two-sided; NaN where the test is not defined.
         low: the lower end of the interval of what is tested; NaN where there is none.

@@ -72,6 +72,13 @@ class Categories:
         }
 
 
+def n_terms_of(provenance: object) -> int:
+    """Return how many terms categories have, from what ``Categories.provenance`` gave."""
+    if not isinstance(provenance, dict):
+        return 0
+    return sum(int(one["n_terms"]) for one in provenance["categories"])
+
+
 def categories_of(build: Build, named: Sequence[str] | None, threads: int) -> Categories:
     """Return the categories of a build and their terms.
 

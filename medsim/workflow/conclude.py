@@ -15,6 +15,7 @@ from medsim.lookup import INDEXES
 from medsim.manifest import EvaluationManifest
 from medsim.metrics import METRICS
 from medsim.metrics.averages import COSINES
+from medsim.workflow.categories import n_terms_of
 from medsim.workflow.coverage import coverage_of, overlap_of
 from medsim.workflow.findings import Contender, Drawing, find
 from medsim.workflow.inputs import SET_COLUMNS, EvaluationInput
@@ -78,7 +79,8 @@ def conclude(
         tables["comparisons.parquet"].append(comparisons_of(name, retrieved))
         separation = separation_of(name, job.embeddings, output, partial(_separation_line, job))
         tables["separation.parquet"].append(separation)
-        tables["results.parquet"].append(overlap_errors(separation))
+        n_terms = n_terms_of(job.inputs[name].get("categories"))
+        tables["results.parquet"].append(overlap_errors(separation, n_terms))
         tables["coverage.parquet"].append(coverage_of(one, pair_ids, has, terms))
         tables["overlap.parquet"].append(overlap_of(name, terms, words))
     for table, frames in tables.items():

@@ -79,11 +79,7 @@ def linked_terms(build: Build, threads: int) -> LinkedTerms:
             "term",
             "component",
             "difficulty",
-            pl.col("term")
-            .str.split(" ")
-            .list.filter(pl.element() != "")
-            .list.len()
-            .alias("n_words"),
+            pl.col("term").map_elements(_n_words, pl.Int32).alias("n_words"),
             (pl.len().over("component") > 1).alias("is_linked"),
         )
     )

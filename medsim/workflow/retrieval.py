@@ -102,8 +102,8 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
     """Return what an embedding finds for each term that is linked to another.
 
     The rank of a term's most similar linked term is one more than the number of terms that are not
-    linked to it and at least as similar: ties count against the embedding. An approximate index
-    finds what is among the 100 nearest terms that it gives.
+    linked to it and at least as similar: ties count against the embedding. Of an approximate index
+    it is the most similar linked term, and its rank, among the 100 nearest terms that it gives.
 
     Args:
         linked: the terms of a build.
@@ -128,9 +128,10 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
     found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
-    counts_out = lookup.index == "flat"
-    _fill_ranks(search, pool, found, stage if counts_out else None)
-    if not counts_out:
+    if lookup.index == "flat":
+        _fill_ranks(search, pool, found, stage)
+    else:
+        _fill_approximate_ranks(pool, found)
         _fill_recall(pool, found, lookup, stage)
     return _frame(linked, pool, found)
 
@@ -167,37 +168,59 @@ def _nearest(
     return search.nearest(queries, sizes, stage.advance)
 
 
-def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, counting: Stage | None) -> None:
+def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, stage: Stage) -> None:
     """Write the rank of each query's most similar linked point.
 
     It is read off the neighbours where the last of them is less similar, since then all that are as
-    similar are among them. Elsewhere an exact search counts them; an approximate one found nothing.
+    similar are among them. Elsewhere they are counted.
 
     Args:
-        search: of the points.
+        search: of the points, by a flat index.
         pool: with the points.
         found: with their neighbours; its ranks are filled.
-        counting: told how far the counting is; None where the search is approximate.
+        stage: told how far the counting is.
     """
-    starts, n_queries = found.neighbours.starts, len(pool.queries)
-    row = np.repeat(np.arange(n_queries), np.diff(starts))
-    others = pool.components[found.neighbours.ids] != pool.components[pool.queries][row]
-    with np.errstate(invalid="ignore"):
-        nearer = others & (found.neighbours.similarities >= found.similarities[row])
-    ranks = 1 + np.bincount(row, nearer, n_queries).astype(np.int64)
-    lowest = np.full(n_queries, np.inf, np.float32)
+    starts = found.neighbours.starts
+    lowest = np.full(len(pool.queries), np.inf, np.float32)
     some = np.diff(starts) > 0
     lowest[some] = found.neighbours.similarities[starts[1:][some] - 1]
     everything = np.diff(starts) == len(pool.terms) - 1
-    within = np.bincount(row, found.neighbours.ids == found.linked[row], n_queries) > 0
-    known = (found.similarities > lowest) | everything if counting else within
-    found.ranks[:] = np.where(pool.findable & known, ranks, NOT_FOUND)
-    if counting:
-        left = pool.findable & ~known
-        counting.total(int(np.count_nonzero(left)))
-        found.ranks[left] = 1 + search.count_as_similar(
-            pool.queries[left], found.similarities[left], pool.components, counting.advance
-        )
+    known = pool.findable & ((found.similarities > lowest) | everything)
+    found.ranks[known] = 1 + _n_nearer(pool, found)[known]
+    left = pool.findable & ~known
+    stage.total(int(np.count_nonzero(left)))
+    found.ranks[left] = 1 + search.count_as_similar(
+        pool.queries[left], found.similarities[left], pool.components, stage.advance
+    )
+
+
+def _fill_approximate_ranks(pool: _Pool, found: _Found) -> None:
+    """Write the rank of each query's first linked point among its neighbours, and which it is."""
+    same = np.flatnonzero(_are_linked(pool, found))
+    queries, first = np.unique(_rows(found)[same], return_index=True)
+    at = same[first]
+    found.linked[queries] = found.neighbours.ids[at]
+    found.similarities[queries] = found.neighbours.similarities[at]
+    found.ranks[queries] = 1 + _n_nearer(pool, found)[queries]
+
+
+def _n_nearer(pool: _Pool, found: _Found) -> Counts:
+    """Return how many neighbours are at least as similar as the linked point and not linked."""
+    row = _rows(found)
+    with np.errstate(invalid="ignore"):
+        nearer = found.neighbours.similarities >= found.similarities[row]
+    return np.bincount(row, nearer & ~_are_linked(pool, found), len(pool.queries)).astype(np.int64)
+
+
+def _rows(found: _Found) -> Rows:
+    """Return which query each neighbour is of: int64[n_neighbours]."""
+    return np.repeat(np.arange(len(found.ranks)), np.diff(found.neighbours.starts))
+
+
+def _are_linked(pool: _Pool, found: _Found) -> Flags:
+    """Return whether each neighbour is linked to its query: bool[n_neighbours]."""
+    own = pool.components[pool.queries][_rows(found)]
+    return np.asarray(pool.components[found.neighbours.ids] == own, np.bool_)
 
 
 def _fill_recall(pool: _Pool, found: _Found, lookup: Lookup, stage: Stage) -> None:

@@ -116,13 +116,14 @@ def separation_of(
     return pl.concat(frames)
 
 
-def overlap_errors(separation: pl.DataFrame) -> pl.DataFrame:
+def overlap_errors(separation: pl.DataFrame, n_terms: int) -> pl.DataFrame:
     """Return the overlap error of all triples as ``RESULT_COLUMNS`` have it.
 
-    Its numbers of pairs are numbers of terms: of the categories those that have a vector.
+    What they count as pairs are terms here: all of the categories, and those that have a vector.
 
     Args:
         separation: of ``separation_of``.
+        n_terms: of all categories.
     """
     of_all = separation.filter(pl.col("category1").is_null())
     return of_all.with_columns(
@@ -130,7 +131,7 @@ def overlap_errors(separation: pl.DataFrame) -> pl.DataFrame:
         subset=pl.lit("own"),
         statistic=pl.lit("overlap_error"),
         value="overlap_error",
-        n_pairs="n_terms1",
+        n_pairs=pl.lit(n_terms, pl.Int64),
         n_covered="n_terms1",
         **{column: pl.lit(None, RESULT_COLUMNS[column]) for column in _NOT_SAID},
     ).select(*RESULT_COLUMNS)

@@ -245,6 +245,10 @@ def test_an_evaluation_has_the_overlap_errors_among_its_results(made: Path) -> N
         == of_all.select("embedding", "metric", "overlap_error").rows()
     )
     assert results["dataset"].unique().to_list() == ["separation"]
+    about = out.manifest.inputs["build"]["categories"]["categories"]
+    assert results["n_pairs"].unique().to_list() == [sum(one["n_terms"] for one in about)]
+    assert results["n_covered"].to_list() == of_all["n_terms1"].to_list()
+    assert results["n_covered"][0] < results["n_pairs"][0]
     assert medsim.compare(out, "separation").height == 2 * (9 + 1)
     assert medsim.compare(out, "D.1").height == 2 * 9
 

@@ -14,6 +14,12 @@ from fixtures.release import random_release
 
 import medsim
 from medsim.errors import OptionError
+from medsim.lookup import CosineSearch
+from medsim.metrics import TermPoints
+from medsim.progress import Stage
+from medsim.workflow.linked import LinkedTerms
+from medsim.workflow.retrieval import Lookup, retrieve
+from medsim.workflow.similarities import EmbeddedTerms
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 
@@ -234,9 +240,49 @@ def test_an_approximate_index_stands_beside_the_exact_one_with_its_recall(made: 
     assert recall.null_count() == 0
     assert recall.is_between(0.1, 1).all()
     assert both.results().filter(dataset="retrieval").height == 2 * 2 * 3 * 4
-    exact, approximate = rows_of(both, "two"), rows_of(both, "two", "ivf")
-    assert (approximate["rank"].fill_null(1 << 40) <= exact["rank"].fill_null(1 << 40)).sum() > 0
     assert "retrieved" in both.views()["view"].to_list()
+
+
+def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_finds() -> None:
+    draw = np.random.default_rng(5)
+    vectors = draw.integers(-3, 4, (600, 5)).astype(np.float32)
+    component = draw.integers(0, 200, 600).astype(np.int32)
+    sizes = np.bincount(component, minlength=200)[component]
+    terms = [f"{number:04d}" for number in range(600)]
+    linked = LinkedTerms(
+        terms=pl.DataFrame(
+            {"term": terms, "component": component, "is_linked": sizes > 1}
+        ).with_columns(difficulty=pl.lit("hard"), n_words=pl.lit(1, pl.Int32))
+    )
+    has = EmbeddedTerms(
+        embedded=TermPoints(vectors=vectors),
+        covered=np.ones(600, np.bool_),
+        terms=pl.DataFrame({"term": terms, "covered": True}),
+        words=None,
+        n_dimensions=5,
+        n_vocabulary=None,
+    )
+    hashes, own = linked.hashes, np.arange(600, dtype=np.int32)
+    search = CosineSearch(vectors, own, hashes, index="ivf", seed=3)
+    given = search.nearest(own, np.full(600, 100, np.int32))
+
+    found = retrieve(linked, has, Lookup(index="ivf", seed=3, threads=2), Stage("looking"))
+
+    n_missed = 0
+    for term, rank, other in found.select("term", "rank", "linked_term").iter_rows():
+        at = int(term)
+        ids = given.ids[given.starts[at] : given.starts[at + 1]]
+        alike = given.similarities[given.starts[at] : given.starts[at + 1]]
+        same = component[ids] == component[at]
+        if not same.any():
+            assert rank is None
+            n_missed += 1
+            continue
+        best = alike[same].max()
+        assert rank == 1 + np.count_nonzero(~same & (alike >= best))
+        assert cosine(vectors[at], vectors[int(other)]) == best
+    assert 0 < n_missed < found.height
+    assert (found["rank"] == 1).any()
 
 
 def test_words_enter_by_their_mean_vectors(made: Path) -> None:
