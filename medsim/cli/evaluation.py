@@ -45,15 +45,15 @@ def evaluate(
     cache: VectorCache = None,
     retrieval: Annotated[
         bool,
-        typer.Option("--retrieval", help="Look up the linked terms of each term of a build."),
+        typer.Option("--retrieval", help="Find the synonyms of every term among all of a build."),
     ] = False,
     index: Annotated[
         str,
-        typer.Option(help="Where terms are looked up: flat, exact; or ivf, approximate, faster."),
+        typer.Option(help="For retrieval: flat, which is exact; or ivf, approximate and faster."),
     ] = "flat",
     separation: Annotated[
         bool,
-        typer.Option("--separation", help="Hold categories of a build's concepts apart."),
+        typer.Option("--separation", help="Measure how far categories of concepts are apart."),
     ] = False,
     category: Annotated[
         list[str] | None,
@@ -70,9 +70,10 @@ def evaluate(
 ) -> None:
     """Score embeddings on builds and rated files, and print each at its best metric.
 
-    Writes OUT with results, comparisons, coverage and overlap as Parquet, the similarity of every
-    pair, and manifest.json. Where OUT is there already, what it has is not computed again. An
-    interrupted run leaves OUT as it was; the same command goes on where it stopped.
+    Writes OUT with results, comparisons, coverage, overlap, retrieval and separation as Parquet,
+    the similarity of every pair, and manifest.json. Where OUT is there already, what it has is not
+    computed again. An interrupted run leaves OUT as it was; the same command goes on where it
+    stopped.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
@@ -99,7 +100,12 @@ def evaluate(
         separation=separation or bool(category),
         categories=tuple(category or ()),
     )
-    run_evaluation(config, Progress.to_stderr())
+    progress = Progress.to_stderr()
+    run_evaluation(config, progress)
+    if config.retrieval:
+        progress.say(f"see medsim compare {out} --table retrieval")
+    if config.separation:
+        progress.say(f"see medsim compare {out} --table separation, and --table categories")
     _print_comparison(table_of(out), form)
 
 

@@ -22,11 +22,11 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
         (100 * pl.col("n_terms_uncovered") / pl.col("n_terms")).alias("terms"),
         (100 * pl.col("n_pairs_uncovered") / pl.col("n_pairs")).alias("pairs"),
     )
-    rows = _largest_shares(shares)
+    rows = _shares_of_all(covered)
     chart = Chart(
         title="What is not covered",
-        says="Share of the terms, and of the pairs of which either term is missing, on the set of "
-        "each input where it is largest. Such pairs are left out of all comparisons.",
+        says="Share of the terms, and of the pairs of which either term is missing, in all sets of "
+        "an input together. Such pairs are left out where pairs are compared.",
         spec=charts.dots(
             embeddings,
             x="% not covered",
@@ -44,17 +44,18 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
     )
     return Section(
         title="Coverage",
-        prose="A word embedding has no vector for a term of which it knows no word.",
+        prose="A word embedding has no vector for a term of which it knows no word, or not all "
+        "words where its option coverage=all says so.",
         parts=[chart],
     )
 
 
-def _largest_shares(shares: pl.DataFrame) -> pl.DataFrame:
-    """Return the largest share of any set of an input, for each embedding."""
+def _shares_of_all(covered: pl.DataFrame) -> pl.DataFrame:
+    """Return the share over all sets of an input, for each embedding."""
     return pl.concat(
         [
-            shares.group_by("input", "embedding", maintain_order=True)
-            .agg(pl.col(of).max().alias("value"))
+            covered.group_by("input", "embedding", maintain_order=True)
+            .agg((100 * pl.col(f"n_{of}_uncovered").sum() / pl.col(f"n_{of}").sum()).alias("value"))
             .with_columns(pl.lit(f"{of} without a vector").alias("panel"))
             for of in ("terms", "pairs")
         ]

@@ -67,7 +67,7 @@ def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) ->
     name = f"results@{content_digest(manifest)}"
     embeddings = sorted(manifest.embeddings)
     sections = [
-        _evaluated(manifest, profile.results),
+        _evaluated(manifest, profile.coverage),
         leaderboard(profile.results, profile.comparisons, embeddings),
         accuracy(profile.results, profile.comparisons, embeddings),
         distributions(profile.distributions, profile.quartiles),
@@ -111,8 +111,9 @@ def _notice(manifest: EvaluationManifest) -> str | None:
     )
 
 
-def _evaluated(manifest: EvaluationManifest, results: pl.DataFrame) -> Section:
-    sizes = dict(results.unique([*SET]).group_by("input").agg(pl.col("n_pairs").sum()).iter_rows())
+def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
+    sets = covered.select(*SET, "n_pairs").unique()
+    sizes = dict(sets.group_by("input").agg(pl.col("n_pairs").sum()).iter_rows())
     inputs: list[dict[str, object]] = [
         {
             "input": name,
@@ -171,7 +172,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     columns = dict.fromkeys(("what", "name", "path", "fingerprint"), pl.String)
     frame = pl.DataFrame(rows, schema=columns, orient="row")
     commands = (
-        "medsim compare RESULTS --table all-auc     # every metric\n"
+        "medsim compare RESULTS --table all-auc     # every metric; retrieval, separation, …\n"
         "medsim sql RESULTS                         # lists the views\n"
         'medsim sql RESULTS "select embedding, metric, statistic, value, low, high, signature from '
         "results where subset = 'common'\""

@@ -123,8 +123,9 @@ def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
     return Section(
         title="Worst errors",
         prose="Where each embedding is most wrong at its best metric, on hard positives and the "
-        "nearest negatives: negatives that it finds most similar, positives that it finds least "
-        "similar, and terms whose nearest term means something else.",
+        "nearest negatives, among pairs of which it knows every word: negatives that it finds most "
+        "similar, positives that it finds least similar; and terms whose nearest term means "
+        "something else.",
         parts=parts,
     )
 

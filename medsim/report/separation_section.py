@@ -75,7 +75,8 @@ def _overlap(
         title=f"Overlap error on {name}",
         says="Of all triples of two terms of one category and a term of another, the share in "
         "which the first is no more similar to the second than to the third. 0 is perfect, and "
-        "the dashed line at 0.5 is chance. Filled: the best metric of an embedding.",
+        "the dashed line at 0.5 is chance where no similarities tie, since ties are errors. "
+        "Filled: the best metric of an embedding. Each is scored on the terms that it covers.",
         spec=charts.dots(
             embeddings,
             x="overlap error",

@@ -45,21 +45,30 @@ def readable_space(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
 
 
 def _found(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return scores of retrieval with a column per statistic."""
+    """Return scores of retrieval, with the half width of their intervals, a column a statistic."""
     index = ["input", "embedding", "index", "recall", "difficulty", "length", "n_terms"]
+    half = ((pl.col("high") - pl.col("low")) / 2).map_elements(" \N{PLUS-MINUS SIGN}{:.3f}".format)
     told = rows.with_columns(
         pl.col("difficulty", "length").fill_null("all"),
         pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms").alias("n_terms"),
-        _rounded("value", "recall"),
+        _rounded("recall"),
+        pl.concat_str(_rounded("value"), half.fill_null("")).alias("value"),
     )
     table = told.pivot("statistic", index=index, values="value")
     return table if table["recall"].null_count() < table.height else table.drop("recall")
 
 
 def _apart(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the overlap errors of all triples with a column per embedding."""
+    """Return the overlap errors of all triples."""
     of_all = rows.filter(pl.col("category1").is_null()).with_columns(_rounded("overlap_error"))
-    return of_all.pivot("embedding", index=["input", "metric"], values="overlap_error")
+    return of_all.select(
+        "input",
+        "embedding",
+        "metric",
+        pl.col("n_terms1").alias("n_terms"),
+        "n_triples",
+        "overlap_error",
+    )
 
 
 def _within_and_across(rows: pl.DataFrame) -> pl.DataFrame:

@@ -25,6 +25,7 @@ _HOW = {
     "spearman": "Spearman's rank correlation of similarities with ratings: 1 is perfect. Bars are "
     "95% intervals of the BCa bootstrap.",
 }
+_FEW = 30  # pairs of a set that says too little to stand beside others
 _FILLED = (
     "Filled points are the best of a row and what cannot be told from it (p at least 0.05 after "
     "Bonferroni's correction)."
@@ -41,7 +42,7 @@ def leaderboard(
         if best.is_empty():
             continue
         best = _with_standing(best)
-        parts.append(_summary(best, statistic))
+        parts.append(_summary(_telling(best), statistic))
         groups = [best] if statistic == "spearman" else best.partition_by("input")
         parts += (_board(group, statistic, embeddings) for group in groups)
     if not parts:
@@ -52,6 +53,19 @@ def leaderboard(
         "embeddings cover.",
         parts=parts,
     )
+
+
+def _telling(best: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of sets that have enough pairs to tell, or all where none has."""
+    telling = best.filter(pl.col("n_pairs") >= _FEW)
+    return telling if telling.height else best
+
+
+def _left_out(best: pl.DataFrame) -> str:
+    """Return a sentence on the sets that are not drawn, nothing where all are."""
+    if _telling(best).height == best.height:
+        return ""
+    return f" Sets of fewer than {_FEW} pairs are in the table only."
 
 
 def _with_standing(best: pl.DataFrame) -> pl.DataFrame:
@@ -70,8 +84,8 @@ def _summary(best: pl.DataFrame, statistic: str) -> Table:
         .agg(
             pl.len().cast(pl.Int64).alias("sets"),
             pl.col("among_best").sum().cast(pl.Int64).alias("among the best on"),
-            pl.col("n_better").sum().alias("better than another"),
-            pl.col("n_worse").sum().alias("worse than another"),
+            pl.col("n_better").sum().alias("wins"),
+            pl.col("n_worse").sum().alias("losses"),
             pl.col("value").mean().alias(f"mean {STATISTIC_NAMES[statistic]}"),
         )
         .sort(
@@ -81,14 +95,19 @@ def _summary(best: pl.DataFrame, statistic: str) -> Table:
             descending=[True, True, False],
         )
     )
-    return Table(caption=f"Standings by {STATISTIC_NAMES[statistic]}, over all sets", frame=frame)
+    return Table(
+        caption=f"Standings by {STATISTIC_NAMES[statistic]}, over all sets of {_FEW} pairs or "
+        "more; wins and losses are significant differences from another",
+        frame=frame,
+    )
 
 
 def _board(best: pl.DataFrame, statistic: str, embeddings: Sequence[str]) -> Chart:
     title = STATISTIC_NAMES[statistic]
-    rows = best.select(
-        kind_of_set(best).alias("panel"),
-        set_name(best).alias("y"),
+    telling = _telling(best)
+    rows = telling.select(
+        kind_of_set(telling).alias("panel"),
+        set_name(telling).alias("y"),
         pl.col("embedding").alias("contender"),
         "value",
         "low",
@@ -106,7 +125,7 @@ def _board(best: pl.DataFrame, statistic: str, embeddings: Sequence[str]) -> Cha
     where = best["input"][0] if labelled else "rated pairs"
     return Chart(
         title=f"{title[0].upper()}{title[1:]} on {where}",
-        says=f"{_HOW[statistic]} {_FILLED}",
+        says=f"{_HOW[statistic]} {_FILLED}{_left_out(best)}",
         spec=spec,
         rows=rows if labelled else rows.drop("panel"),
         table=Table(caption=f"{title} on {where}", frame=_board_table(best, title)),
@@ -135,8 +154,9 @@ def accuracy(
     best = best_metrics(results, comparisons, ("accuracy",)).drop_nulls("value")
     if best.is_empty():
         return None
-    rows = best.select(
-        kind_of_set(best).alias("y"),
+    telling = _telling(best)
+    rows = telling.select(
+        kind_of_set(telling).alias("y"),
         pl.col("embedding").alias("contender"),
         "value",
         pl.format("{}: {}", "input", "dataset").alias("name"),
@@ -144,9 +164,10 @@ def accuracy(
     chart = Chart(
         title="Accuracy by difficulty and strategy of negatives",
         says="Each point is a dataset, each bar across the mean of the datasets; the dashed line "
-        "at 0.5 is a coin. A pair is taken for a positive if it is at least as similar as a "
-        "threshold, which is the best on these very pairs; the table has the accuracy at a "
-        "threshold that was chosen on other pairs as well.",
+        "at 0.5 is a coin where there are as many negatives as positives. A pair is taken for a "
+        "positive if it is at least as similar as a threshold, which is the best on these very "
+        "pairs; the table has the accuracy at a threshold that was chosen on other pairs as well."
+        f"{_left_out(best)}",
         spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
         rows=rows,
         table=Table(

@@ -27,6 +27,7 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "\N{MINUS SIGN}": "$-$",
 }
+_MARKDOWN = re.compile(r"[|<\\]")  # what Markdown would take for more than a text
 _GAP = "   "  # between the columns of a table
 
 
@@ -80,7 +81,7 @@ def _padded(row: list[str], widths: list[int], numeric: list[bool]) -> str:
 
 def _as_markdown(frame: pl.DataFrame) -> str:
     rules = ["--:" if kind.is_numeric() else "---" for kind in frame.dtypes]
-    head, *rows = [[value.replace("|", r"\|") for value in row] for row in _readable(frame)]
+    head, *rows = [[_MARKDOWN.sub(r"\\\g<0>", value) for value in row] for row in _readable(frame)]
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, rules, *rows])
 
 

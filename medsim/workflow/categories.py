@@ -119,7 +119,7 @@ def categories_of(build: Build, named: Sequence[str] | None, threads: int) -> Ca
 def _parsed(text: str) -> tuple[str | None, str]:
     """Return the name, if one is given, and the concept of a category."""
     name, equals, concept_id = (part.strip() for part in text.rpartition("="))
-    if not concept_id or (equals and not name):
+    if not concept_id or (equals and not name) or not text.isprintable():
         raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
     return name or None, concept_id
 

@@ -33,6 +33,7 @@ from medsim.workflow.retrieval import Lookup, retrieval_path, retrieve
 from medsim.workflow.separation import separation_path, write_separation
 from medsim.workflow.similarities import (
     NamedEmbedding,
+    coverage_path,
     embed_terms,
     identify,
     pairs_path,
@@ -197,6 +198,10 @@ def _measure(run: _Run, named: NamedEmbedding, subjects: Sequence[Subject]) -> N
 
 def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> None:
     metrics = _chosen(run.config, name, type(has.embedded))
+    paths = [scores_path(one.name, name, metric) for metric in metrics]
+    paths += [coverage_path(one.name, name, of) for of in ("terms", "words")]
+    if all(map(run.output.done, paths)):
+        return
     with run.progress.stage(f"compare {one.name} by {name}") as stage:
         n_pairs = one.frame["pair_id"].n_unique()
         stage.total(n_pairs * len(metrics))
@@ -235,6 +240,9 @@ def _separate(run: _Run, one: str, categories: Categories, name: str, has: Embed
             workers=workers,
         )
         stage.found(f"{n_terms:,} terms, {n_uncovered:,} without a vector")
+    for category in categories.categories:
+        if not has.terms.filter(pl.col("term").is_in(category.terms), "covered").height:
+            run.progress.warn(f"{name} has no vector for any term of category {category.name!r}")
 
 
 def _chosen(

@@ -76,6 +76,8 @@ class EvaluationConfig:
             METRICS.get(name)
         if self.index not in INDEXES:
             raise OptionError(unknown_name("index", self.index, list(INDEXES)))
+        if self.index != INDEXES[0] and not self.retrieval:
+            raise OptionError(f"--index {self.index} is for retrieval; add --retrieval")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +199,11 @@ def _joined(
         for part, differs in _DECISIVE.items():
             known = there.get(name, {})
             if part in known and part in one and known[part] != one[part]:
+                if part == "categories":
+                    raise OutputError(
+                        f"{out} has results of other categories of {name}; write those of these to "
+                        "another folder, or add --overwrite to replace all results"
+                    )
                 raise OutputError(
                     f"{out} has another {kind} named {name} ({differs}); choose another name, or "
                     "add --overwrite to replace all results"

@@ -11,8 +11,6 @@ from medsim.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUM
 from medsim.workflow.pictures import pictures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from medsim.workflow.opened import Evaluation
 
 _WORST = 10  # terms whose nearest term is not linked, of an embedding
@@ -30,21 +28,18 @@ def profile_of(evaluation: Evaluation) -> EvaluationProfile:
         quartiles=pictures.quartiles,
         curves=pictures.curves,
         errors=pictures.errors,
-        separation=_table(evaluation, "separation.parquet", SEPARATION_COLUMNS),
-        retrieval=_table(evaluation, "retrieval.parquet", RETRIEVAL_COLUMNS),
+        separation=(
+            evaluation.separation()
+            if "separation.parquet" in evaluation.manifest.outputs
+            else pl.DataFrame(schema=SEPARATION_COLUMNS)
+        ),
+        retrieval=(
+            evaluation.retrieval()
+            if "retrieval.parquet" in evaluation.manifest.outputs
+            else pl.DataFrame(schema=RETRIEVAL_COLUMNS)
+        ),
         retrieved=_retrieved(evaluation),
     )
-
-
-def _table(
-    evaluation: Evaluation,
-    path: str,
-    columns: Mapping[str, pl.DataType | type[pl.DataType]],
-) -> pl.DataFrame:
-    """Return a table that an evaluation may lack, without rows where it does."""
-    if path not in evaluation.manifest.outputs:
-        return pl.DataFrame(schema=columns)
-    return evaluation.read(path, list(columns))
 
 
 def _retrieved(evaluation: Evaluation) -> pl.DataFrame:

@@ -13,8 +13,10 @@ from medsim.config import DEFAULT_STRATEGIES, DIFFICULTIES, checked_threads
 from medsim.errors import InputError, OptionError, unknown_name
 from medsim.manifest import (
     EVALUATION,
+    MANIFEST,
     EvaluationManifest,
     Manifest,
+    fingerprint,
     kind_of,
     read_evaluation_manifest,
     read_manifest,
@@ -87,7 +89,7 @@ class Opened:
                 glob=False,
             )
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{self.folder / path} cannot be read ({error})") from error
+            raise _unreadable(self.folder / path, error) from error
 
     def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
@@ -122,7 +124,7 @@ class Opened:
                 missing_columns="insert",  # those of the first file: embedding negatives' is first
             )
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{self.folder / files} cannot be read ({error})") from error
+            raise _unreadable(self.folder / files, error) from error
 
 
 class Build(Opened):
@@ -151,7 +153,7 @@ class Build(Opened):
 
     def stats(self) -> pl.DataFrame:
         """Return a row per dataset: sizes, mean distances, shortfalls."""
-        return self._scan("stats.parquet").collect()
+        return self.read("stats.parquet")
 
     def pairs(
         self,
@@ -217,27 +219,31 @@ class Evaluation(Opened):
 
     def results(self) -> pl.DataFrame:
         """Return a row per input, dataset, subset, embedding, metric and statistic."""
-        return self.read("results.parquet")
+        return self._table("results.parquet")
 
     def comparisons(self) -> pl.DataFrame:
         """Return a row per two embeddings, or two metrics of one, that a test compared."""
-        return self.read("comparisons.parquet")
+        return self._table("comparisons.parquet")
 
     def coverage(self) -> pl.DataFrame:
         """Return a row per dataset and embedding: terms and pairs without vectors."""
-        return self.read("coverage.parquet")
+        return self._table("coverage.parquet")
 
     def overlap(self) -> pl.DataFrame:
         """Return a row per two embeddings: how many words of the terms both have."""
-        return self.read("overlap.parquet")
+        return self._table("overlap.parquet")
 
     def retrieval(self) -> pl.DataFrame:
         """Return a row per input, embedding, subset, difficulty, length and statistic."""
-        return self.read("retrieval.parquet")
+        return self._table("retrieval.parquet")
 
     def separation(self) -> pl.DataFrame:
         """Return a row per input, embedding, metric and two categories."""
-        return self.read("separation.parquet")
+        return self._table("separation.parquet")
+
+    def retrieved(self) -> pl.LazyFrame:
+        """Return what every embedding found for each term that is linked to another."""
+        return self._scan(EVALUATION_VIEWS["retrieved"])
 
     def pairs(self) -> pl.LazyFrame:
         """Return the pairs of all inputs, a row per pair of a dataset."""
@@ -246,6 +252,23 @@ class Evaluation(Opened):
     def scores(self) -> pl.LazyFrame:
         """Return the similarity of every pair under every embedding and metric."""
         return self._scan(EVALUATION_VIEWS["score"])
+
+    def _table(self, path: str) -> pl.DataFrame:
+        """Return the rows of a file, which must be those that the manifest tells of.
+
+        Raises:
+            InputError: there is no such file, or it holds other rows.
+        """
+        known = self.manifest.outputs.get(path)
+        if known is None:
+            raise InputError(f"{self.folder} has no {path}; run medsim eval again to add it")
+        frame = self.read(path)
+        if fingerprint(frame) != known.fingerprint:
+            raise InputError(
+                f"{self.folder / path} does not hold the rows that its manifest tells of; run "
+                "medsim eval again to make it anew"
+            )
+        return frame
 
 
 def open_build(folder: str | Path) -> Build:
@@ -263,7 +286,21 @@ def open_output(folder: str | Path) -> Build | Evaluation:
     Raises:
         InputError: the folder holds neither.
     """
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{place} is no folder; name that of a build or of an evaluation")
+    if not (place / MANIFEST).exists():
+        raise InputError(
+            f"{place} has no {MANIFEST}: it is no finished build or evaluation; make one with "
+            "medsim build or medsim eval"
+        )
     return Evaluation(folder) if kind_of(Path(folder)) == EVALUATION else Build(folder)
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    """Return what to say of a file that cannot be read: the first line of the library's words."""
+    said = str(error).strip().splitlines()
+    return InputError(f"{path} cannot be read ({said[0] if said else type(error).__name__})")
 
 
 def _any(folder: str | Path, files: str) -> bool:

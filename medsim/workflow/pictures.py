@@ -12,7 +12,7 @@ from medsim.errors import InputError
 from medsim.evaluation.curves import histogram, roc_curve
 from medsim.report.comparison import SET, best_metrics
 from medsim.workflow.inputs import SET_COLUMNS
-from medsim.workflow.similarities import scores_path
+from medsim.workflow.similarities import coverage_path, pairs_path, scores_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from medsim.workflow.opened import Evaluation
 
 _WORST = 5  # pairs of each kind
-_HARDEST = ("hard", "levenshtein")  # the difficulty and negatives whose errors are shown
+_HARDEST = (("hard", "levenshtein"), ("hard", "embedding"))  # sets whose errors are shown
 _NAMED = dict.fromkeys((*SET, "embedding", "metric"), pl.String)
 
 
@@ -98,6 +98,7 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)
         similarities = _similarities(evaluation, scores_path(name, embedding, metric), pairs)
+        whole = _whole(evaluation, name, embedding, pairs)
         for key in of_metric.select(SET_COLUMNS).iter_rows():
             rows, labels = pairs.sets[key]
             taken = common[rows]
@@ -107,8 +108,10 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
             values = similarities[rows]
             for picture, frame in _of_set(values, labels):
                 yield picture, frame.select(*named, pl.all())
-            if key[1:] == _HARDEST:
-                worst = _worst(values, labels)
+            if key[1:] in _HARDEST:
+                known = whole[rows] if whole[rows].any() else np.ones(len(rows), np.bool_)
+                rows = rows[known]
+                worst = _worst(values[known], labels[known])
                 frame = worst.select(
                     "label", pairs.pair_ids[rows[worst["at"]]].alias("pair_id"), "similarity"
                 )
@@ -117,7 +120,7 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
 
 def _pairs(evaluation: Evaluation, name: str) -> _Pairs:
     columns = ("pair_id", *SET_COLUMNS, "label")
-    frame = evaluation.read(f"pairs/input={name}/data.parquet", columns)
+    frame = evaluation.read(pairs_path(name), columns)
     pair_ids = frame["pair_id"].unique().sort()
     numbered = pair_ids.to_frame().with_row_index("row")
     rows = frame.join(numbered, on="pair_id", maintain_order="left")
@@ -143,6 +146,18 @@ def _common(evaluation: Evaluation, name: str, pairs: _Pairs) -> Flags:
     for path in paths.values():
         common &= ~np.isnan(_similarities(evaluation, path, pairs))
     return common
+
+
+def _whole(evaluation: Evaluation, name: str, embedding: str, pairs: _Pairs) -> Flags:
+    """Return of which pairs an embedding knows all words, bool[n_pairs]."""
+    terms = evaluation.read(coverage_path(name, embedding, "terms"), ("term", "n_unknown_words"))
+    partly = terms.filter(pl.col("n_unknown_words") > 0)["term"].implode()
+    texts = evaluation.read(pairs_path(name), ("pair_id", "term1", "term2")).unique("pair_id")
+    lacking = pl.any_horizontal(pl.col("term1", "term2").is_in(partly))
+    found: Flags = texts.sort("pair_id").select(~lacking).to_series().to_numpy()
+    if len(found) != len(pairs.pair_ids):
+        raise InputError(f"{evaluation.folder / pairs_path(name)} does not hold the pairs")
+    return found
 
 
 def _similarities(evaluation: Evaluation, path: str, pairs: _Pairs) -> Values:

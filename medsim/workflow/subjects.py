@@ -67,9 +67,9 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
         for warning in one.warnings:
             progress.warn(warning)
     if all(one.rated for one in inputs):
-        for option, asked in (("retrieval", config.retrieval), ("separation", config.separation)):
+        for what, asked in (("retrieval", config.retrieval), ("separation", config.separation)):
             if asked:
-                raise OptionError(f"--{option} needs a build among the inputs")
+                raise OptionError(f"{what} needs a build among the inputs, not only rated files")
     return [
         Subject(
             pairs=one,

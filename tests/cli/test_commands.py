@@ -202,7 +202,7 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
         (["build", "hpo", "-o", "x", "--format", "xml"], 2, "xml"),
         (["stats", "nowhere"], 1, "nowhere has no manifest.json"),
-        (["sql", "nowhere", "select 1"], 1, "nowhere has no manifest.json"),
+        (["sql", "nowhere", "select 1"], 1, "nowhere is no folder"),
         (["verify", "nowhere"], 1, "nowhere has no manifest.json"),
         (["synth", "-o", "x.zip", "--concepts", "0"], 2, "greater than or equal to 1"),
         (["convert", "nowhere.obo", "-o", "x.zip"], 1, "no file or folder"),

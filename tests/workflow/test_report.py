@@ -269,3 +269,23 @@ def test_a_strategy_with_a_column_of_its_own_is_shown_as_well(made: Path, tmp_pa
     kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
     assert "embedding negatives" in set(kinds)
     assert "embedding" in profile.sizes.columns
+
+
+def test_tables_that_were_altered_are_not_shown(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "results", tmp_path / "results")
+    altered = tmp_path / "results" / "results.parquet"
+    pl.read_parquet(altered).with_columns(value=pl.lit(0.999)).write_parquet(altered)
+
+    with pytest.raises(InputError, match="does not hold the rows"):
+        medsim.write_report(tmp_path / "results", tmp_path / "page.html")
+    with pytest.raises(InputError, match="does not hold the rows"):
+        medsim.compare(tmp_path / "results")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_damaged_table_of_a_build_is_told_in_a_line(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "build", tmp_path / "build")
+    (tmp_path / "build" / "stats.parquet").write_text("x", encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"stats.parquet cannot be read \([^\n]*\)$"):
+        medsim.write_report(tmp_path / "build", tmp_path / "page.html")

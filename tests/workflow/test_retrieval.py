@@ -315,7 +315,7 @@ def test_words_enter_by_their_mean_vectors(made: Path) -> None:
 def test_without_a_build_there_is_nothing_to_look_up(made: Path) -> None:
     rated = made / "rated.csv"
     rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
-    with pytest.raises(OptionError, match="--retrieval needs a build among"):
+    with pytest.raises(OptionError, match="retrieval needs a build among"):
         medsim.evaluate(rated, {"one": made / "one.parquet"}, made / "none", retrieval=True)
 
 
@@ -326,3 +326,8 @@ def test_an_embedding_that_knows_nothing_finds_nothing(made: Path) -> None:
     table = none.retrieval().filter(subset="common")
     assert set(none.retrieval()["n_covered"]) == {0}
     assert set(table["value"].drop_nulls()) <= {0.0}
+
+
+def test_an_index_without_retrieval_is_refused(made: Path) -> None:
+    with pytest.raises(OptionError, match="add --retrieval"):
+        evaluate(made, "index", retrieval=False, index="ivf")
