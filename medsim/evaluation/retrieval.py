@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 DEPTHS = (1, 5, 10)
 """How many of the nearest terms are looked at for accuracy."""
 
+LENGTHS = ("1", "2", "3", "4", "5+")
+"""Numbers of words by which terms are told apart."""
+
 NOT_FOUND = 0
 """The rank of what was not found."""
-
-STATISTICS = (*(f"accuracy_at_{depth}" for depth in DEPTHS), "mrr")
-"""What is computed of ranks."""
 
 
 def retrieval_scores(ranks: Counts, clusters: Rows) -> dict[str, Estimate]:

@@ -105,7 +105,7 @@ def _summed(starts: Starts, n_errors: CountTable, sums: Table) -> Separation:
     np.fill_diagonal(n_triples, 0)
     n_pairs = np.outer(sizes, sizes)
     np.fill_diagonal(n_pairs, sizes * (sizes - 1) // 2)
-    totals = np.triu([sums[begin:end].sum(axis=0) for begin, end in pairwise(starts)])
+    totals = np.array([sums[begin:end].sum(axis=0) for begin, end in pairwise(starts)])
     totals += np.triu(totals, 1).T
     mean = np.divide(totals, n_pairs, out=np.full_like(totals, np.nan), where=n_pairs > 0)
     return Separation(

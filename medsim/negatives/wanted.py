@@ -1,4 +1,4 @@
-"""What Levenshtein negatives will search for, before any is served, and its shares."""
+"""What nearest negatives will search for, before any is served, and its shares."""
 
 from __future__ import annotations
 

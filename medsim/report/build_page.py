@@ -107,7 +107,7 @@ def _sizes(sizes: pl.DataFrame) -> Section:
     return Section(
         title="Sizes",
         prose="How many pairs each dataset has, and the mean Levenshtein distance of their "
-        "lower-cased terms; this is table 2 of Schulz and Juric (2020).",
+        "lower-cased terms, in the shape of table 2 of Schulz and Juric (2020).",
         parts=[numbers, *_positives(sizes.filter(pl.col("positives") > 0))],
     )
 
@@ -174,8 +174,8 @@ def _skipped(manifest: Manifest) -> Section | None:
     frame = pl.DataFrame(rows, schema={"reason": pl.String, "rows": pl.Int64}, orient="row")
     return Section(
         title="Skipped",
-        prose="Rows of the source that were left out, and why.",
-        parts=[Table(caption="Rows left out", frame=frame)],
+        prose="What of the source was left out, and why.",
+        parts=[Table(caption="What was left out", frame=frame)],
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.evaluation.retrieval import LENGTHS
 from medsim.report import charts
 from medsim.report.page import Chart, Section, Table
 
@@ -19,7 +20,6 @@ _RETRIEVED = {
     "mrr": "mean reciprocal rank",
 }
 _LAST_DIGIT = 0.001  # of a p
-_LENGTHS = ("1", "2", "3", "4", "5+")
 
 
 def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
@@ -150,7 +150,7 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
         "high",
         pl.lit(True).alias("filled"),
     )
-    names = [f"{length} word{'' if length == '1' else 's'}" for length in _LENGTHS]
+    names = [f"{length} word{'' if length == '1' else 's'}" for length in LENGTHS]
     table = told.select(
         "contender",
         pl.col("length").alias("words"),

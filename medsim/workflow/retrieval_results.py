@@ -10,7 +10,13 @@ import polars as pl
 
 from medsim.config import DIFFICULTIES
 from medsim.evaluation.clusters import clustered_difference
-from medsim.evaluation.retrieval import NOT_FOUND, hits_at, reciprocal, retrieval_scores
+from medsim.evaluation.retrieval import (
+    LENGTHS,
+    NOT_FOUND,
+    hits_at,
+    reciprocal,
+    retrieval_scores,
+)
 from medsim.schema import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
 from medsim.workflow.comparisons import Row, Side, defined, family_rows
 
@@ -21,11 +27,6 @@ if TYPE_CHECKING:
 
 DATASET = "retrieval"
 """What results and comparisons have as the dataset of retrieval."""
-
-LENGTHS = ("1", "2", "3", "4", "5+")
-"""Numbers of words by which terms are told apart."""
-
-_LONGEST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,7 @@ def _tested(of: str, exact: Sequence[Retrieved], values: Sequence[Values]) -> It
 
 def _score_rows(one: Retrieved) -> Iterator[Row]:
     """Yield a row per subset, difficulty, length and statistic; missing ones stand for all."""
-    length = pl.col("n_words").clip(1, _LONGEST) - 1
+    length = pl.col("n_words").clip(1, len(LENGTHS)) - 1
     terms = one.terms.with_columns(length.alias("length"))
     is_own = pl.col("covered") & pl.col("linked_term").is_not_null()
     recall = one.terms["recall"].mean()
