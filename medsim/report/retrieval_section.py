@@ -46,8 +46,9 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     return Section(
         title="Retrieval",
         prose="For each term that has others of the same meaning, whether one of them is among "
-        "those that the embedding finds nearest in the whole terminology. A term without a vector "
-        "counts as not found.",
+        "those that the embedding finds nearest, of all terms that the build draws from and that "
+        "have a vector. A term without a vector counts as not found; of terms that are equally "
+        "near, those of another meaning come first.",
         parts=parts,
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.embeddings import write_words
 from fixtures.reports import add_tables, small_outputs
 from sklearn import metrics as sklearn_metrics
 from typer.testing import CliRunner
@@ -289,3 +290,29 @@ def test_a_damaged_table_of_a_build_is_told_in_a_line(made: Path, tmp_path: Path
 
     with pytest.raises(InputError, match=r"stats.parquet cannot be read \([^\n]*\)$"):
         medsim.write_report(tmp_path / "build", tmp_path / "page.html")
+
+
+def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_path: Path) -> None:
+    build = medsim.open(made / "build")
+    hard = build.pairs(difficulty="hard", negatives="levenshtein").collect()
+    words = sorted({word for side in ("term1", "term2") for t in hard[side] for word in t.split()})
+    known = {word for at, word in enumerate(words) if at % 5}
+    write_words(tmp_path / "most.vec", sorted(known), 3)
+    out = medsim.evaluate(
+        made / "build",
+        {"most": f"{tmp_path / 'most.vec'},case=keep,parts=never"},
+        tmp_path / "results",
+        metrics=["avg_cos"],
+        resamples=100,
+    )
+
+    errors = of_evaluation(out).errors
+
+    terms = out.sql("select term from term where n_unknown_words = 0")["term"].implode()
+    whole = hard.filter(pl.all_horizontal(pl.col("term1", "term2").is_in(terms)))
+    assert 0 < whole.height < hard.height
+    large = [name for name, group in whole.group_by("dataset") if group["label"].n_unique() == 2]
+    shown = errors.filter(pl.col("dataset").is_in([name for (name,) in large]))
+    assert shown.height > 5
+    pairs = set(whole.select("term1", "term2").iter_rows())
+    assert {(a, b) for a, b in shown.select("term1", "term2").iter_rows()} <= pairs
