@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,28 +12,31 @@ import polars as pl
 
 from medsim import manifest
 from medsim.config import DEFAULT_STRATEGIES, BuildConfig, SourceOptions, checked_threads
-from medsim.embeddings.options import parse_embedding
-from medsim.errors import BrokenPromiseError, InputError, OptionError
-from medsim.negatives.wanted import wanted_candidates
+from medsim.errors import BrokenPromiseError, OptionError
 from medsim.progress import Progress
 from medsim.schema import CANONICAL_TABLES
-from medsim.sources import Terminology, find_source
 from medsim.store import Store
 from medsim.workflow.build_job import job_of, libraries_of, options_of
+from medsim.workflow.build_stages import (
+    Run,
+    derive,
+    largest_component,
+    named_embedding,
+    read,
+    wanted_of_sets,
+    warn_of_large_component,
+    with_vectors,
+)
 from medsim.workflow.checks import run_checks
 from medsim.workflow.datasets import (
     SetKey,
     SetMaker,
-    positive_rows,
-    positive_set,
     set_keys,
     set_maker,
 )
-from medsim.workflow.embedded import embedded, place_of, without_vectors
+from medsim.workflow.embedded import place_of, without_vectors
 from medsim.workflow.opened import PAIR_FILES, Build
 from medsim.workflow.output import OutputFolder, claimed
-from medsim.workflow.positives import Positives, derive_positives
-from medsim.workflow.similarities import identify
 from medsim.workflow.space import join_terms
 from medsim.workflow.stats import stats_row
 
@@ -45,9 +48,9 @@ if TYPE_CHECKING:
     from medsim.manifest import Skipped
     from medsim.negatives import Found, TermSpace
     from medsim.negatives.wanted import Wanted
+    from medsim.sources import Terminology
+    from medsim.workflow.positives import Positives
     from medsim.workflow.similarities import NamedEmbedding
-
-_LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
 
 
 def build(  # noqa: PLR0913 — an argument an option
@@ -118,15 +121,6 @@ def run_build(config: BuildConfig, progress: Progress) -> Build:
         return complete(config, progress, search)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What every stage of one run needs."""
-
-    config: BuildConfig
-    store: Store
-    progress: Progress
-
-
 class FirstSearch(Protocol):
     """Searches for the nearest candidates of first terms elsewhere, before they are served."""
 
@@ -156,7 +150,7 @@ def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None
         Store(threads=config.threads, spill=output.spill) as store,
     ):
         run = Run(config=config, store=store, progress=progress)
-        named = _identified(run)
+        named = named_embedding(run)
         terminology = read(run)
         job = job_of(config, terminology, named)
         if search is not None:
@@ -164,9 +158,9 @@ def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None
         _begin(run, output, job)
         positives = derive(run, terminology)
         space = join_terms(positives, store, pool=config.pool)
-        _warn_of_large_component(run, space)
+        warn_of_large_component(run, space)
         if named is not None:
-            space = _embedded(run, named, positives, space)
+            space = with_vectors(run, named, positives, space)
         known: Sequence[Found] = ()
         if search is not None:
             left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
@@ -190,83 +184,11 @@ def _search_elsewhere(config: BuildConfig) -> AbstractContextManager[FirstSearch
     return on_cluster(config.dask, threads=config.threads)
 
 
-def _identified(run: Run) -> NamedEmbedding | None:
-    """Return the embedding that a config names, if it names one."""
-    text = run.config.embedding
-    return None if text is None else identify(parse_embedding(text), run.progress)
-
-
-def read(run: Run) -> Terminology:
-    """Fill the canonical tables."""
-    source, path = find_source(run.config.source)
-    with run.progress.stage(f"read {path.name}") as stage:
-        terminology = source.load(path, run.store, run.config.reading)
-        languages = run.store.frame("terms/language")
-        if run.config.reading.language not in languages["language"].to_list():
-            known = ", ".join(languages["language"].to_list()) or "none"
-            raise InputError(
-                f"{path}: no active descriptions in language {run.config.reading.language!r}; "
-                f"languages found: {known}"
-            )
-        stage.found(
-            f"{run.store.n_rows('concept'):,} concepts, "
-            f"{run.store.n_rows('description'):,} descriptions"
-        )
-    return terminology
-
-
 def _begin(run: Run, output: OutputFolder, job: dict[str, str]) -> None:
     """Write the canonical tables, beside what an interrupted run of the same job has written."""
     output.resume(job)
     for table in CANONICAL_TABLES:
         output.write(f"terminology/{table}.parquet", run.store.table(table), job)
-
-
-def derive(run: Run, terminology: Terminology) -> Positives:
-    """Return the positives of the canonical tables."""
-    with run.progress.stage("derive positives") as stage:
-        positives = derive_positives(
-            run.store,
-            language=run.config.reading.language,
-            rf2_rules=terminology.rf2_rules,
-            threads=run.config.threads,
-        )
-        stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
-    return positives
-
-
-def wanted_of_sets(positives: Positives, space: TermSpace, keys: Sequence[SetKey]) -> list[Wanted]:
-    """Return what sets of Levenshtein negatives will search for first."""
-    sets = [positive_set(positive_rows(positives, key), key) for key in keys]
-    return wanted_candidates(space, sets)
-
-
-def _warn_of_large_component(run: Run, space: TermSpace) -> None:
-    largest, n_terms = _largest_component(space), len(space.components)
-    if largest > _LARGE_COMPONENT * n_terms:
-        run.progress.warn(
-            f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
-            "they are never paired as negatives"
-        )
-
-
-def _embedded(run: Run, named: NamedEmbedding, positives: Positives, space: TermSpace) -> TermSpace:
-    """Return all terms with their vectors, and warn of those that have none."""
-    config = run.config
-    space = embedded(
-        named, positives, space, run.progress, threads=config.threads, cache=config.cache
-    )
-    terms, firsts = (one.n_rows for one in without_vectors(positives, space))
-    if terms:
-        run.progress.warn(
-            f"{terms:,} terms have no vector in {named.spec.name}: they are no candidates of "
-            f"embedding negatives, and the {firsts:,} first terms among them get none"
-        )
-    return space
-
-
-def _largest_component(space: TermSpace) -> int:
-    return int(np.bincount(space.components).max()) if len(space.components) else 0
 
 
 def _makers(
@@ -369,7 +291,7 @@ def _finish(
         components={
             "n_terms": len(space.components),
             "n_components": len(np.unique(space.components)),
-            "largest": _largest_component(space),
+            "largest": largest_component(space),
         },
         shortfall=shortfall,
         warnings=list(run.progress.warnings),

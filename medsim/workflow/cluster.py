@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from medsim.negatives import Found, TermSpace
     from medsim.negatives.wanted import Wanted
     from medsim.progress import Stage
-    from medsim.workflow.build import Run
+    from medsim.workflow.build_stages import Run
 
 _SHARES_A_WORKER = 8  # so that a worker that is slow, late or lost costs little
 _FEWEST_FIRSTS = 64  # of a share

@@ -52,39 +52,15 @@ def conclude(
     drawing = Drawing(seed=config.seed, resamples=config.resamples, threads=config.threads)
     tables: dict[str, list[pl.DataFrame]] = {table: [] for table in TABLES}
     for name in sorted(job.inputs):
-        frame = output.taken(pairs_path(name))
-        one = EvaluationInput(
-            name=name,
-            rated=job.inputs[name]["kind"] == "rated",
-            frame=frame,
-            provenance=job.inputs[name],
-        )
-        pair_ids = one.pairs()["pair_id"]
-        contenders = _contenders(name, output, job)
-        with progress.stage(f"score {name}") as stage:
-            found = find(one, pair_ids, contenders, drawing, stage)
-            stage.found(
-                f"{found.results.height:,} results, {found.comparisons.height:,} comparisons"
-            )
-        _warn_of_empty(name, found.results, progress)
-        has = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
-        terms = {e: output.taken(coverage_path(name, e, "terms")) for e in has}
-        words = {e: output.taken(coverage_path(name, e, "words")) for e in has}
-        tables["results.parquet"].append(found.results)
-        tables["comparisons.parquet"].append(found.comparisons)
-        retrieved = _retrieved(name, output, job)
-        retrieval = retrieval_of(name, retrieved)
-        tables["retrieval.parquet"].append(retrieval)
-        tables["results.parquet"].append(results_of(retrieval))
-        tables["comparisons.parquet"].append(comparisons_of(name, retrieved))
-        separation = separation_of(name, job.embeddings, output, partial(_separation_line, job))
-        tables["separation.parquet"].append(separation)
-        n_terms = n_terms_of(job.inputs[name].get("categories"))
-        tables["results.parquet"].append(overlap_errors(separation, n_terms))
-        tables["coverage.parquet"].append(coverage_of(one, pair_ids, has, terms))
-        tables["overlap.parquet"].append(overlap_of(name, terms, words))
-    for table, frames in tables.items():
-        output.write(table, pl.concat(frames), job.metadata)
+        for frames in (
+            _of_pairs(name, output, job, drawing, progress),
+            _of_retrieval(name, output, job),
+            _of_separation(name, output, job),
+        ):
+            for table, frame in frames.items():
+                tables[table].append(frame)
+    for table, parts in tables.items():
+        output.write(table, pl.concat(parts), job.metadata)
     EvaluationManifest(
         medsim=manifest.medsim_version(),
         libraries=json.loads(job.metadata["libraries"]),
@@ -96,6 +72,54 @@ def conclude(
         outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in progress.records],
     ).write(output.folder)
+
+
+def _of_pairs(
+    name: str, output: OutputFolder, job: EvaluationJob, drawing: Drawing, progress: Progress
+) -> dict[str, pl.DataFrame]:
+    """Return what the similarities of an input's pairs show, by table."""
+    one = EvaluationInput(
+        name=name,
+        rated=job.inputs[name]["kind"] == "rated",
+        frame=output.taken(pairs_path(name)),
+        provenance=job.inputs[name],
+    )
+    pair_ids = one.pairs()["pair_id"]
+    contenders = _contenders(name, output, job)
+    with progress.stage(f"score {name}") as stage:
+        found = find(one, pair_ids, contenders, drawing, stage)
+        stage.found(f"{found.results.height:,} results, {found.comparisons.height:,} comparisons")
+    _warn_of_empty(name, found.results, progress)
+    has = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
+    terms = {e: output.taken(coverage_path(name, e, "terms")) for e in has}
+    words = {e: output.taken(coverage_path(name, e, "words")) for e in has}
+    return {
+        "results.parquet": found.results,
+        "comparisons.parquet": found.comparisons,
+        "coverage.parquet": coverage_of(one, pair_ids, has, terms),
+        "overlap.parquet": overlap_of(name, terms, words),
+    }
+
+
+def _of_retrieval(name: str, output: OutputFolder, job: EvaluationJob) -> dict[str, pl.DataFrame]:
+    """Return what was found for an input's linked terms, by table."""
+    retrieved = _retrieved(name, output, job)
+    retrieval = retrieval_of(name, retrieved)
+    return {
+        "retrieval.parquet": retrieval,
+        "results.parquet": results_of(retrieval),
+        "comparisons.parquet": comparisons_of(name, retrieved),
+    }
+
+
+def _of_separation(name: str, output: OutputFolder, job: EvaluationJob) -> dict[str, pl.DataFrame]:
+    """Return how far an input's categories are apart, by table."""
+    separation = separation_of(name, job.embeddings, output, partial(_separation_line, job))
+    n_terms = n_terms_of(job.inputs[name].get("categories"))
+    return {
+        "separation.parquet": separation,
+        "results.parquet": overlap_errors(separation, n_terms),
+    }
 
 
 def _warn_of_empty(name: str, results: pl.DataFrame, progress: Progress) -> None:

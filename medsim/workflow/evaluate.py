@@ -225,7 +225,7 @@ def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: Embedded
 
 def _separate(run: _Run, one: str, categories: Categories, name: str, has: EmbeddedTerms) -> None:
     metrics = _chosen(run.config, name, type(has.embedded))
-    with run.progress.stage(f"hold categories of {one} apart by {name}") as stage:
+    with run.progress.stage(f"separate categories of {one} by {name}") as stage:
         n_terms = len(categories.terms())
         stage.total(n_terms * len(metrics))
         workers = Workers(threads=run.config.threads, advance=stage.advance)

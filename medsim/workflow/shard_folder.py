@@ -36,7 +36,7 @@ class ShardJob:
     """What the shards of a folder are of.
 
     Attributes:
-        job: everything that decides the rows of the build, see ``workflow.build.job_of``.
+        job: everything that decides the rows of the build, see ``workflow.build_job.job_of``.
         total: how many shards there are.
         source: where the terminology was read; another place with the same files will do.
     """

@@ -24,8 +24,9 @@ from medsim.negatives.wanted import share_of
 from medsim.progress import Progress
 from medsim.sources import find_source
 from medsim.store import Store
-from medsim.workflow.build import Run, complete, derive, read, wanted_of_sets
+from medsim.workflow.build import complete
 from medsim.workflow.build_job import job_of
+from medsim.workflow.build_stages import Run, derive, read, wanted_of_sets
 from medsim.workflow.datasets import set_keys
 from medsim.workflow.output import check_free, resolved
 from medsim.workflow.shard_folder import ShardFolder, ShardJob

@@ -24,12 +24,15 @@ from medsim.workflow.similarities import EmbeddedTerms
 LENGTHS = ("1", "2", "3", "4", "5+")
 
 
-@pytest.fixture(scope="module", params=["set", "terminology"])
+POOLS = pytest.mark.parametrize("made", ["set", "terminology"], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def made(request, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a build and two embeddings, each of which lacks terms."""
     folder = tmp_path_factory.mktemp("retrieval")
     random_release(9, 120).write_zip(folder / "release.zip", "Snapshot")
-    medsim.build(folder / "release.zip", folder / "build", pool=request.param)
+    medsim.build(folder / "release.zip", folder / "build", pool=getattr(request, "param", "set"))
     terms = pool_of(folder / "build")
     write_terms(folder / "one.parquet", terms[::2], 1, width=3)
     write_terms(folder / "two.parquet", terms[5:], 2, width=4)
@@ -137,6 +140,7 @@ def rows_of(found: medsim.Evaluation, embedding: str, index: str = "flat") -> pl
     return found.read(path)
 
 
+@POOLS
 @pytest.mark.parametrize("embedding", ["one", "two"])
 def test_ranks_are_those_of_a_loop_over_all_terms(
     made: Path, found: medsim.Evaluation, embedding: str
@@ -167,6 +171,7 @@ def test_the_nearest_term_is_a_most_similar_one(made: Path, found: medsim.Evalua
             assert row["linked_similarity"] == cosine(own, embedded[row["linked_term"]])
 
 
+@POOLS
 def test_scores_are_means_over_groups_of_terms(made: Path, found: medsim.Evaluation) -> None:
     easy = {}
     for a, b, distance in positives_of(made / "build").select("term1", "term2", "distance").rows():
