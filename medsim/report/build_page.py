@@ -26,7 +26,8 @@ class BuildProfile:
         sizes: table 2 of the paper, see ``medsim.workflow.stats.table_2``.
         distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
         lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
-        examples: dataset, difficulty, kind, term1, term2, distance.
+        examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where
+            an embedding made the negatives).
     """
 
     sizes: pl.DataFrame
@@ -149,9 +150,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
             tables=[
                 Table(
                     caption=f"Examples of {dataset}, {difficulty}",
-                    frame=group.select(
-                        pl.col("kind").alias("pair of"), "term1", "term2", "distance"
-                    ),
+                    frame=_told_examples(group),
                 )
             ],
         )
@@ -165,6 +164,12 @@ def _examples(examples: pl.DataFrame) -> Section | None:
         "are a fair sample.",
         parts=folded,
     )
+
+
+def _told_examples(group: pl.DataFrame) -> pl.DataFrame:
+    """Return examples as they are read, without similarities where there are none."""
+    told = group.select(pl.col("kind").alias("pair of"), "term1", "term2", "distance", "similarity")
+    return told if told["similarity"].count() else told.drop("similarity")
 
 
 def _skipped(manifest: Manifest) -> Section | None:

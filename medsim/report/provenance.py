@@ -38,9 +38,12 @@ def content_digest(manifest: Manifest | EvaluationManifest, below: str = "") -> 
     return hashlib.sha256(repr(content).encode()).hexdigest()[:FINGERPRINT]
 
 
+_NOTHING: tuple[object, ...] = (None, "", [], {})
+
+
 def facts(caption: str, rows: Iterable[tuple[str, object]]) -> Table:
     """Return a table of what and which; what is missing is left out."""
-    told = [(what, said(value)) for what, value in rows if value not in (None, "", [], {})]
+    told = [(what, said(value)) for what, value in rows if value not in _NOTHING]
     frame = pl.DataFrame(told, schema={"what": pl.String, "which": pl.String}, orient="row")
     return Table(caption=caption, frame=frame, headed=False)
 
@@ -50,7 +53,8 @@ def said(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{key}={said(one)}" for key, one in value.items() if one is not None)
+        told = {key: one for key, one in value.items() if one not in _NOTHING}
+        return ", ".join(f"{key}={said(one)}" for key, one in told.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(said, value))
     return f"{value:,}" if isinstance(value, int) else str(value)

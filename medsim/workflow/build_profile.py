@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = 3  # of each kind in a set
 
+_SHOWN = ("term1", "term2", "distance", "similarity")
+
 _SetFile = tuple[dict[str, str], str]
 
 
@@ -29,7 +31,7 @@ def profile_of(build: Build) -> BuildProfile:
         set_name = named["dataset"], named["difficulty"]
         chosen = [0] if set_name in seen else [1, 0]
         seen.add(set_name)
-        frame = build.read(path, ("term1", "term2", "label", "distance"))
+        frame = _pairs(build, path, named["negatives"])
         for label in chosen:
             kind = "positives" if label else f"{named['negatives']} negatives"
             pairs = frame.filter(pl.col("label") == label).with_columns(
@@ -40,13 +42,21 @@ def profile_of(build: Build) -> BuildProfile:
             key = ["dataset", "difficulty", "kind"]
             counted = pairs.group_by(*key, "distance").agg(pl.len().cast(pl.Int64).alias("n"))
             distances.append(counted.sort("distance"))
-            examples.append(pairs.head(_EXAMPLES).select(*key, "term1", "term2", "distance"))
+            examples.append(pairs.head(_EXAMPLES).select(*key, *_SHOWN))
     return BuildProfile(
         sizes=table_2(stats),
         distances=pl.concat(distances),
         lengths=_lengths(build, sets),
         examples=pl.concat(examples),
     )
+
+
+def _pairs(build: Build, path: str, negatives: str) -> pl.DataFrame:
+    """Return the pairs of a set; those that no embedding made have no similarity."""
+    if negatives == "embedding":
+        return build.read(path, ("label", *_SHOWN))
+    frame = build.read(path, ("label", *_SHOWN[:-1]))
+    return frame.with_columns(pl.lit(None, pl.Float32).alias("similarity"))
 
 
 def _sets(build: Build, stats: pl.DataFrame) -> list[_SetFile]:

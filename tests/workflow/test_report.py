@@ -252,7 +252,9 @@ def test_a_strategy_with_a_column_of_its_own_is_shown_as_well(made: Path, tmp_pa
     shutil.copytree(made / "build", folder)
     build = medsim.open(folder)
     path = "pairs/dataset=syn_syn/difficulty=hard/negatives={}/data.parquet"
-    frame = build.read(path.format("random")).with_columns(pl.lit(0.9).alias("similarity"))
+    frame = build.read(path.format("random")).with_columns(
+        pl.lit(0.9, pl.Float32).alias("similarity")
+    )
     (folder / path.format("embedding")).parent.mkdir()
     frame.write_parquet(folder / path.format("embedding"))
     stats = build.stats()
@@ -316,3 +318,28 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
     assert shown.height > 5
     pairs = set(whole.select("term1", "term2").iter_rows())
     assert {(a, b) for a, b in shown.select("term1", "term2").iter_rows()} <= pairs
+
+
+def test_examples_of_embedding_negatives_have_their_similarity(made: Path, tmp_path: Path) -> None:
+    build = medsim.build(
+        made / "release.zip",
+        tmp_path / "build",
+        negatives=("random", "embedding"),
+        embedding=f"one={made / 'one.vec'}",
+    )
+
+    examples = profile_of(build).examples
+
+    hard = build.pairs(dataset="syn_syn", difficulty="hard", negatives="embedding").collect()
+    first = hard.filter(label=0).head(3).select("term1", "term2", "distance", "similarity")
+    of_set = examples.filter(dataset="syn_syn", difficulty="hard")
+    shown = of_set.filter(kind="embedding negatives")
+    assert shown.select(first.columns).equals(first)
+    assert first["similarity"].null_count() == 0
+    assert of_set.filter(kind="random negatives")["similarity"].null_count() == 3
+    page = medsim.write_report(build, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "options=<" not in page
+    usual = medsim.write_report(made / "build", tmp_path / "usual.html").read_text(encoding="utf-8")
+    heading = '<th scope="col" class="number">similarity</th>'
+    assert heading in page
+    assert heading not in usual
