@@ -208,3 +208,56 @@ SEPARATION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "signature": pl.String,
 }
 """The columns of ``separation.parquet``; a row without categories is of all triples together."""
+
+ASSIGNMENT_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "annotator": pl.String,
+    "position": pl.Int32,
+    "entry_id": pl.String,
+    "item_id": pl.String,
+    "showing": pl.Int8,
+    "left": pl.String,
+    "right": pl.String,
+}
+"""The columns of a study's ``key/assignment.parquet``: a row per annotator and pair that is shown.
+
+Positions count from 1; a pair that an annotator sees twice has showings 1 and 2.
+"""
+
+JUDGED_ITEM_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "item_id": pl.String,
+    "pair_id": pl.String,
+    "term1": pl.String,
+    "term2": pl.String,
+    "dataset": pl.String,
+    "difficulty": pl.String,
+    "negatives": pl.String,
+    "label": pl.Int8,
+    "concept1": pl.String,
+    "concept2": pl.String,
+}
+"""The columns of ``key/items.parquet`` of a study of a build: a row per pair."""
+
+GRADED_ITEM_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "item_id": pl.String,
+    "term1": pl.String,
+    "term2": pl.String,
+    "group": pl.Int32,
+}
+"""The first columns of ``key/items.parquet`` of a graded study: a row per pair.
+
+Groups of raters count from 1; group 0 is the consistency set, which all rate. Further columns are
+those that the file of pairs had beside the terms, as text.
+"""
+
+ANSWER_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "annotator": pl.String,
+    "entry_id": pl.String,
+    "item_id": pl.String,
+    "showing": pl.Int8,
+    "position": pl.Int32,
+    "value": pl.Int8,
+}
+"""The columns of answers that were checked: a row per entry that was answered.
+
+The value is the answer's place in the study's scale (``medsim.studies.Scale``).
+"""
