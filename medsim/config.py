@@ -51,6 +51,21 @@ class SourceOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What people say of a pair of terms, against the terminology.
+
+    Attributes:
+        term1: one of them.
+        term2: the other; neither their order nor their case matters.
+        same: whether they mean the same.
+    """
+
+    term1: str
+    term2: str
+    same: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildConfig:
     """Everything that decides what a build does.
 
@@ -63,6 +78,8 @@ class BuildConfig:
         embedding: the embedding of embedding negatives as a user names it, such as
             "glove=vectors.txt,case=lower"; None where there are none.
         cache: the folder that keeps what encoders made of terms; None keeps nothing.
+        corrections: pairs that people judged otherwise: those that do not mean the same are no
+            positives, and those that do are no negatives.
         seed: of the random draws, of ties and of the order of rows.
         threads: how many threads compute; it never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
@@ -77,6 +94,7 @@ class BuildConfig:
     negatives: tuple[str, ...] = DEFAULT_STRATEGIES
     embedding: str | None = None
     cache: Path | None = None
+    corrections: tuple[Correction, ...] = ()
     seed: int = 0
     threads: int
     overwrite: bool = False
@@ -130,6 +148,7 @@ class BuildConfig:
         """Return the options that decide the rows, as plain JSON values."""
         reading = asdict(self.reading)
         as_of = self.reading.as_of
+        corrections = [[one.term1, one.term2, one.same] for one in self.corrections]
         return {
             **reading,
             "as_of": None if as_of is None else as_of.isoformat(),
@@ -138,6 +157,7 @@ class BuildConfig:
             "seed": self.seed,
             "easy_distance": EASY_DISTANCE,
             "strategies": list(self.strategies),
+            **({"corrections": corrections} if corrections else {}),
         }
 
 

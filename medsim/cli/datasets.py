@@ -50,6 +50,10 @@ def build(
         ),
     ] = None,
     cache: VectorCache = None,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(help="CSV of pairs judged otherwise, as medsim study score writes it."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of random draws, ties and the order of rows.")] = 0,
     threads: Threads = None,
     shard: Annotated[
@@ -75,6 +79,7 @@ def build(
     from medsim.embeddings.vector_cache import users_cache
     from medsim.progress import Progress
     from medsim.workflow.build import run_build
+    from medsim.workflow.corrections import read_corrections
     from medsim.workflow.shards import run_shard
     from medsim.workflow.stats import table_2
 
@@ -90,6 +95,7 @@ def build(
         negatives=tuple(name.strip().lower() for name in negatives.split(",")),
         embedding=embedding,
         cache=cache or (users_cache() if embedding else None),
+        corrections=read_corrections(corrections) if corrections else (),
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,

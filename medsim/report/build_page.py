@@ -84,13 +84,21 @@ def _terminology(manifest: Manifest) -> Section:
         ("May be passed on", passed_on(source.get("redistributable"))),
         ("Terms of use", source.get("terms_of_use")),
     ]
-    settings = facts("Options", ((key.replace("_", " "), value) for key, value in options.items()))
+    settings = facts("Options", map(_option, options.items()))
     return Section(
         title="Terminology",
         prose="What the datasets were built from. Terms that a chain of positives links form a "
         "group; no negative joins two terms of one group.",
         parts=[facts("The build", rows), settings, *warnings_of(manifest.warnings)],
     )
+
+
+def _option(named: tuple[str, object]) -> tuple[str, object]:
+    """Return the name and the value of an option as the page says them."""
+    name, value = named
+    if name == "corrections" and isinstance(value, list):
+        return name, len(value)
+    return name.replace("_", " "), value
 
 
 def _sizes(sizes: pl.DataFrame) -> Section:

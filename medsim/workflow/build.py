@@ -28,6 +28,7 @@ from medsim.workflow.build_stages import (
     with_vectors,
 )
 from medsim.workflow.checks import run_checks
+from medsim.workflow.corrections import read_corrections
 from medsim.workflow.datasets import (
     SetKey,
     SetMaker,
@@ -64,6 +65,7 @@ def build(  # noqa: PLR0913 — an argument an option
     negatives: Sequence[str] = DEFAULT_STRATEGIES,
     embedding: str | None = None,
     cache: str | Path | None = None,
+    corrections: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
     overwrite: bool = False,
@@ -84,6 +86,8 @@ def build(  # noqa: PLR0913 — an argument an option
         embedding: what the strategy "embedding" compares terms by, as in "glove=vectors.txt";
             options stand behind the path as in "bert=model.onnx,pooling=cls".
         cache: the folder that keeps what encoders made of terms; by default nothing is kept.
+        corrections: a CSV file of pairs that people judged otherwise, as ``medsim study score``
+            writes it: those that do not mean the same are no positives, those that do no negatives.
         seed: of random draws, ties and the order of rows, from 0 to 2**63 - 1.
         threads: how many to use, all available ones by default; never changes the result.
         overwrite: whether an earlier build at ``out`` may be replaced.
@@ -106,6 +110,7 @@ def build(  # noqa: PLR0913 — an argument an option
         negatives=tuple(negatives),
         embedding=embedding,
         cache=None if cache is None else Path(cache),
+        corrections=() if corrections is None else read_corrections(Path(corrections)),
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,

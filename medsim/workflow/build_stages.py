@@ -71,8 +71,14 @@ def derive(run: Run, terminology: Terminology) -> Positives:
             language=run.config.reading.language,
             rf2_rules=terminology.rf2_rules,
             threads=run.config.threads,
+            corrections=run.config.corrections,
         )
         stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
+    if n_unmatched := len(run.config.corrections) - positives.corrected.height:
+        run.progress.warn(
+            f"{n_unmatched:,} of {len(run.config.corrections):,} corrections name terms that this "
+            "terminology does not have; they change nothing"
+        )
     return positives
 
 

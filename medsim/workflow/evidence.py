@@ -15,6 +15,7 @@ from medsim import config
 from medsim.errors import InputError
 from medsim.kernels.hashing import tie_hashes
 from medsim.workflow.checks import finding
+from medsim.workflow.corrections import corrections_in
 from medsim.workflow.datasets import (
     SetKey,
     SetMaker,
@@ -95,7 +96,13 @@ def gather(build: Build, store: Store, threads: int) -> Evidence:
         rf2_rules = bool(build.manifest.source["rf2_rules"])
     except (KeyError, ValueError) as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
-    positives = derive_positives(store, language=language, rf2_rules=rf2_rules, threads=threads)
+    positives = derive_positives(
+        store,
+        language=language,
+        rf2_rules=rf2_rules,
+        threads=threads,
+        corrections=corrections_in(build.manifest.options),
+    )
     terms = positives.terms
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
     return Evidence(

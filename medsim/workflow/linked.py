@@ -14,6 +14,7 @@ from medsim.kernels.hashing import term_hashes
 from medsim.schema import CANONICAL_TABLES
 from medsim.store import Store
 from medsim.terms import pack
+from medsim.workflow.corrections import corrections_in
 from medsim.workflow.positives import derive_positives
 from medsim.workflow.space import join_terms
 
@@ -66,7 +67,13 @@ def linked_terms(build: Build, threads: int) -> LinkedTerms:
         store.view_parquet(
             build.folder, {table: f"terminology/{table}.parquet" for table in CANONICAL_TABLES}
         )
-        positives = derive_positives(store, language=language, rf2_rules=rf2_rules, threads=threads)
+        positives = derive_positives(
+            store,
+            language=language,
+            rf2_rules=rf2_rules,
+            threads=threads,
+            corrections=corrections_in(build.manifest.options),
+        )
         space = join_terms(positives, store, pool=pool)
     in_pairs = pl.concat([positives.pairs["term1_id"], positives.pairs["term2_id"]])
     drawn_from = in_pairs.unique().to_numpy() if space.pool is None else space.pool

@@ -14,8 +14,12 @@ from medsim import queries
 from medsim.config import EASY_DISTANCE
 from medsim.manifest import Skipped
 from medsim.terms import numbered
+from medsim.workflow.corrections import corrected_nodes, effects, without_rejected
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.config import Correction
     from medsim.store import Store
 
 POSITIVE_COLUMNS = (
@@ -38,15 +42,25 @@ class Positives:
             the id ``i``, and ids are in order of text.
         pairs: a row per dataset and pair, with the columns of ``POSITIVE_COLUMNS``, in order of
             dataset, difficulty, term1_id, term2_id.
+        corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
+            mean the same are not among the pairs.
         skipped: what made no pair, and why.
     """
 
     terms: pl.DataFrame
     pairs: pl.DataFrame
+    corrected: pl.DataFrame
     skipped: tuple[Skipped, ...]
 
 
-def derive_positives(store: Store, *, language: str, rf2_rules: bool, threads: int) -> Positives:
+def derive_positives(
+    store: Store,
+    *,
+    language: str,
+    rf2_rules: bool,
+    threads: int,
+    corrections: Sequence[Correction] = (),
+) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
     The tables term, name, bearer and substitution are left in the store.
@@ -56,6 +70,7 @@ def derive_positives(store: Store, *, language: str, rf2_rules: bool, threads: i
         language: the language of the names.
         rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
         threads: for the distances.
+        corrections: what people say against it.
     """
     store.run("terms/substitution_name", language=language, rf2_rules=rf2_rules)
     terms = numbered(store.frame("terms/spelling", language=language)["term"])
@@ -64,9 +79,17 @@ def derive_positives(store: Store, *, language: str, rf2_rules: bool, threads: i
     store.run("terms/bearer", language=language)
     store.run("terms/substitution")
     frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
-    pairs = _with_distances(pl.concat(frames), terms["lower_term"].to_list(), threads)
-    skipped = store.frame("terms/skipped", language=language).to_dicts()
-    return Positives(terms=terms, pairs=pairs, skipped=tuple(Skipped(**row) for row in skipped))
+    corrected = corrected_nodes(corrections, terms)
+    candidates = pl.concat(frames)
+    drafts = without_rejected(candidates, corrected, terms)
+    changes = effects(candidates.height - drafts.height, len(corrections) - corrected.height)
+    skipped = [Skipped(**row) for row in store.frame("terms/skipped", language=language).to_dicts()]
+    return Positives(
+        terms=terms,
+        pairs=_with_distances(drafts, terms["lower_term"].to_list(), threads),
+        corrected=corrected,
+        skipped=(*skipped, *changes),
+    )
 
 
 def pair_distances(

@@ -27,6 +27,7 @@ from medsim.store import Store
 from medsim.workflow.build import complete
 from medsim.workflow.build_job import job_of
 from medsim.workflow.build_stages import Run, derive, read, wanted_of_sets
+from medsim.workflow.corrections import corrections_in, read_corrections
 from medsim.workflow.datasets import set_keys
 from medsim.workflow.output import check_free, resolved
 from medsim.workflow.shard_folder import ShardFolder, ShardJob
@@ -58,6 +59,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
     synonym_scopes: Sequence[str] = ("exact",),
     pool: str = "set",
     negatives: Sequence[str] = DEFAULT_STRATEGIES,
+    corrections: str | Path | None = None,
     seed: int = 0,
     threads: int | None = None,
     overwrite: bool = False,
@@ -77,6 +79,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
         synonym_scopes: as for ``build``.
         pool: as for ``build``.
         negatives: as for ``build``, "levenshtein" among them and "embedding" not.
+        corrections: as for ``build``.
         seed: as for ``build``.
         threads: how many to use, all available ones by default.
         overwrite: whether there may be a build at ``out``, which ``merge`` will replace.
@@ -96,6 +99,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
         reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
         pool=pool,
         negatives=tuple(negatives),
+        corrections=() if corrections is None else read_corrections(Path(corrections)),
         seed=seed,
         threads=checked_threads(threads),
         overwrite=overwrite,
@@ -278,6 +282,7 @@ def _config_of(
         reading=reading,
         pool=options["pool"],
         negatives=tuple(options["strategies"]),
+        corrections=corrections_in(options),
         seed=options["seed"],
         threads=threads,
         overwrite=overwrite,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from medsim.kernels.components import components
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 def join_terms(positives: Positives, store: Store, *, pool: str) -> TermSpace:
     """Return all terms as arrays, with the connected components that the positives make.
 
+    Terms that people judged to mean the same are joined, too.
+
     The tables term_component (term_id, component_id) and pool (term_id) are left in the store.
 
     Args:
@@ -28,7 +31,11 @@ def join_terms(positives: Positives, store: Store, *, pool: str) -> TermSpace:
     """
     terms, pairs = positives.terms, positives.pairs
     node = terms["node_id"].to_numpy()
-    ends = (node[pairs["term1_id"].to_numpy()], node[pairs["term2_id"].to_numpy()])
+    same = positives.corrected.filter("same")
+    ends = [
+        np.concatenate([node[pairs[of_pairs].to_numpy()], same[of_same].to_numpy()])
+        for of_pairs, of_same in (("term1_id", "node1_id"), ("term2_id", "node2_id"))
+    ]
     n_nodes = int(node.max(initial=-1)) + 1
     component = components(n_nodes, *ends)[node]
     store.put(

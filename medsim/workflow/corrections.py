@@ -1,0 +1,160 @@
+"""Pairs that people judged otherwise than a terminology says, and what they change in a build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.config import Correction
+from medsim.errors import InputError
+from medsim.manifest import Skipped
+from medsim.ratings.lines import cells_of_lines, read_content
+from medsim.terms import lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from medsim.ratings.lines import Content
+
+MOST_CORRECTIONS = 20_000
+"""The most corrections of a build, whose manifest and files bear them all."""
+
+_COLUMNS = ("term1", "term2", "judged")
+_JUDGED = {"same": True, "not_same": False}
+
+
+def read_corrections(path: Path) -> tuple[Correction, ...]:
+    """Return the corrections of a CSV file, each pair once, in order of text.
+
+    Its columns are term1, term2 and judged, which is "same" or "not_same"; others are ignored.
+    ``medsim study score`` writes such a file.
+
+    Raises:
+        InputError: the file cannot be read, lacks a column, or contradicts itself; the message
+            names the line.
+    """
+    content = read_content(path)
+    found: dict[tuple[str, ...], tuple[int, Correction]] = {}
+    for line, one in _rows(content):
+        key = tuple(sorted(lowered((one.term1, one.term2))))
+        if key[0] == key[1]:
+            raise InputError(f"{path}: line {line}: both terms are {one.term1!r}")
+        known_line, known = found.setdefault(key, (line, one))
+        if known.same != one.same:
+            raise InputError(
+                f"{path}: lines {known_line} and {line} contradict each other on "
+                f"{one.term1!r} and {one.term2!r}"
+            )
+    if len(found) > MOST_CORRECTIONS:
+        raise InputError(
+            f"{path} has {len(found):,} corrections; up to {MOST_CORRECTIONS:,} are accepted"
+        )
+    return tuple(found[key][1] for key in sorted(found))
+
+
+def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
+    """Return the corrections among the options of a build's manifest.
+
+    Raises:
+        InputError: they are not as a build writes them.
+    """
+    rows = options.get("corrections", [])
+    try:
+        return tuple(
+            Correction(term1=term1, term2=term2, same=bool(same))
+            for term1, term2, same in rows  # type: ignore[attr-defined]  # said below
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the corrections of the manifest cannot be read ({error})") from error
+
+
+def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> pl.DataFrame:
+    """Return the corrections of which both terms are known.
+
+    Args:
+        corrections: each pair once.
+        terms: with node_id and lower_term.
+
+    Returns:
+        node1_id, node2_id, the smaller first, and same.
+    """
+    nodes = terms.select("lower_term", "node_id").unique()
+    frame = pl.DataFrame(
+        {
+            "left": pl.Series(lowered([one.term1 for one in corrections]), dtype=pl.String),
+            "right": pl.Series(lowered([one.term2 for one in corrections]), dtype=pl.String),
+            "same": pl.Series([one.same for one in corrections], dtype=pl.Boolean),
+        }
+    )
+    for side in ("left", "right"):
+        own = nodes.rename({"lower_term": side, "node_id": f"{side}_node"})
+        frame = frame.join(own, on=side, maintain_order="left")
+    both = ("left_node", "right_node")
+    return frame.select(
+        pl.min_horizontal(both).alias("node1_id"), pl.max_horizontal(both).alias("node2_id"), "same"
+    )
+
+
+def without_rejected(
+    pairs: pl.DataFrame, corrected: pl.DataFrame, terms: pl.DataFrame
+) -> pl.DataFrame:
+    """Return positives without those that were judged not to mean the same.
+
+    Args:
+        pairs: with term1_id and term2_id.
+        corrected: see ``corrected_nodes``.
+        terms: in order of term_id, with node_id.
+    """
+    rejected = corrected.filter(~pl.col("same"))
+    if rejected.is_empty():
+        return pairs
+    node = terms["node_id"]
+    ends = {side: node.gather(pairs[f"{side}_id"]) for side in ("term1", "term2")}
+    return (
+        pairs.with_columns(
+            pl.min_horizontal(*ends.values()).alias("node1_id"),
+            pl.max_horizontal(*ends.values()).alias("node2_id"),
+        )
+        .join(rejected, on=["node1_id", "node2_id"], how="anti", maintain_order="left")
+        .drop("node1_id", "node2_id")
+    )
+
+
+def effects(n_rejected: int, n_unmatched: int) -> Iterator[Skipped]:
+    """Yield what was left out on account of corrections, and corrections that were left out.
+
+    Args:
+        n_rejected: positives, over all datasets.
+        n_unmatched: corrections that name an unknown term.
+    """
+    if n_rejected:
+        yield Skipped(reason="a positive judged not to mean the same", n_rows=n_rejected)
+    if n_unmatched:
+        yield Skipped(reason="a correction of a term that no name bears", n_rows=n_unmatched)
+
+
+def _rows(content: Content) -> Iterator[tuple[int, Correction]]:
+    """Yield the line and the correction of each row."""
+    path = content.path
+    lines = cells_of_lines(content, ",")
+    _, header = next(lines, (0, []))
+    missing = [name for name in _COLUMNS if header.count(name) != 1]
+    if missing:
+        raise InputError(
+            f"{path} has no column {missing[0]!r}, or several; a file of corrections has "
+            f"{', '.join(_COLUMNS)}, with commas between them"
+        )
+    places = [header.index(name) for name in _COLUMNS]
+    for line, cells in lines:
+        if len(cells) != len(header):
+            raise InputError(f"{path}: line {line} has {len(cells)} cells, not {len(header)}")
+        term1, term2, judged = (cells[place] for place in places)
+        if judged not in _JUDGED:
+            raise InputError(
+                f"{path}: line {line}: judged is {judged[:40]!r}, neither same nor not_same"
+            )
+        if not (term1 and term2):
+            raise InputError(f"{path}: line {line}: a term is empty")
+        yield line, Correction(term1=term1, term2=term2, same=_JUDGED[judged])

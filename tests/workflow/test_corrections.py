@@ -1,0 +1,133 @@
+"""What people judged otherwise than the terminology changes a build, and that alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.release import random_release
+
+import medsim
+from medsim.errors import InputError
+from medsim.workflow.corrections import read_corrections
+
+COLUMNS = "term1,term2,judged\n"
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return random_release(5, 120).write_zip(
+        tmp_path_factory.mktemp("corrected") / "release.zip", "Full"
+    )
+
+
+@pytest.fixture(scope="module")
+def plain(release: Path) -> medsim.Build:
+    return medsim.build(release, release.parent / "plain")
+
+
+def pairs_of(build: medsim.Build, label: int, negatives: str | None = None) -> set[frozenset[str]]:
+    """Return the pairs of a label, without direction and case."""
+    rows = build.pairs(negatives=negatives).filter(label=label).select("term1", "term2").collect()
+    return {frozenset({one.lower(), other.lower()}) for one, other in rows.iter_rows()}
+
+
+def corrections(folder: Path, *rows: tuple[str, str, str]) -> Path:
+    file = folder / "corrections.csv"
+    pl.DataFrame(rows, schema=["term1", "term2", "judged"], orient="row").write_csv(file)
+    return file
+
+
+def test_pairs_that_were_judged_otherwise_are_no_positives_and_no_negatives(
+    release: Path, plain: medsim.Build, tmp_path: Path
+) -> None:
+    wrong = sorted(tuple(sorted(pair)) for pair in pairs_of(plain, 1))[3]
+    same = sorted(tuple(sorted(pair)) for pair in pairs_of(plain, 0, "levenshtein"))[5]
+    file = corrections(
+        tmp_path,
+        (wrong[1].upper(), wrong[0], "not_same"),
+        (same[0], same[1], "same"),
+        ("no such term", same[1], "same"),
+    )
+
+    built = medsim.build(release, tmp_path / "out", corrections=file)
+
+    assert pairs_of(built, 1) == pairs_of(plain, 1) - {frozenset(wrong)}
+    assert frozenset(same) not in pairs_of(built, 0)
+    assert medsim.verify(tmp_path / "out", sample=10_000).holds
+    skipped = {one["reason"]: one["n_rows"] for one in built.manifest.skipped}
+    assert skipped["a correction of a term that no name bears"] == 1
+    assert skipped["a positive judged not to mean the same"] >= 1
+    assert any("1 of 3 corrections" in warning for warning in built.manifest.warnings)
+
+
+def test_verify_finds_a_build_that_does_not_honour_its_corrections(
+    plain: medsim.Build, release: Path, tmp_path: Path
+) -> None:
+    wrong = min(tuple(sorted(pair)) for pair in pairs_of(plain, 1))
+    medsim.build(release, tmp_path / "out")
+    manifest = tmp_path / "out" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["options"]["corrections"] = [[*wrong, False]]
+    manifest.write_text(json.dumps(content))
+
+    found = medsim.verify(tmp_path / "out", sample=0).findings
+
+    assert found.filter(check="positives")["violations"].item() > 0
+
+
+def test_shards_carry_the_corrections_to_the_merge(
+    release: Path, plain: medsim.Build, tmp_path: Path
+) -> None:
+    wrong = min(tuple(sorted(pair)) for pair in pairs_of(plain, 1))
+    file = corrections(tmp_path, (*wrong, "not_same"))
+    whole = medsim.build(release, tmp_path / "whole", corrections=file)
+    for shard in ("1/2", "2/2"):
+        medsim.build_shard(release, tmp_path / "out", shard=shard, corrections=file)
+    file.unlink()
+
+    merged = medsim.merge(tmp_path / "out")
+
+    assert merged.manifest.outputs == whole.manifest.outputs
+    assert merged.manifest.outputs != plain.manifest.outputs
+
+
+def test_a_build_without_corrections_says_nothing_of_them(plain: medsim.Build) -> None:
+    assert "corrections" not in plain.manifest.options
+
+
+def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Path) -> None:
+    first = corrections(tmp_path, ("b", "a", "same"), ("é", "x", "not_same"), ("a", "b", "same"))
+    found = read_corrections(first)
+    second = corrections(tmp_path, ("é", "x", "not_same"), ("b", "a", "same"))
+
+    assert read_corrections(second) == found
+    assert [(one.term1, one.term2, one.same) for one in found] == [
+        ("b", "a", True),
+        ("é", "x", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("term1,term2\na,b\n", "no column 'judged'"),
+        (COLUMNS + "a,b,maybe\n", "line 2: judged is 'maybe', neither same nor not_same"),
+        (COLUMNS + "a,b,same\nB,A,not_same\n", "lines 2 and 3 contradict each other on 'B' and"),
+        (COLUMNS + "a,A,same\n", "line 2: both terms are 'a'"),
+        (COLUMNS + "a,,same\n", "line 2: a term is empty"),
+        (COLUMNS + "a,b\n", "line 2 has 2 cells, not 3"),
+        (COLUMNS + '"a,b,same\n', "cannot be cut"),
+        ("", "is empty"),
+    ],
+)
+def test_a_wrong_file_of_corrections_is_refused_by_line(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    file = tmp_path / "corrections.csv"
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError, match=says.replace("(", r"\(")):
+        read_corrections(file)
