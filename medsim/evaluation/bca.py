@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.estimates import normal_share
+from medsim.evaluation.estimates import Estimate, normal_share
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Values
 
 _NORMAL = NormalDist()
+_ROUNDING = 1e-12
 _POSITIVE = 1e-9  # in place of what is not: there the acceleration has no meaning
 
 
@@ -30,6 +31,41 @@ class Distribution:
     estimate: float
     resampled: Values
     acceleration: float
+
+
+def bca_estimate(
+    estimate: float, resampled: Values, left_out: Values, level: float = 0.95
+) -> Estimate:
+    """Return a statistic with its BCa interval.
+
+    Args:
+        estimate: the statistic of the data; there is no interval where it is NaN.
+        resampled: float64[n_resamples], in any order; NaN where a resample has none, which is left
+            out.
+        left_out: float64[n_units], the statistics without each of the units; NaN is left out.
+        level: of the interval, between 0 and 1.
+    """
+    resampled = np.sort(resampled[~np.isnan(resampled)])
+    if np.isnan(estimate) or not len(resampled):
+        return Estimate(value=estimate)
+    found = Distribution(
+        estimate=estimate, resampled=resampled, acceleration=acceleration(left_out)
+    )
+    low, high = bca_interval(found, level)
+    return Estimate(value=estimate, low=low, high=high)
+
+
+def acceleration(left_out: Values) -> float:
+    """Return how fast the standard error changes with the statistic, from the jackknife.
+
+    Args:
+        left_out: float64[n_units], the statistics without each of the units; NaN is left out.
+    """
+    left_out = left_out[~np.isnan(left_out)]
+    if not len(left_out) or np.ptp(left_out) < _ROUNDING:
+        return 0.0
+    from_mean = left_out.mean() - left_out
+    return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
 
 
 def bca_interval(found: Distribution, level: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from medsim.config import checked_threads
 from medsim.errors import OptionError
-from medsim.evaluation.bca import Distribution, bca_interval, bca_p
+from medsim.evaluation.bca import Distribution, acceleration, bca_interval, bca_p
 from medsim.evaluation.pairs import checked_values
 from medsim.evaluation.ranks import leave_one_out_spearman, ranked
 from medsim.evaluation.significance import Test
@@ -31,7 +31,6 @@ _RESAMPLES_A_TASK = 16
 _FEWEST_PAIRS = 3
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 _SEEDS = 1 << 64
-_ROUNDING = 1e-12
 
 
 def bca_spearman(
@@ -150,7 +149,11 @@ class SpearmanBootstrap:
         resamples: int = RESAMPLES,
         threads: int | None = None,
     ) -> None:
-        _check(len(ratings), seed=seed, resamples=resamples)
+        check_drawing(seed, resamples)
+        if len(ratings) > _MOST_PAIRS:
+            raise OptionError(
+                f"{len(ratings):,} rated pairs are too many; {_MOST_PAIRS:,} are accepted"
+            )
         self._ratings = ranked(checked_values("ratings", ratings)).ranks
         checked = [checked_values("similarities", one, len(ratings)) for one in sides]
         self._sides = np.array([ranked(one).ranks for one in checked], np.int32)
@@ -182,7 +185,7 @@ class SpearmanBootstrap:
         if math.isnan(estimate) or len(self._ratings) < _FEWEST_PAIRS or not len(resampled):
             return Test(method="bca", statistic=estimate, p=math.nan)
         distribution = Distribution(
-            estimate=estimate, resampled=resampled, acceleration=_acceleration(left_out())
+            estimate=estimate, resampled=resampled, acceleration=acceleration(left_out())
         )
         low, high = bca_interval(distribution, level)
         return Test(method="bca", statistic=estimate, p=bca_p(distribution), low=low, high=high)
@@ -216,18 +219,8 @@ class SpearmanBootstrap:
         return np.concatenate(parts)
 
 
-def _acceleration(left_out: Values) -> float:
-    """Return how fast the standard error changes with the statistic, from the jackknife."""
-    left_out = left_out[~np.isnan(left_out)]
-    if not len(left_out) or np.ptp(left_out) < _ROUNDING:
-        return 0.0
-    from_mean = left_out.mean() - left_out
-    return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
-
-
-def _check(n_pairs: int, *, seed: int, resamples: int) -> None:
-    if n_pairs > _MOST_PAIRS:
-        raise OptionError(f"{n_pairs:,} rated pairs are too many; {_MOST_PAIRS:,} are accepted")
+def check_drawing(seed: int, resamples: int) -> None:
+    """Raise OptionError for a seed, or a number of resamples, that is out of range."""
     if not 0 <= seed < _SEEDS:
         raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
     if not _FEWEST_RESAMPLES <= resamples <= _MOST_RESAMPLES:
