@@ -48,8 +48,8 @@ def student_reach(degrees: int) -> float:
     """Return how many standard errors a 95% interval reaches under Student's law.
 
     Args:
-        degrees: of freedom, at least 1. It is the inverse of Wallace's approximation, see
-            ``two_sided_student``; from 9 degrees on it is right to three digits.
+        degrees: of freedom, at least 1. Wallace (Annals of Mathematical Statistics 1959) gives the
+            normal value that is as improbable; from 9 degrees on it is right to three digits.
     """
     z = Z95 * (8 * degrees + 3) / (8 * degrees + 1)
     return math.sqrt(degrees * math.expm1(z * z / degrees))
@@ -59,13 +59,36 @@ def two_sided_student(t: float, degrees: int) -> float:
     """Return how probable it is that a value under Student's law is as far from 0 as ``t``.
 
     Args:
-        t: the value.
+        t: the value; may be infinite.
         degrees: of freedom, at least 1.
 
-    Wallace (Annals of Mathematical Statistics 1959) gives the normal value that is as improbable.
+    It is the incomplete beta function of degrees / (degrees + t^2) (Abramowitz and Stegun 1964,
+    26.7.1), and as precise far from 0.
     """
-    shrunk = (8 * degrees + 1) / (8 * degrees + 3)
-    return two_sided_p(shrunk * math.sqrt(degrees * math.log1p(t * t / degrees)))
+    if math.isinf(t):
+        return 0.0
+    within = t * t / (degrees + t * t)
+    if within < 3 / (degrees + 5):  # where the fraction of this one converges
+        return 1 - _incomplete_beta(within, 0.5, degrees / 2)
+    return _incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
+
+
+def _incomplete_beta(x: float, a: float, b: float) -> float:
+    """Return the regularised incomplete beta function, for x below (a + 1) / (a + b + 2).
+
+    By its continued fraction (DLMF 8.17.22), from its end; it converges within some sqrt(a + b)
+    terms.
+    """
+    if x == 0:
+        return 0.0
+    fraction = 1.0
+    for m in range(50 + math.isqrt(int(a + b)), 0, -1):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        fraction = 1 + even / (1 - odd / fraction)
+    fraction = 1 - (a + b) * x / (a + 1) / fraction
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return math.exp(a * math.log(x) + b * math.log1p(-x) - log_beta) / (a * fraction)
 
 
 def wilson(share: float, size: float, reach: float = Z95) -> Estimate:
