@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.evaluation.correlation import pearson
 from medsim.evaluation.delong import auc_of, placements
 from medsim.evaluation.estimates import Estimate, pearson_of, share_of
 from medsim.evaluation.pairs import checked_flags, checked_values
@@ -113,7 +114,7 @@ def rated_scores(similarities: Values, ratings: Values, spearman: Test) -> Rated
     ratings = checked_values("ratings", ratings, len(similarities))
     return RatedScores(
         spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
-        pearson=pearson_of(_pearson(similarities, ratings), len(ratings)),
+        pearson=pearson_of(pearson(similarities, ratings), len(ratings)),
         kendall=Estimate(value=kendall(ranked(similarities).ranks, ranked(ratings).ranks)),
     )
 
@@ -158,17 +159,3 @@ def _average_precision(n_positive: Counts, n_negative: Counts) -> float:
         return math.nan
     n_hits, n_found = np.cumsum(n_positive[::-1]), np.cumsum((n_positive + n_negative)[::-1])
     return float((n_positive[::-1] * (n_hits / n_found)).sum() / n_positive.sum())
-
-
-def _pearson(left: Values, right: Values) -> float:
-    """Return Pearson's correlation; NaN of a constant side, or where a value is infinite."""
-    sides = []
-    for values in (left, right):
-        largest = np.abs(values).max(initial=0.0)
-        if not len(values) or values.min() == values.max() or math.isinf(largest):
-            return math.nan
-        scaled = values / largest  # so that no square overflows
-        sides.append(scaled - scaled.mean())
-    x, y = sides
-    correlation = float((x * y).sum() / math.sqrt((x * x).sum() * (y * y).sum()))
-    return max(-1.0, min(1.0, correlation))

@@ -1,0 +1,103 @@
+"""Pearson's correlation, its test, and what few values can show."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import NormalIndPower
+
+from medsim.errors import OptionError
+from medsim.evaluation.correlation import pearson_test, smallest_detectable
+from medsim.evaluation.estimates import two_sided_student
+
+
+@pytest.mark.parametrize("n", [4, 5, 8, 12, 40])
+def test_the_test_and_the_interval_are_those_of_scipy(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for weight in (0.0, 0.3, -1.0, 3.0):
+        left = rng.normal(size=n)
+        right = weight * left + rng.normal(size=n)
+        expected = stats.pearsonr(left, right)
+
+        found = pearson_test(left, right)
+
+        low, high = expected.confidence_interval(0.95)
+        assert found.n == n
+        assert found.r.value == pytest.approx(expected.statistic, abs=1e-13)
+        assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+        assert (found.r.low, found.r.high) == pytest.approx((low, high), abs=1e-12)
+        assert stats.t.sf(found.t, n - 2) == pytest.approx(
+            found.p / 2 if found.t > 0 else 1 - found.p / 2
+        )
+
+
+def test_three_values_have_a_test_and_no_interval() -> None:
+    found = pearson_test(np.array([1.0, 2.0, 4.0]), np.array([1.0, 5.0, 4.0]))
+
+    expected = stats.pearsonr([1, 2, 4], [1, 5, 4])
+    assert found.r.value == pytest.approx(expected.statistic)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert math.isnan(found.r.low)
+
+
+def test_sides_on_a_line_have_a_p_of_0() -> None:
+    found = pearson_test(np.arange(5.0), -2 * np.arange(5.0))
+
+    assert (found.r.value, found.t, found.p) == (-1, -math.inf, 0)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [([1.0, 2.0], [2.0, 1.0]), ([], []), ([1.0] * 5, range(5)), ([1.0, 2.0, math.inf], range(3))],
+)
+def test_what_has_no_correlation_is_nan(left, right) -> None:
+    found = pearson_test(np.array(left), np.array(right, np.float64))
+
+    assert math.isnan(found.r.value)
+    assert math.isnan(found.t)
+    assert math.isnan(found.p)
+
+
+def test_missing_values_are_refused() -> None:
+    with pytest.raises(OptionError, match="left values: pair 1 has NaN"):
+        pearson_test(np.array([1.0, math.nan, 2.0]), np.arange(3.0))
+
+
+@given(st.floats(-1e4, 1e4), st.integers(1, 400))
+def test_student_tails_are_those_of_scipy(t: float, degrees: int) -> None:
+    expected = 2 * stats.t.sf(abs(t), degrees)
+
+    assert two_sided_student(t, degrees) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_the_power_of_the_smallest_detectable_correlation_is_that_of_statsmodels() -> None:
+    # A correlation's inverse hyperbolic tangent is a mean of n - 3 values of variance 1.
+    for n, power, alpha in [(12, 0.8, 0.05), (5, 0.9, 0.01), (200, 0.5, 0.05)]:
+        found = smallest_detectable(n, power, alpha)
+
+        of_test = NormalIndPower(ddof=3).power(math.atanh(found), n, alpha, ratio=0)
+        assert of_test == pytest.approx(power, abs=1e-6 if power > 0.6 else 1e-3)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(12, 0.84), (60, 0.805)])
+def test_a_correlation_of_that_size_is_shown_as_often_as_said(n: int, expected: float) -> None:
+    rng = np.random.default_rng(5)
+    true = smallest_detectable(n)
+    left = rng.normal(size=(4000, n))
+    right = true * left + math.sqrt(1 - true**2) * rng.normal(size=left.shape)
+
+    shown = np.mean([pearson_test(x, y).p < 0.05 for x, y in zip(left, right, strict=True)])
+
+    assert shown == pytest.approx(expected, abs=0.02)
+
+
+def test_of_three_values_nothing_can_be_shown() -> None:
+    assert math.isnan(smallest_detectable(3))
+    assert smallest_detectable(4) > 0.99
+    with pytest.raises(OptionError, match=r"power 1 is out of range"):
+        smallest_detectable(10, power=1)
