@@ -1,0 +1,170 @@
+"""Krippendorff's alpha of nominal values and its interval."""
+
+from __future__ import annotations
+
+import math
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import stats
+
+from medsim.errors import OptionError
+from medsim.evaluation import agreement
+from medsim.evaluation.agreement import nominal_alpha, pairwise_alphas
+
+PUBLISHED = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
+        [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
+    ],
+    np.int8,
+)
+"""Example C of Krippendorff 2011: four observers, twelve units, values 1 to 5, 0 where missing."""
+
+
+def alpha(table: np.ndarray, n_values: int) -> float:
+    return nominal_alpha(table.astype(np.int8), n_values, resamples=0).value
+
+
+def of_the_library(table: np.ndarray, n_values: int) -> float:
+    ratings = np.where(table < 0, np.nan, table.astype(np.float64)).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return krippendorff.alpha(
+            ratings, level_of_measurement="nominal", value_domain=np.arange(n_values)
+        )
+
+
+def judged(n_units: int, seed: int, n_annotators: int = 3, same: float = 0.7) -> np.ndarray:
+    """Return answers of annotators who copy a unit's true value, or else guess."""
+    rng = np.random.default_rng(seed)
+    true = rng.integers(0, 2, (n_units, 1))
+    guessed = rng.integers(0, 3, (n_units, n_annotators))
+    table = np.where(rng.random(guessed.shape) < same, true, guessed)
+    table[rng.random(guessed.shape) < 0.05] = -1
+    return table.astype(np.int8)
+
+
+def test_the_published_example_has_its_published_alpha() -> None:
+    assert alpha(PUBLISHED.T - 1, 5) == pytest.approx(0.743, abs=5e-4)
+
+
+def test_two_observers_and_two_values_are_as_by_hand() -> None:
+    # Example A of Krippendorff 2011: 4 of 10 units differ; 14 zeros, 6 ones.
+    one = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
+    other = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+
+    assert alpha(np.array([one, other]).T, 2) == pytest.approx(1 - 19 * 8 / (2 * 14 * 6))
+
+
+@given(
+    arrays.arrays(
+        np.int8, st.tuples(st.integers(1, 12), st.integers(2, 5)), elements=st.integers(-1, 2)
+    )
+)
+def test_alpha_is_that_of_the_library(table: np.ndarray) -> None:
+    counts = np.array([[(unit == value).sum() for value in range(3)] for unit in table])
+    occurring = counts[counts.sum(axis=1) > 1].sum(axis=0)
+
+    found = alpha(table, 3)
+
+    if (occurring > 0).sum() < 2:
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(of_the_library(table, 3), abs=1e-12)
+
+
+def test_units_of_which_nothing_pairs_and_nobody_who_disagrees_are_nan() -> None:
+    for table in ([[0, -1], [-1, 1]], [[-1, -1]], [[1, 1], [1, 1]]):
+        found = nominal_alpha(np.array(table, np.int8), 2, resamples=200)
+        assert math.isnan(found.value)
+        assert math.isnan(found.low)
+    assert math.isnan(alpha(np.empty((0, 3)), 2))
+
+
+def test_perfect_agreement_is_1_with_a_point_for_its_interval() -> None:
+    found = nominal_alpha(np.array([[0, 0], [1, 1], [1, 1]], np.int8), 2, resamples=200)
+
+    assert (found.value, found.low, found.high) == (1, 1, 1)
+
+
+def test_the_sums_without_a_unit_give_the_alpha_without_it(monkeypatch) -> None:
+    table = judged(40, seed=1)
+    seen = []
+    monkeypatch.setattr(agreement, "bca_estimate", lambda *parts: seen.append(parts))
+
+    nominal_alpha(table, 3, resamples=100)
+
+    pairable = (table >= 0).sum(axis=1) >= 2
+    expected = [of_the_library(np.delete(table, u, 0), 3) for u in np.flatnonzero(pairable)]
+    assert sorted(seen[0][2]) == pytest.approx(sorted(expected))
+
+
+def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:
+    table = judged(60, seed=2)
+    table = table[(table >= 0).sum(axis=1) >= 2]
+    expected = stats.bootstrap(
+        (np.arange(len(table)),),
+        lambda units: of_the_library(table[units], 3),
+        vectorized=False,
+        n_resamples=1500,
+        method="BCa",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+
+    found = nominal_alpha(table, 3, seed=5)
+
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
+    assert found.low < found.value < found.high
+
+
+def test_the_interval_has_the_true_alpha_about_as_often_as_it_says() -> None:
+    true = alpha(judged(400_000, seed=3), 3)
+
+    intervals = [nominal_alpha(judged(60, seed), 3, resamples=400) for seed in range(10, 310)]
+
+    covered = np.mean([one.low <= true <= one.high for one in intervals])
+    assert 0.91 <= covered <= 0.98
+
+
+def test_results_depend_neither_on_threads_nor_on_any_order() -> None:
+    table = judged(50, seed=4)
+    rng = np.random.default_rng(0)
+
+    found = nominal_alpha(table, 3, resamples=300, threads=1)
+
+    shuffled = rng.permuted(table[rng.permutation(50)], axis=1)
+    assert nominal_alpha(table, 3, resamples=300, threads=4) == found
+    assert nominal_alpha(shuffled, 3, resamples=300) == found
+    assert nominal_alpha(table, 3, resamples=300, seed=1) != found
+
+
+def test_every_two_annotators_have_the_alpha_of_their_columns() -> None:
+    table = judged(50, seed=6)
+
+    found = pairwise_alphas(table, 3, resamples=100)
+
+    assert list(found) == [(0, 1), (0, 2), (1, 2)]
+    for (one, other), estimate in found.items():
+        assert estimate.value == pytest.approx(of_the_library(table[:, [one, other]], 3))
+        assert estimate.low < estimate.value < estimate.high
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ([[0, 3]], {}, "value 3 is out of range; -1 to 2 are accepted"),
+        ([[0, -2]], {}, "value -2 is out of range"),
+        ([0, 1], {}, r"they are int8\[2\]"),
+        ([[0, 1]], {"resamples": 5}, "5 resamples are out of range"),
+        ([[0, 1]], {"seed": -1}, "seed -1 is out of range"),
+    ],
+)
+def test_what_is_no_table_is_refused(table, options: dict[str, int], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        nominal_alpha(np.array(table, np.int8), 3, **options)
