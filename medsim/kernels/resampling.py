@@ -10,7 +10,7 @@ from medsim.kernels.compiler import kernel
 from medsim.kernels.hashing import mixed
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Ids, Ranks, Table
+    from medsim.kernels.types import Ids, Places, Ranks, Table
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
@@ -104,4 +104,46 @@ def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, st
         times = drawn_rows(len(right), seed, np.uint64(resample))
         for side in range(len(sides)):
             found[resample - first, side] = weighted_spearman(sides[side], right, times)
+    return found
+
+
+@kernel
+def shared_spearman(left: Ids, right: Ids, times: Ids) -> float:
+    """Return Spearman's correlation over the rows that have a rank on both sides.
+
+    Args:
+        left: int32[n_rows], the dense rank of each row; -1 where it has none.
+        right: int32[n_rows], the same of the other side.
+        times: int32[n_rows], how often each row counts, at most 3,000,000 in all.
+
+    Returns:
+        From -1 to 1; NaN where a side is constant. Time and memory O(n_rows).
+    """
+    shared = np.empty(len(times), np.int32)
+    for row in range(len(times)):
+        shared[row] = times[row] if left[row] >= 0 and right[row] >= 0 else 0
+    return weighted_spearman(np.maximum(left, np.int32(0)), np.maximum(right, np.int32(0)), shared)
+
+
+@kernel
+def resampled_pairs(ranks: Ranks, pairs: Places, seed: np.uint64, first: int, stop: int) -> Table:
+    """Return ``shared_spearman`` of some pairs of sides in each of some resamples.
+
+    Args:
+        ranks: int32[n_sides, n_rows], the dense ranks of each side; -1 where it has none.
+        pairs: int64[n_pairs, 2], which sides are correlated.
+        seed: of all resamples.
+        first: the first resample.
+        stop: the one after the last.
+
+    Returns:
+        float64[stop - first, n_pairs], all pairs of a resample in the same rows; NaN where one is
+        not defined. Time O(n_pairs * n_rows) each.
+    """
+    found = np.empty((stop - first, len(pairs)), np.float64)
+    for resample in range(first, stop):
+        times = drawn_rows(ranks.shape[1], seed, np.uint64(resample))
+        for pair in range(len(pairs)):
+            left, right = ranks[pairs[pair, 0]], ranks[pairs[pair, 1]]
+            found[resample - first, pair] = shared_spearman(left, right, times)
     return found

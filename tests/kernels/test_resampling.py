@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from oracles.hashing import MASK, mixed
 from scipy import stats
 
-from medsim.kernels.resampling import drawn_rows, resampled_spearman, weighted_spearman
+from medsim.kernels.resampling import (
+    drawn_rows,
+    resampled_pairs,
+    resampled_spearman,
+    shared_spearman,
+    weighted_spearman,
+)
 
 pytestmark = pytest.mark.kernels
 
@@ -85,3 +91,32 @@ def test_two_sides_are_resampled_in_the_same_rows() -> None:
 
     alone = [resampled_spearman(side[None, :], right, seed, 0, 10) for side in (first, second)]
     np.testing.assert_array_equal(both, np.hstack(alone))
+
+
+@given(Rows, st.sets(st.integers(0, 24)), st.sets(st.integers(0, 24)))
+def test_rows_without_a_rank_on_either_side_do_not_count(
+    rows: list[tuple[int, int, int]], lacks_left: set[int], lacks_right: set[int]
+) -> None:
+    left, right = dense([row[0] for row in rows]), dense([row[1] for row in rows])
+    times = np.array([row[2] for row in rows], np.int32)
+    left[[at for at in lacks_left if at < len(rows)]] = -1
+    right[[at for at in lacks_right if at < len(rows)]] = -1
+
+    found = shared_spearman(left, right, times)
+
+    both = (left >= 0) & (right >= 0)
+    expected = spearman(np.repeat(left[both], times[both]), np.repeat(right[both], times[both]))
+    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_pairs_of_sides_are_correlated_in_the_same_resamples() -> None:
+    sides = [[3, 1, 4, 1, 5, 9, 2], [2, 7, 1, 8, 2, 8, 1], [1, 1, 2, 3, 5, 8, 13]]
+    ranks, seed = np.stack([dense(side) for side in sides]), np.uint64(3)
+    pairs = np.array([[0, 2], [1, 2], [1, 0]], np.int64)
+
+    found = resampled_pairs(ranks, pairs, seed, 0, 10)
+
+    for column, (one, other) in enumerate(pairs):
+        alone = resampled_spearman(ranks[[one]], ranks[other], seed, 0, 10)
+        np.testing.assert_array_equal(found[:, [column]], alone)
+    np.testing.assert_array_equal(resampled_pairs(ranks, pairs, seed, 4, 6), found[4:6])

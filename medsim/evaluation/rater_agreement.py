@@ -1,0 +1,226 @@
+"""How far raters of a graded scale agree, and who does not."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.config import checked_threads
+from medsim.errors import OptionError
+from medsim.evaluation.bca import bca_estimate
+from medsim.evaluation.bootstrap import RESAMPLES, check_drawing
+from medsim.evaluation.ranks import leave_one_out_spearman, ranked
+from medsim.kernels.resampling import resampled_pairs, shared_spearman
+
+if TYPE_CHECKING:
+    from medsim.evaluation.estimates import Estimate
+    from medsim.kernels.types import Flags, Places, Ranks, Table, Values
+
+OUTLIER_SHARE = 0.5
+"""Who agrees with the others less than this share of what they agree among each other is one."""
+
+_RESAMPLES_A_TASK = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterAgreement:
+    """How far raters agree (Chiu et al. 2018), with BCa bootstrap intervals over items.
+
+    A correlation is over the items that both sides rated. It is not defined where a side is
+    constant there, and then counts in no mean.
+
+    Attributes:
+        iaa1: the mean of Spearman's correlations of every two raters; NaN where there is none.
+        iaa2: the mean of ``with_mean``.
+        with_others: float64[n_raters], the mean of each rater's correlations with the others.
+        with_mean: float64[n_raters], Spearman's correlation of each rater with the mean of the
+            others' ratings of each item.
+    """
+
+    iaa1: Estimate
+    iaa2: Estimate
+    with_others: Values
+    with_mean: Values
+
+
+def rater_agreement(
+    ratings: Table, *, seed: int = 0, resamples: int = RESAMPLES, threads: int | None = None
+) -> RaterAgreement:
+    """Return how far raters agree.
+
+    Args:
+        ratings: float64[n_raters, n_items], NaN where there is none; at most 3,000,000 items.
+        seed: of the draws of items, from 0 to 2**64 - 1.
+        resamples: how many, at least 100; 0 for no intervals. Each takes time
+            O(n_raters^2 n_items).
+        threads: how many to use, all available ones by default; results do not depend on it.
+
+    Raises:
+        OptionError: a number is out of range, or ratings are no such table.
+    """
+    checked = _checked(ratings)
+    if resamples:
+        check_drawing(seed, resamples)
+    n_raters = len(checked)
+    ranks = np.vstack([_ranks(checked), _ranks(_means_of_others(checked))])
+    pairs = _pairs(n_raters)
+    two_raters = pairs[:, 1] < n_raters
+    found = _correlations(ranks, pairs)
+    drawn = left_out = np.empty((0, len(pairs)))
+    if resamples and ranks.shape[1]:
+        drawn = _drawn(ranks, pairs, np.uint64(seed), resamples, checked_threads(threads))
+        left_out = _left_out(ranks, pairs, found)
+
+    def mean_of(chosen: Flags) -> Estimate:
+        return bca_estimate(
+            _mean(found[chosen]), _row_means(drawn[:, chosen]), _row_means(left_out[:, chosen])
+        )
+
+    return RaterAgreement(
+        iaa1=mean_of(two_raters),
+        iaa2=mean_of(~two_raters),
+        with_others=_row_means(pairwise_spearman(checked)),
+        with_mean=found[~two_raters],
+    )
+
+
+def pairwise_spearman(ratings: Table) -> Table:
+    """Return Spearman's correlation of every two raters over the items that both rated.
+
+    Args:
+        ratings: float64[n_raters, n_items], NaN where there is none.
+
+    Returns:
+        float64[n_raters, n_raters]; NaN of a rater with oneself, and where it is not defined.
+
+    Raises:
+        OptionError: ratings are no such table.
+    """
+    ranks = _ranks(_checked(ratings))
+    pairs = np.array(list(combinations(range(len(ranks)), 2)), np.int64).reshape(-1, 2)
+    table = np.full((len(ranks), len(ranks)), np.nan)
+    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = _correlations(ranks, pairs)
+    return table
+
+
+def outlying_raters(ratings: Table) -> Flags:
+    """Return which raters agree with the others far less than those among each other.
+
+    A rater's mean correlation with the others is held against the median of what the others have
+    among themselves, without the rater: below half of it, the rater is an outlier, and so is one
+    who gave several items one and the same rating. Chiu et al. (2018) leave raters out by IAA-1;
+    this rule is medsim's, chosen by simulation. "More than two standard deviations below the mean"
+    finds but one in three of two random raters beside four good ones, since each widens the
+    deviation that the other is held against, and where all are good it leaves out 7% (of 12) to 48%
+    (of 3). With ratings of 120 items, and correlations of 0.5 to 0.7 between good raters, this one
+    finds a random rater among 3, 4, 6 or 12 good ones in 99% of groups or more, each of two or
+    three as often, and calls less than 1.5% of good ones outliers. With 30 items and correlations
+    about 0.35 it finds 82% to 91%, and calls 7% to 9% of good ones outliers.
+
+    Args:
+        ratings: float64[n_raters, n_items], NaN where there is none.
+
+    Returns:
+        bool[n_raters]. Of two raters neither is one, and nobody where the others do not agree.
+
+    Raises:
+        OptionError: ratings are no such table.
+    """
+    table = pairwise_spearman(ratings)
+    own = _row_means(table)
+    outlying = np.zeros(len(table), np.bool_)
+    for rater in range(len(table)):
+        others = np.delete(np.delete(table, rater, axis=0), rater, axis=1)
+        agreeing = _row_means(others)
+        agreeing = agreeing[~np.isnan(agreeing)]
+        if not len(agreeing) or (usual := float(np.median(agreeing))) <= 0:
+            continue
+        given = ratings[rater][~np.isnan(ratings[rater])]
+        constant = len(given) > 1 and np.ptp(given) == 0
+        outlying[rater] = constant or own[rater] < OUTLIER_SHARE * usual
+    return outlying
+
+
+def _checked(ratings: Table) -> Table:
+    if ratings.ndim != 2 or np.isinf(ratings).any():  # noqa: PLR2004 — a table has two dimensions
+        raise OptionError(
+            f"ratings must be finite numbers in two dimensions, NaN where there is none; they are "
+            f"{ratings.dtype}{list(ratings.shape)}"
+        )
+    return ratings.astype(np.float64, copy=False)
+
+
+def _ranks(ratings: Table) -> Ranks:
+    """Return the dense ranks of each rater's ratings, int32[n_raters, n_items], -1 for none."""
+    ranks = np.full(ratings.shape, -1, np.int32)
+    for row, given in zip(ranks, ratings, strict=True):
+        rated = ~np.isnan(given)
+        row[rated] = ranked(given[rated]).ranks
+    return ranks
+
+
+def _means_of_others(ratings: Table) -> Table:
+    """Return for each rater the mean of the others' ratings of each item; NaN where none rated."""
+    rated = ~np.isnan(ratings)
+    given = np.where(rated, ratings, 0.0)
+    n_others = rated.sum(axis=0) - rated
+    means = np.full(ratings.shape, np.nan)
+    np.divide(given.sum(axis=0) - given, n_others, out=means, where=n_others > 0)
+    return means
+
+
+def _pairs(n_raters: int) -> Places:
+    """Return which rows of ranks are correlated: every two raters, then each with the others."""
+    each_other = list(combinations(range(n_raters), 2))
+    with_mean = [(rater, n_raters + rater) for rater in range(n_raters)]
+    return np.array(each_other + with_mean, np.int64).reshape(-1, 2)
+
+
+def _correlations(ranks: Ranks, pairs: Places) -> Values:
+    once = np.ones(ranks.shape[1], np.int32)
+    return np.array([shared_spearman(ranks[one], ranks[other], once) for one, other in pairs])
+
+
+def _drawn(ranks: Ranks, pairs: Places, seed: np.uint64, resamples: int, threads: int) -> Table:
+    """Return the correlations of all pairs in all resamples, float64[resamples, n_pairs]."""
+
+    def correlations(first: int) -> Table:
+        stop = min(first + _RESAMPLES_A_TASK, resamples)
+        return resampled_pairs(ranks, pairs, seed, first, stop)
+
+    executor = ThreadPoolExecutor(threads)
+    try:
+        parts = list(executor.map(correlations, range(0, resamples, _RESAMPLES_A_TASK)))
+    finally:
+        executor.shutdown(cancel_futures=True)
+    return np.concatenate(parts)
+
+
+def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:
+    """Return the correlations of all pairs without each item, float64[n_items, n_pairs]."""
+    left_out = np.tile(found, (ranks.shape[1], 1))
+    for at, (one, other) in enumerate(pairs):
+        shared = np.flatnonzero((ranks[one] >= 0) & (ranks[other] >= 0))
+        left_out[shared, at] = leave_one_out_spearman(ranks[one][shared], ranks[other][shared])
+    return left_out
+
+
+def _mean(values: Values) -> float:
+    """Return the mean of the values that are not NaN; NaN of none."""
+    told = values[~np.isnan(values)]
+    return float(told.mean()) if len(told) else math.nan
+
+
+def _row_means(table: Table) -> Values:
+    """Return the mean of each row's values that are not NaN; NaN of none."""
+    told = ~np.isnan(table)
+    means = np.full(len(table), np.nan)
+    np.divide(
+        np.where(told, table, 0.0).sum(axis=1), told.sum(axis=1), out=means, where=told.any(axis=1)
+    )
+    return means

@@ -1,0 +1,198 @@
+"""Agreement of raters of a graded scale, and which raters are outliers."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import stats
+
+from medsim.errors import OptionError
+from medsim.evaluation import rater_agreement as module
+from medsim.evaluation.rater_agreement import outlying_raters, pairwise_spearman, rater_agreement
+
+Ratings = arrays.arrays(
+    np.float64,
+    st.tuples(st.integers(2, 5), st.integers(1, 12)),
+    elements=st.sampled_from([math.nan, 0.0, 1.0, 2.0, 5.0, 6.0]),
+)
+
+
+def rated(
+    n_good: int, n_items: int, seed: int, *, n_random: int = 0, noise: float = 0.8
+) -> np.ndarray:
+    """Return ratings of people who see the same thing with noise, then of some who see nothing."""
+    rng = np.random.default_rng(seed)
+    spread = noise * np.exp(0.3 * rng.normal(size=(n_good, 1)))
+    seen = rng.normal(size=n_items) + spread * rng.normal(size=(n_good, n_items))
+    good = np.clip(np.round(3 + 1.8 * seen / np.sqrt(1 + spread**2)), 0, 6)
+    return np.vstack([good, rng.integers(0, 7, (n_random, n_items))]).astype(np.float64)
+
+
+def with_gaps(ratings: np.ndarray, seed: int, share: float = 0.2) -> np.ndarray:
+    gaps = np.random.default_rng(seed).random(ratings.shape) < share
+    return np.where(gaps, np.nan, ratings)
+
+
+def spearman(left: np.ndarray, right: np.ndarray) -> float:
+    """Return Spearman's correlation over what both have; NaN where a side is constant."""
+    both = ~np.isnan(left) & ~np.isnan(right)
+    left, right = left[both], right[both]
+    if len(set(left)) < 2 or len(set(right)) < 2:
+        return math.nan
+    return float(stats.spearmanr(left, right).statistic)
+
+
+def mean_of_others(ratings: np.ndarray, rater: int) -> np.ndarray:
+    others = np.delete(ratings, rater, axis=0)
+    columns = [column[~np.isnan(column)] for column in others.T]
+    return np.array([column.mean() if len(column) else math.nan for column in columns])
+
+
+def mean(values: list[float]) -> float:
+    told = [value for value in values if not math.isnan(value)]
+    return sum(told) / len(told) if told else math.nan
+
+
+def iaa(ratings: np.ndarray) -> tuple[float, float]:
+    """Return IAA-1 and IAA-2."""
+    raters = range(len(ratings))
+    return (
+        mean([spearman(ratings[i], ratings[j]) for i, j in combinations(raters, 2)]),
+        mean([spearman(ratings[i], mean_of_others(ratings, i)) for i in raters]),
+    )
+
+
+@given(Ratings)
+def test_agreement_is_that_of_scipy_over_what_both_rated(ratings: np.ndarray) -> None:
+    found = rater_agreement(ratings, resamples=0)
+
+    expected = iaa(ratings)
+    assert (found.iaa1.value, found.iaa2.value) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    for rater, given_ratings in enumerate(ratings):
+        others = [spearman(given_ratings, one) for i, one in enumerate(ratings) if i != rater]
+        assert found.with_others[rater] == pytest.approx(mean(others), abs=1e-12, nan_ok=True)
+        with_mean = spearman(given_ratings, mean_of_others(ratings, rater))
+        assert found.with_mean[rater] == pytest.approx(with_mean, abs=1e-12, nan_ok=True)
+
+
+def test_a_published_way_of_counting_comes_out_by_hand() -> None:
+    ratings = np.array([[0, 1, 2, 3], [0, 1, 3, 2], [3, 2, 1, 0]], np.float64)
+
+    found = rater_agreement(ratings, resamples=0)
+
+    # Spearman of orders without ties is 1 - 6 (sum of squared differences) / (n (n^2 - 1)).
+    assert pairwise_spearman(ratings)[0, 1:].tolist() == pytest.approx([1 - 6 * 2 / 60, -1])
+    assert found.iaa1.value == pytest.approx((0.8 - 1 - 0.8) / 3)
+    assert found.with_others == pytest.approx([-0.1, 0.0, -0.9])
+
+
+def test_the_correlations_without_an_item_are_those_of_the_others(monkeypatch) -> None:
+    ratings = with_gaps(rated(4, 25, seed=1), seed=2)
+    ratings[:3, 7] = np.nan
+    seen = []
+    monkeypatch.setattr(module, "bca_estimate", lambda *parts: seen.append(parts))
+
+    rater_agreement(ratings, resamples=100)
+
+    expected = np.array([iaa(np.delete(ratings, item, axis=1)) for item in range(25)])
+    assert seen[0][2] == pytest.approx(expected[:, 0], abs=1e-12)
+    assert seen[1][2] == pytest.approx(expected[:, 1], abs=1e-12)
+
+
+def test_intervals_are_near_those_of_scipy_for_other_resamples() -> None:
+    ratings = rated(3, 40, seed=3)
+    expected = stats.bootstrap(
+        (np.arange(40),),
+        lambda items: iaa(ratings[:, items]),
+        vectorized=False,
+        n_resamples=600,
+        method="BCa",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+
+    found = rater_agreement(ratings, seed=1)
+
+    for at, estimate in enumerate((found.iaa1, found.iaa2)):
+        ends = expected.low[at], expected.high[at]
+        assert (estimate.low, estimate.high) == pytest.approx(ends, abs=0.04)
+        assert estimate.low < estimate.value < estimate.high
+
+
+def test_results_do_not_depend_on_threads() -> None:
+    ratings = with_gaps(rated(4, 30, seed=4), seed=5)
+
+    one = rater_agreement(ratings, resamples=200, threads=1)
+
+    assert repr(rater_agreement(ratings, resamples=200, threads=4)) == repr(one)
+    assert rater_agreement(ratings, resamples=200, seed=9).iaa1 != one.iaa1
+
+
+def test_raters_who_share_no_items_have_no_agreement() -> None:
+    ratings = np.array([[1, 2, math.nan, math.nan], [math.nan, math.nan, 3, 4]])
+
+    found = rater_agreement(ratings, resamples=100)
+
+    assert math.isnan(found.iaa1.value)
+    assert math.isnan(found.iaa1.low)
+    assert math.isnan(rater_agreement(np.empty((3, 0)), resamples=100).iaa2.value)
+
+
+@pytest.mark.parametrize("n_good", [2, 3, 4, 6, 12])
+def test_one_random_rater_is_found_and_good_ones_are_left(n_good: int) -> None:
+    groups = [outlying_raters(rated(n_good, 120, seed, n_random=1)) for seed in range(100)]
+
+    flags = np.array(groups)
+    assert flags[:, -1].mean() >= 0.98
+    assert flags[:, :-1].mean() <= 0.015
+
+
+@pytest.mark.parametrize("n_good", [3, 4, 6, 12])
+def test_two_random_raters_do_not_hide_each_other(n_good: int) -> None:
+    groups = [outlying_raters(rated(n_good, 120, seed, n_random=2)) for seed in range(60)]
+
+    flags = np.array(groups)
+    assert flags[:, -2:].mean() >= 0.98
+    assert flags[:, :-2].mean() <= 0.015
+
+
+@pytest.mark.parametrize("n_good", [3, 12])
+def test_among_good_raters_hardly_one_is_an_outlier(n_good: int) -> None:
+    groups = [outlying_raters(rated(n_good, 120, seed, noise=0.95)) for seed in range(100)]
+
+    assert np.mean(groups) <= 0.015
+
+
+def test_a_rater_is_found_by_gaps_and_by_reversal_too() -> None:
+    ratings = rated(5, 120, seed=6)
+    ratings[2] = 6 - ratings[2]
+
+    assert np.flatnonzero(outlying_raters(with_gaps(ratings, seed=7))).tolist() == [2]
+
+
+def test_who_gives_one_rating_to_all_is_an_outlier_and_who_rated_one_item_is_not() -> None:
+    ratings = rated(5, 60, seed=8)
+    ratings[1] = 4
+    ratings[3, 1:] = np.nan
+
+    assert np.flatnonzero(outlying_raters(ratings)).tolist() == [1]
+
+
+def test_of_two_raters_and_where_nobody_agrees_there_are_no_outliers() -> None:
+    assert not outlying_raters(rated(1, 50, seed=1, n_random=1)).any()
+    opposed = np.array([[0, 1, 2, 3], [3, 2, 1, 0], [0, 3, 0, 3], [3, 0, 3, 0]], np.float64)
+    assert not outlying_raters(opposed).any()
+
+
+def test_what_are_no_ratings_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"they are float64\[3\]"):
+        rater_agreement(np.ones(3))
+    with pytest.raises(OptionError, match="must be finite numbers"):
+        rater_agreement(np.array([[1.0, math.inf]]))
+    with pytest.raises(OptionError, match="5 resamples are out of range"):
+        rater_agreement(np.ones((2, 3)), resamples=5)
