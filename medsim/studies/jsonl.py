@@ -1,0 +1,127 @@
+"""Answers as the offline page exports them, a line of JSON an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from medsim.errors import InputError
+from medsim.studies import FORMAT, GRADED, Scale, Sheet
+from medsim.studies.content import checked_lines, parsed_json, shown
+from medsim.studies.returned import Given, StudyIdentity, answered, check_study, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_END = re.compile(r'\{"medsim":"end","answers":([0-9]+),"checksum":"([0-9a-f]{8})"\}')
+_AGAIN = "export it again from the page"
+
+
+def written_jsonl(sheet: Sheet, values: Mapping[str, int]) -> str:
+    """Return the answers to a sheet, character by character as its page exports them.
+
+    Args:
+        sheet: of one annotator.
+        values: entry_id → place in the sheet's scale; entries without an answer are left out.
+
+    Raises:
+        InputError: a value is of no entry of the sheet, or outside the scale.
+    """
+    head = {
+        "medsim": "answers",
+        "format": FORMAT,
+        "study": sheet.study_id,
+        "annotator": sheet.annotator,
+        "scale": sheet.scale.name,
+        "entries": len(sheet.entries),
+    }
+    lines = [_line(head)]
+    for entry, answer in answered(sheet, values):
+        written = int(answer) if sheet.scale == GRADED else answer
+        lines.append(_line({"entry": entry.entry_id, "answer": written}))
+    content = "".join(lines)
+    end = {"medsim": "end", "answers": len(lines) - 1, "checksum": _checksum(content)}
+    return content + _line(end)
+
+
+def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers that a page exported.
+
+    Raises:
+        InputError: the text is cut short or was edited, is of another study or scale, or holds what
+            is no answer.
+    """
+    lines = _whole(path, text)
+    place = f"{path}: line 1"
+    head = _head(place, parsed_json(place, lines[0]))
+    check_study(str(path), head.get("study"), study)
+    if head.get("scale") != study.scale.name:
+        raise InputError(
+            f"{path} has answers of scale {shown(head.get('scale'))}, and the study's scale is "
+            f"{study.scale.name!r}"
+        )
+    annotator = head.get("annotator")
+    if not isinstance(annotator, str):
+        raise InputError(f"{place} says {shown(annotator)} for the annotator; {_AGAIN}")
+    for number, line in enumerate(lines[1:], start=2):
+        place = f"{path}: line {number}"
+        given = parsed_json(place, line)
+        if not isinstance(given, dict) or not isinstance(given.get("entry"), str):
+            raise InputError(f"{place} is no answer to an entry; {_AGAIN}")
+        yield Given(
+            place=place,
+            entry_id=given["entry"],
+            value=_value(place, given.get("answer"), study.scale),
+            annotator=annotator,
+        )
+
+
+def _whole(path: Path, text: str) -> list[str]:
+    """Return the lines before the last, which must vouch for them."""
+    before, _, last = text.rstrip().rpartition("\n")
+    lines = list(checked_lines(path, before.split("\n")))
+    if (end := _END.fullmatch(last)) is None:
+        raise InputError(
+            f"{path} has no end line: it is cut short, or no export of the page; {_AGAIN}"
+        )
+    if (checksum := _checksum(before + "\n")) != end[2]:
+        raise InputError(
+            f"{path} was edited or damaged: its checksum is {checksum}, and should be {end[2]}; "
+            f"{_AGAIN}"
+        )
+    if int(end[1]) != len(lines) - 1:
+        raise InputError(
+            f"{path} was edited: it has {len(lines) - 1:,} answers, and its end line says "
+            f"{int(end[1]):,}; {_AGAIN}"
+        )
+    return lines
+
+
+def _head(place: str, head: object) -> dict[str, Any]:
+    if not isinstance(head, dict) or head.get("medsim") != "answers":
+        raise InputError(f"{place} is not the first line of answers; {_AGAIN}")
+    if head.get("format") != FORMAT:
+        raise InputError(
+            f"{place} has format {shown(head.get('format'))}, and this medsim reads {FORMAT}"
+        )
+    return head
+
+
+def _value(place: str, answer: object, scale: Scale) -> int:
+    """Return the value of an answer, which the page writes as a number where ratings are given."""
+    written = isinstance(answer, str)
+    if scale == GRADED:
+        written = isinstance(answer, int) and not isinstance(answer, bool)
+    return value_of(place, str(answer) if written else "", scale, given=answer)
+
+
+def _line(content: dict[str, object]) -> str:
+    # As JSON.stringify writes it.
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _checksum(content: str) -> str:
+    return f"{zlib.crc32(content.encode()):08x}"
