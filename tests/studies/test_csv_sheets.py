@@ -1,0 +1,220 @@
+"""Tests of sheets for spreadsheets, and of what comes back from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fixtures.studies import PAIRS, STUDY_ID, entry_id, sheet
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from medsim.errors import InputError
+from medsim.studies import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Entry, Scale
+from medsim.studies.csv_sheets import _as_text, _from_text, read_csv, written_csv
+from medsim.studies.returned import Given, StudyIdentity
+
+PATH = Path("sheet.csv")
+IDS = [entry_id("ada", position) for position in (1, 2, 3)]
+TERMS = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
+) | st.sampled_from(
+    [
+        '=HYPERLINK("http://x","y")',
+        "'=1",
+        "''@x",
+        "+1",
+        "-x",
+        "@SUM(A1)",
+        "\tx",
+        "MARCH1",
+        "1-2",
+        "a\r\nb",
+        'say "a", b; c',
+        "</script><b>",
+        "\U0001f9e0 \u202e\u05d0\u05d1",
+    ]
+)
+
+
+def read(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
+    return list(read_csv(PATH, text, StudyIdentity(study_id=STUDY_ID, scale=scale)))
+
+
+def cells_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+
+
+def filled(text: str, answers: list[str], **form: Any) -> str:
+    """Return a sheet with answers, as a spreadsheet writes it that keeps every cell."""
+    head, *rows = cells_of(text)
+    out = io.StringIO()
+    writer = csv.writer(out, **form)
+    writer.writerow(head)
+    writer.writerows([*row[:3], answer] for row, answer in zip(rows, answers, strict=True))
+    return out.getvalue()
+
+
+def test_a_sheet_is_what_spreadsheets_read():
+    text = written_csv(sheet())
+
+    assert text.startswith("\ufeffentry,left,right,answer\r\n")
+    assert [row[1:] for row in cells_of(text)] == [
+        ["left", "right", "answer"],
+        *([*pair, ""] for pair in PAIRS),
+    ]
+    assert read(text.removeprefix("\ufeff")) == []
+
+
+@given(
+    pairs=st.lists(st.tuples(TERMS, TERMS), min_size=1, max_size=4),
+    separator=st.sampled_from(",;\t"),
+    line_end=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_terms_and_answers_come_back_from_any_spreadsheet(
+    pairs: list[tuple[str, str]], separator: str, line_end: str
+) -> None:
+    sheet_of_all = sheet(pairs)
+    answers = (["same", "not_same", "dont_know"] * 2)[: len(pairs)]
+
+    form: dict[str, Any] = {
+        "delimiter": separator,
+        "lineterminator": line_end,
+        "quoting": csv.QUOTE_ALL,
+    }
+    found = read(filled(written_csv(sheet_of_all), answers, **form))
+
+    assert [one.terms for one in found] == pairs
+    assert [one.entry_id for one in found] == [one.entry_id for one in sheet_of_all.entries]
+    assert [one.value for one in found] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
+
+
+@given(TERMS)
+@example("'" * 100_000 + "x")
+def test_no_cell_is_a_formula_and_every_cell_is_recognised(term: str) -> None:
+    cell = _as_text(term)
+
+    assert not cell.lstrip().startswith(
+        ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+    )
+    assert not cell.startswith(("\t", "\r", "\n"))
+    assert _from_text(cell) == term
+    assert cell in {term, f"'{term}"}
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        *("MARCH1", "sept2", "1-2", "10/12", "2 Mar 2020", "12:30 pm", "12345678901234567890"),
+        *("007", "1e5", "12e45", ".5", "5 %", "TRUE", "'1"),
+    ],
+)
+def test_a_cell_that_would_become_a_number_or_a_date_is_kept_as_text(term: str) -> None:
+    assert _as_text(term) == f"'{term}"
+
+
+@pytest.mark.parametrize(
+    "term", ["Fever", "HbA1c", "5-fluorouracil", "vitamin B12", "may", "'tis", "March fever"]
+)
+def test_a_cell_that_stays_as_it_is_gets_no_apostrophe(term: str) -> None:
+    assert _as_text(term) == term
+
+
+def test_an_entry_that_looks_like_a_number_comes_back():
+    entry = Entry(entry_id="12345678e1234567", left="a", right="b")
+
+    text = written_csv(replace(sheet(), entries=[entry]))
+
+    assert "'12345678e1234567" in text
+    assert [one.entry_id for one in read(filled(text, ["same"]))] == ["12345678e1234567"]
+
+
+def test_an_apostrophe_that_a_spreadsheet_took_away_is_not_missed():
+    text = f"entry,left,right,answer\n{IDS[0]},=1+1,MARCH1,same\n"
+
+    assert [one.terms for one in read(text)] == [("=1+1", "MARCH1")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("same", SAME),
+        (" SAME ", SAME),
+        ("S", SAME),
+        ("not same", NOT_SAME),
+        ("Not_Same", NOT_SAME),
+        ("not-same", NOT_SAME),
+        ("n", NOT_SAME),
+        ("don't know", DONT_KNOW),
+        ("Don\u2019t know", DONT_KNOW),
+        ("dont_know", DONT_KNOW),
+        ("d", DONT_KNOW),
+    ],
+)
+def test_judgements_are_taken_as_people_type_them(answer: str, value: int) -> None:
+    assert [one.value for one in read(filled(written_csv(sheet(PAIRS[:1])), [answer]))] == [value]
+
+
+@pytest.mark.parametrize("answer", ["4", " 4 ", "4.0", "4,00"])
+def test_ratings_are_taken_as_spreadsheets_write_them(answer: str) -> None:
+    text = filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer])
+
+    assert [one.value for one in read(text, GRADED)] == [4]
+
+
+@pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
+def test_no_other_rating_is_taken(answer: str) -> None:
+    with pytest.raises(InputError, match=r"sheet\.csv: line 2: answer .* is none of 0, 1, 2, 3, 4"):
+        read(filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer]), GRADED)
+
+
+def test_columns_may_stand_in_any_order_among_others_with_blank_rows():
+    text = (
+        "\n;;;;\nRemark; Answer ;RIGHT;left;Entry\n"
+        f"sure;same;Red cell;Erythrocyte;{IDS[0]}\n;;;;\n;;Chill;Fever;{IDS[1]}\n"
+        f'"two\nlines";n;Fracture of arm;Broken arm; {IDS[2]} \n;;;;\n\n'
+    )
+
+    found = read(text)
+
+    assert [(one.place, one.entry_id, one.value) for one in found] == [
+        ("sheet.csv: line 4", IDS[0], SAME),
+        ("sheet.csv: line 7", IDS[2], NOT_SAME),
+    ]
+
+
+def test_empty_cells_at_the_end_of_a_row_may_be_missing():
+    assert read(f"answer,entry,left,right\n,{IDS[0]}\n\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("entry,left,answer\n", "sheet.csv: line 1 has 0 columns 'right', and must have one each"),
+        ("entry,left,right,answer,Answer\n", "sheet.csv: line 1 has 2 columns 'answer', and must"),
+        ("hello\n", "sheet.csv: line 1 has 0 columns 'entry', and must have one each of entry, "),
+        (",,,\n", "sheet.csv: line 1 has 0 columns 'entry'"),
+        ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
+        (
+            "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
+            r"sheet.csv: line 3: answer '\x1b]0;maybe' is none of not_same, same, dont_know",
+        ),
+        ('entry,left,right,answer\nx,"a"b,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
+        ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
+        (f"entry,left,right,answer\n{'x' * 200_000}", "sheet.csv: line 2 has more than 131,072 ch"),
+        (
+            'entry,left,right,answer\nx,"' + "long\n" * 40_000,
+            "sheet.csv: line 2 cannot be cut into cells (field larger than field limit",
+        ),
+    ],
+)
+def test_a_row_that_is_no_answer_is_named(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text)
+
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).isprintable()
