@@ -1,0 +1,145 @@
+"""Sheets as tasks for Label Studio, and the annotations that it exports."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from medsim.errors import InputError
+from medsim.studies import GRADED, Entry, Scale, Sheet
+from medsim.studies.content import parsed_json, shown
+from medsim.studies.returned import Given, StudyIdentity, answered, check_study, read_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+_CONTROL, _OBJECT = "answer", "left"
+_CHOICES = (("same", "Same", "s"), ("not_same", "Not same", "n"), ("dont_know", "Don't know", "d"))
+
+
+def tasks(sheet: Sheet) -> str:
+    """Return a sheet as the tasks that Label Studio imports, in JSON, a line a task."""
+    return _listed({"data": _data(sheet, entry)} for entry in sheet.entries)
+
+
+def annotated_tasks(sheet: Sheet, values: Mapping[str, int]) -> str:
+    """Return a sheet as tasks with the answers to it as annotations, to be looked at.
+
+    Label Studio books them to whoever imports them; the annotator stands in the data.
+
+    Args:
+        sheet: of one annotator.
+        values: entry_id → place in the sheet's scale; entries may be missing.
+
+    Raises:
+        InputError: a value is of no entry of the sheet, or outside the scale.
+    """
+    answers = {entry.entry_id: answer for entry, answer in answered(sheet, values)}
+    return _listed(
+        {"data": _data(sheet, entry), "annotations": _annotations(answers.get(entry.entry_id))}
+        for entry in sheet.entries
+    )
+
+
+def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
+    """Return the labelling configuration of a project for such tasks, in XML, with hotkeys.
+
+    Ratings are choices as well: Label Studio's stars have no 0.
+    """
+    view = ET.Element("View")
+    for paragraph in instructions:
+        ET.SubElement(view, "Header", value=paragraph, size="5")
+    for name in (_OBJECT, "right"):
+        ET.SubElement(view, "Text", name=name, value=f"${name}", valueType="text")
+    # With two names in toName Label Studio exports no answers (its issue 4699).
+    control = {"name": _CONTROL, "toName": _OBJECT, "choice": "single-radio", "required": "true"}
+    choices = ET.SubElement(view, "Choices", control, showInline="true")
+    known = [(one, one, one) for one in scale.answers] if scale == GRADED else _CHOICES
+    for answer, label, key in known:
+        ET.SubElement(choices, "Choice", value=label, alias=answer, hotkey=key)
+    ET.indent(view)
+    return ET.tostring(view, encoding="unicode") + "\n"
+
+
+def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers in an export of Label Studio, either its JSON or its JSON-MIN.
+
+    A task that was skipped has no answer; one that was annotated several times has several. Who
+    annotated it does not matter, but whose task it is.
+
+    Raises:
+        InputError: the text is no such export, is of another study, or holds what is no answer.
+    """
+    found = parsed_json(str(path), text)
+    if not isinstance(found, list):
+        raise InputError(f"{path} is no list of tasks; export it as JSON or JSON-MIN")
+    for number, task in enumerate(found, start=1):
+        place = f"{path}: task {number}"
+        data = task.get("data", task) if isinstance(task, dict) else None
+        if not isinstance(data, dict) or not isinstance(data.get("entry"), str):
+            raise InputError(f"{place} names no entry; is it of a project with other tasks?")
+        check_study(place, data.get("study"), study)
+        # JSON-MIN puts the number of Label Studio's user in the annotator's place.
+        annotator = None if data is task else _text(place, data, "annotator")
+        terms = _text(place, data, "left"), _text(place, data, "right")
+        for answer in [data[_CONTROL]] if _CONTROL in data else _answers(place, task):
+            if not isinstance(answer, str):
+                raise InputError(f"{place} has {shown(answer)} where one answer should be")
+            yield Given(
+                place=place,
+                entry_id=data["entry"],
+                value=read_value(place, answer, study.scale),
+                annotator=annotator,
+                terms=terms,
+            )
+
+
+def _data(sheet: Sheet, entry: Entry) -> dict[str, str]:
+    return {
+        "study": sheet.study_id,
+        "annotator": sheet.annotator,
+        "entry": entry.entry_id,
+        "left": entry.left,
+        "right": entry.right,
+    }
+
+
+def _annotations(answer: str | None) -> list[dict[str, Any]]:
+    if answer is None:
+        return []
+    choice = {"from_name": _CONTROL, "to_name": _OBJECT, "type": "choices"}
+    return [{"result": [{**choice, "value": {"choices": [answer]}}]}]
+
+
+def _listed(found: Iterable[dict[str, Any]]) -> str:
+    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in found)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def _answers(place: str, task: dict[str, Any]) -> Iterator[object]:
+    """Yield what annotators chose in a task of the full export."""
+    for annotation in _objects(place, task.get("annotations")):
+        if annotation.get("was_cancelled"):
+            continue
+        for result in _objects(place, annotation.get("result")):
+            if result.get("from_name") != _CONTROL:
+                continue
+            value = result.get("value")
+            chosen = value.get("choices") if isinstance(value, dict) else None
+            yield chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
+
+
+def _objects(place: str, found: object) -> list[dict[str, Any]]:
+    """Return what must be a list of objects, where None stands for none."""
+    listed = [] if found is None else found
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise InputError(f"{place} has annotations that Label Studio would not write")
+    return listed
+
+
+def _text(place: str, data: dict[str, Any], name: str) -> str:
+    if not isinstance(data.get(name), str):
+        raise InputError(f"{place} has {shown(data.get(name))} for {name!r}, which should be text")
+    return str(data[name])
