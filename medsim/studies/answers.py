@@ -1,0 +1,192 @@
+"""What annotators sent back, read in any format and checked against what they were shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.schema import ANSWER_COLUMNS
+from medsim.studies.content import read_text, shown
+from medsim.studies.csv_sheets import read_csv
+from medsim.studies.jsonl import read_jsonl
+from medsim.studies.label_studio import read_label_studio
+from medsim.studies.returned import StudyIdentity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from medsim.studies.returned import Given
+
+__all__ = ["SUFFIXES", "Answers", "StudyIdentity", "read_answers"]
+
+SUFFIXES = (".csv", ".json", ".jsonl")
+"""The suffixes of the files that are read where a folder is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The answers to a study.
+
+    Attributes:
+        frame: ``ANSWER_COLUMNS``, in order of annotator and position.
+        missing: a row per annotator who answered anything: annotator, n_entries, n_answered,
+            n_missing.
+        warnings: what a reader of results should know, a sentence each.
+        absent: the annotators of whom there is no answer, in order of name.
+    """
+
+    frame: pl.DataFrame
+    missing: pl.DataFrame
+    warnings: tuple[str, ...]
+    absent: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """An entry as the key knows it."""
+
+    annotator: str
+    left: str
+    right: str
+
+
+def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity) -> Answers:
+    """Return the answers in files that annotators sent back.
+
+    The format is told by content: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
+    An answer that stands twice counts once.
+
+    Args:
+        paths: of files; a folder stands for those in it that have one of ``SUFFIXES``.
+        assignment: what was shown to whom, with ``ASSIGNMENT_COLUMNS``.
+        study: what the answers must be of.
+
+    Raises:
+        InputError: a file cannot be read or has no answer, is of another study or scale, was edited
+            or cut short, or answers an entry that its annotator was not shown; or two answers to
+            one entry contradict each other. The message names the file, the line and the value.
+    """
+    entries = {
+        entry_id: _Shown(annotator, left, right)
+        for entry_id, annotator, left, right in assignment.select(
+            "entry_id", "annotator", "left", "right"
+        ).iter_rows()
+    }
+    kept: dict[str, Given] = {}
+    n_repeated: Counter[str] = Counter()
+    for path in _files(paths):
+        for given in _checked(path, entries, study):
+            earlier = kept.setdefault(given.entry_id, given)
+            if earlier is not given:
+                entry = entries[given.entry_id]
+                _check_agreement(earlier, given, entry, study)
+                n_repeated[entry.annotator] += 1
+    frame = _frame(kept, assignment)
+    missing = _missing(frame, assignment)
+    return Answers(
+        frame=frame,
+        missing=missing,
+        warnings=tuple(_warnings(missing, n_repeated)),
+        absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
+    )
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        try:
+            found = sorted(path.iterdir())
+        except OSError as error:
+            raise InputError(f"{path} cannot be listed ({error.strerror})") from error
+        files = [
+            one for one in found if one.suffix.lower() in SUFFIXES and not one.name.startswith(".")
+        ]
+        if not files:
+            raise InputError(f"{path} has no file that ends in {', '.join(SUFFIXES)}")
+        yield from files
+
+
+def _checked(path: Path, entries: dict[str, _Shown], study: StudyIdentity) -> list[Given]:
+    """Return the answers in a file, all of entries that were shown as the file says."""
+    found = list(_read(path, study))
+    if not found:
+        raise InputError(f"{path} has no answers")
+    if not any(given.entry_id in entries for given in found):
+        raise InputError(
+            f"{path} is of another study: none of its entries, such as "
+            f"{shown(found[0].entry_id)}, is of study {study.study_id!r}"
+        )
+    for given in found:
+        _check_entry(given, entries)
+    return found
+
+
+def _read(path: Path, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers in a file; what it begins with tells its format."""
+    text = read_text(path)
+    begin = text.lstrip()[:1]
+    if begin == "{":
+        return read_jsonl(path, text, study)
+    if begin == "[":
+        return read_label_studio(path, text, study)
+    return read_csv(path, text, study)
+
+
+def _check_entry(given: Given, entries: dict[str, _Shown]) -> None:
+    entry = entries.get(given.entry_id)
+    if entry is None:
+        raise InputError(f"{given.place}: entry {shown(given.entry_id)} is not of this study")
+    if given.annotator not in {None, entry.annotator}:
+        raise InputError(
+            f"{given.place}: entry {shown(given.entry_id)} is of annotator "
+            f"{shown(entry.annotator)}, and the file says {shown(given.annotator)}"
+        )
+    if given.terms is None:
+        return
+    for found, expected in zip(given.terms, (entry.left, entry.right), strict=True):
+        # Spreadsheets change white space and line ends.
+        if found.split() != expected.split():
+            raise InputError(
+                f"{given.place} was edited: entry {shown(given.entry_id)} shows {shown(expected)}, "
+                f"and the file has {shown(found)}"
+            )
+
+
+def _check_agreement(earlier: Given, later: Given, entry: _Shown, study: StudyIdentity) -> None:
+    if earlier.value != later.value:
+        answers = study.scale.answers
+        raise InputError(
+            f"contradictory answers of {shown(entry.annotator)} to {shown(entry.left)} and "
+            f"{shown(entry.right)}: {answers[earlier.value]} at {earlier.place}, "
+            f"{answers[later.value]} at {later.place}; leave one out"
+        )
+
+
+def _frame(kept: dict[str, Given], assignment: pl.DataFrame) -> pl.DataFrame:
+    schema = {name: ANSWER_COLUMNS[name] for name in ("entry_id", "value")}
+    rows = [(entry_id, given.value) for entry_id, given in kept.items()]
+    answers = pl.DataFrame(rows, schema, orient="row")
+    joined = assignment.join(answers, on="entry_id").sort("annotator", "position")
+    return joined.select(pl.col(name).cast(kind) for name, kind in ANSWER_COLUMNS.items())
+
+
+def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
+    n_entries = assignment.group_by("annotator").agg(pl.len().cast(pl.Int64).alias("n_entries"))
+    n_answered = frame.group_by("annotator").agg(pl.len().cast(pl.Int64).alias("n_answered"))
+    counts = n_entries.join(n_answered, on="annotator").sort("annotator")
+    return counts.with_columns(n_missing=pl.col("n_entries") - pl.col("n_answered"))
+
+
+def _warnings(missing: pl.DataFrame, n_repeated: Counter[str]) -> Iterator[str]:
+    for annotator, count in sorted(n_repeated.items()):
+        yield f"{count:,} answers of {shown(annotator)} stand a second time; each counts once"
+    for annotator, n_entries, _, n_missing in missing.iter_rows():
+        if n_missing:
+            yield f"{shown(annotator)} left {n_missing:,} of {n_entries:,} pairs without an answer"

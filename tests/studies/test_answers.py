@@ -1,0 +1,259 @@
+"""Tests of answers in files, checked against what annotators were shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.studies import PAIRS, STUDY_ID, assignment_of, entry_id, sheet
+
+from medsim.errors import InputError
+from medsim.schema import ANSWER_COLUMNS
+from medsim.studies import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet, content
+from medsim.studies.answers import Answers, StudyIdentity, read_answers
+from medsim.studies.csv_sheets import written_csv
+from medsim.studies.jsonl import written_jsonl
+from medsim.studies.label_studio import annotated_tasks
+
+STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
+SHEETS = [sheet(annotator=name) for name in ("cy", "ada", "ben")]
+CY, ADA, BEN = SHEETS
+ASSIGNMENT = assignment_of(SHEETS)
+
+
+def read(*paths: Path, assignment: pl.DataFrame = ASSIGNMENT) -> Answers:
+    return read_answers(paths, assignment, STUDY)
+
+
+def refused(*paths: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read(*paths)
+    message = str(caught.value)
+    assert message.isprintable()  # so it is one line
+    return message
+
+
+def values_of(one: Sheet, *values: int | None) -> dict[str, int]:
+    pairs = zip(one.entries, values, strict=False)
+    return {entry.entry_id: value for entry, value in pairs if value is not None}
+
+
+def put(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def put_jsonl(folder: Path, name: str, one: Sheet, *values: int | None) -> Path:
+    return put(folder, name, written_jsonl(one, values_of(one, *values)))
+
+
+def put_csv(folder: Path, name: str, *rows: str) -> Path:
+    return put(folder, name, "\n".join(["entry,left,right,answer", *rows, ""]))
+
+
+def row(one: Sheet, at: int, answer: str) -> str:
+    entry = one.entries[at]
+    return f"{entry.entry_id},{entry.left},{entry.right},{answer}"
+
+
+def test_answers_of_all_formats_come_in_order_of_annotator_and_position(tmp_path):
+    filled = written_csv(ADA).replace("Red cell,", "Red cell,s").replace("of arm,", "of arm,n")
+    (tmp_path / "returned").mkdir()
+    put_jsonl(tmp_path / "returned", "z.JSONL", CY, SAME, NOT_SAME, DONT_KNOW)
+    put(tmp_path / "returned", "a.csv", filled)
+    put(tmp_path / "returned", "readme.txt", "not for medsim")
+    put(tmp_path / "returned", "._a.csv", b"\x00\x05")
+    export = annotated_tasks(BEN, values_of(BEN, None, DONT_KNOW))
+
+    answers = read(tmp_path / "returned", put(tmp_path, "answers.txt", export))
+
+    assert answers.frame.schema == pl.Schema(ANSWER_COLUMNS)
+    assert answers.frame.select("annotator", "position", "value").rows() == [
+        ("ada", 1, SAME),
+        ("ada", 3, NOT_SAME),
+        ("ben", 2, DONT_KNOW),
+        ("cy", 1, SAME),
+        ("cy", 2, NOT_SAME),
+        ("cy", 3, DONT_KNOW),
+    ]
+    key = ASSIGNMENT.select("entry_id", "annotator", "position", "item_id", "showing")
+    assert answers.frame.join(key, on=key.columns).height == 6
+    assert answers.absent == ()
+
+
+def test_missing_answers_and_annotators_are_counted(tmp_path):
+    answers = read(
+        put_jsonl(tmp_path, "cy.jsonl", CY, SAME), put_jsonl(tmp_path, "ada.jsonl", ADA, 0, 1, 2)
+    )
+
+    assert answers.missing.to_dicts() == [
+        {"annotator": "ada", "n_entries": 3, "n_answered": 3, "n_missing": 0},
+        {"annotator": "cy", "n_entries": 3, "n_answered": 1, "n_missing": 2},
+    ]
+    assert answers.absent == ("ben",)
+    assert answers.warnings == ("'cy' left 2 of 3 pairs without an answer",)
+
+
+def test_a_sheet_from_excel_in_utf_16_is_read(tmp_path):
+    text = "\r\n".join(["entry\tleft\tright\tanswer", row(ADA, 1, "S").replace(",", "\t"), ""])
+
+    assert read(put(tmp_path, "sheet.txt", text.encode("utf-16"))).frame["value"].to_list() == [1]
+
+
+def test_an_answer_that_stands_twice_counts_once(tmp_path):
+    first = put_jsonl(tmp_path, "one.jsonl", ADA, SAME, NOT_SAME)
+    second = put_csv(tmp_path, "two.csv", *[row(ADA, 0, "same")] * 2, row(ADA, 2, "d"))
+
+    answers = read(first, second)
+
+    assert answers.frame["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
+    assert answers.warnings == ("2 answers of 'ada' stand a second time; each counts once",)
+
+
+def test_contradictory_answers_are_named_with_their_files_and_terms(tmp_path):
+    first = put_jsonl(tmp_path, "one.jsonl", ADA, SAME, NOT_SAME)
+    second = put_csv(tmp_path, "two.csv", row(ADA, 0, "same"), row(ADA, 1, "same"))
+
+    assert refused(first, second) == (
+        f"contradictory answers of 'ada' to 'Fever' and 'Chill': not_same at {first}: line 3, "
+        f"same at {second}: line 3; leave one out"
+    )
+
+
+def test_contradictory_answers_in_one_file_are_named(tmp_path):
+    path = put_csv(tmp_path, "a.csv", row(ADA, 0, "n"), row(ADA, 0, "s"))
+
+    assert f"not_same at {path}: line 2, same at {path}: line 3" in refused(path)
+
+
+def test_an_entry_that_is_unknown_is_named(tmp_path):
+    path = put_csv(tmp_path, "a.csv", row(ADA, 0, "n"), "\x1b[2Jx,a,b,same")
+
+    assert refused(path) == rf"{path}: line 3: entry '\x1b[2Jx' is not of this study"
+
+
+def test_an_entry_of_another_annotator_is_named(tmp_path):
+    forged = replace(BEN, entries=[BEN.entries[0], ADA.entries[0]])
+
+    message = refused(put_jsonl(tmp_path, "b.jsonl", forged, SAME, SAME))
+
+    assert message.endswith(
+        f"b.jsonl: line 3: entry '{entry_id('ada', 1)}' is of annotator 'ada', and the file says "
+        "'ben'"
+    )
+
+
+def test_answers_to_another_study_are_refused(tmp_path):
+    page = put_jsonl(tmp_path, "p.jsonl", sheet(annotator="ada", study_id="00000000000000aa"), SAME)
+    other = sheet(annotator="zoe")
+    cells = put_csv(tmp_path, "c.csv", row(other, 0, "same"))
+
+    assert refused(page) == f"{page} is of study '00000000000000aa', and not of '{STUDY_ID}'"
+    assert refused(cells) == (
+        f"{cells} is of another study: none of its entries, such as '{entry_id('zoe', 1)}', is of "
+        f"study '{STUDY_ID}'"
+    )
+
+
+def test_a_term_that_was_edited_is_named_with_both_texts(tmp_path):
+    path = put_csv(tmp_path, "a.csv", row(ADA, 1, "n").replace("Chill", "Chills\u202e" + "x" * 50))
+
+    assert refused(path) == (
+        f"{path}: line 2 was edited: entry '{entry_id('ada', 2)}' shows 'Chill', and the file has "
+        rf"'Chills\u202e{'x' * 33}'…"
+    )
+
+
+def test_white_space_that_a_spreadsheet_changed_is_no_edit(tmp_path):
+    one = sheet([("a\r\nb  c", "d")])
+    path = put_csv(tmp_path, "a.csv", f'{one.entries[0].entry_id},"a\nb c ",d,same')
+
+    assert read(path, assignment=assignment_of([one])).frame.height == 1
+
+
+def test_sides_that_changed_places_are_an_edit(tmp_path):
+    path = put_csv(tmp_path, "a.csv", f"{ADA.entries[1].entry_id},Chill,Fever,same")
+
+    assert "shows 'Fever', and the file has 'Chill'" in refused(path)
+
+
+def test_a_file_without_answers_is_refused(tmp_path):
+    blank = put(tmp_path, "sheet.csv", written_csv(ADA))
+    page = put_jsonl(tmp_path, "ada.jsonl", ADA)
+    skipped = put(tmp_path, "ls.json", annotated_tasks(ADA, {}))
+    nothing = put(tmp_path, "empty.json", "[]")
+
+    assert refused(blank) == f"{blank} has no answers"
+    assert refused(page) == f"{page} has no answers"
+    assert refused(skipped) == f"{skipped} has no answers"
+    assert refused(nothing) == f"{nothing} has no answers"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is empty"),
+        (b"\xef\xbb\xbf \r\n", "is empty"),
+        (b"PK\x03\x04\x14\x00", "is a workbook or a zip; save the sheet as CSV in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\x00", "is not in UTF-8: byte 1 is 0x89; save it as UTF-8"),
+        ("entry,left\nMénière".encode("latin-1"), "is not in UTF-8: byte 13 is 0xe9; save it as U"),
+        ("entry,left\nM\xe9".encode("utf-16") + b"\x00", "is not in UTF-8: byte 29 is 0x00"),
+        (b"entry,left\nx\x00y", "is no text: line 2 has a NUL character"),
+        ("entry,left".encode("utf-16-le"), "is no text: line 1 has a NUL character"),
+        (b"<html><body>Sign in</body></html>", ": line 1 has 0 columns 'entry', and must have one"),
+        (b"{}", "has no end line: it is cut short, or no export of the page"),
+        (b'{"a":' * 100_000, "has no end line"),
+        (b"[" * 100_000, "is JSON nested too deeply"),
+        (b'[{"data":', "is no JSON (Expecting value, at character 10)"),
+    ],
+)
+def test_a_file_that_holds_no_answers_is_refused_in_one_line(tmp_path, data, message):
+    path = put(tmp_path, "file", data)
+
+    assert refused(path).startswith(f"{path}{'' if message.startswith(':') else ' '}{message}")
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    gone = tmp_path / "gone.csv"
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+
+    assert refused(gone) == f"{gone} cannot be read (No such file or directory)"
+    assert refused(loop) == f"{loop} cannot be read (Too many levels of symbolic links)"
+
+
+def test_a_folder_must_hold_files_of_answers(tmp_path):
+    put(tmp_path, "notes.txt", "hello")
+    assert refused(tmp_path) == f"{tmp_path} has no file that ends in .csv, .json, .jsonl"
+
+    (tmp_path / "inner.json").mkdir()
+    assert refused(tmp_path) == f"{tmp_path / 'inner.json'} is no file"
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    path = put_jsonl(tmp_path, "ada.jsonl", ADA, SAME)
+    monkeypatch.setattr(content, "LARGEST_FILE", path.stat().st_size - 1)
+
+    assert refused(path) == f"{path} is larger than 0 MiB, too large for answers"
+
+
+def test_no_files_are_no_answers():
+    answers = read()
+
+    assert answers.frame.is_empty()
+    assert answers.frame.schema == pl.Schema(ANSWER_COLUMNS)
+    assert answers.absent == ("ada", "ben", "cy")
+
+
+def test_an_export_of_several_annotators_is_taken_apart(tmp_path):
+    exports = [annotated_tasks(one, values_of(one, SAME)) for one in (ADA, BEN)]
+    tasks = [task for export in exports for task in json.loads(export)]
+
+    answers = read(put(tmp_path, "all.json", json.dumps(tasks)))
+
+    assert answers.frame["annotator"].to_list() == ["ada", "ben"]
+    assert PAIRS[0] in {(task["data"]["left"], task["data"]["right"]) for task in tasks}
