@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import math
 from html import escape
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from medsim.manifest import medsim_version
+from medsim.offline import asset, document, embedded_json
 from medsim.report.page import NUMBER, Chart, Code, Folded, Table
 
 if TYPE_CHECKING:
@@ -27,37 +24,17 @@ _SIGNIFICANT = 4  # digits of the numbers that charts draw
 def rendered(page: Page, library: str) -> str:
     """Return a page as HTML; the same page always gives the same text.
 
-    Nothing but the page's own scripts, known by their hashes, is ever run, and nothing is loaded:
-    the browser is told so.
-
     Args:
         page: what it shows.
         library: a script that defines ``vegaEmbed``.
     """
-    scripts = (library, _asset("page.js"))
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    policy = (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+    return document(
+        title=page.title,
+        style=asset("medsim.report", "page.css"),
+        body="".join(_body(page)),
+        scripts=(library, asset("medsim.report", "page.js")),
+        meta=f'{GENERATOR}{escape(medsim_version())}">\n',
     )
-    head = (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'{GENERATOR}{escape(medsim_version())}">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{escape(page.title)}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n"
-    )
-    foot = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return f"{head}<body>\n{''.join(_body(page))}{foot}</body>\n</html>\n"
-
-
-def _asset(name: str) -> str:
-    return (files("medsim.report") / name).read_text(encoding="utf-8")
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _body(page: Page) -> Iterator[str]:
@@ -97,7 +74,7 @@ def _part(part: Part, name: str, signature: str) -> str:
 def _figure(chart: Chart, name: str, signature: str) -> str:
     spec = {**chart.spec, "description": f"{chart.title}. {chart.says}"}
     rows = [[_short(value) for value in row] for row in chart.rows.iter_rows()]
-    content = _json({"spec": spec, "columns": chart.rows.columns, "rows": rows})
+    content = embedded_json({"spec": spec, "columns": chart.rows.columns, "rows": rows})
     kind = ' class="narrow"' if chart.narrow else ""
     return (
         f'<figure{kind} aria-labelledby="title-{name}">\n<figcaption>\n'
@@ -110,12 +87,6 @@ def _figure(chart: Chart, name: str, signature: str) -> str:
         f"<details><summary>Numbers: {escape(chart.title)}</summary>\n"
         f"{_table(chart.table, name)}</details>\n</figure>\n"
     )
-
-
-def _json(value: object) -> str:
-    """Return JSON that can stand in a script element, whatever its texts hold."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _short(value: object) -> object:
