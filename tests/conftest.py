@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,17 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """A Chromium that tests of pages share, each in a context of its own."""
+    from fixtures.browser import launched, sync_api
+
+    with sync_api.sync_playwright() as playwright:
+        opened = launched(playwright)
+        yield opened
+        opened.close()
 
 
 def pytest_configure(config: pytest.Config) -> None:

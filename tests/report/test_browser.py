@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fixtures.browser import Watched, needs_chromium
 from fixtures.reports import NASTY, add_tables, invented_manifest, invented_profile, small_outputs
 
 import medsim
 
 pytest.importorskip("altair", reason="needs medsim[report]")
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of medsim[dev]")
 
-from medsim.report.evaluation_page import evaluation_page  # noqa: E402 — once Altair is there
-from medsim.report.markup import rendered  # noqa: E402 — as above
-from medsim.workflow.report import _library  # noqa: E402 — as above
+from medsim.report.evaluation_page import evaluation_page
+from medsim.report.markup import rendered
+from medsim.workflow.report import _library
 
-_PLACES = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "google-chrome", "chromium")
-CHROMIUM = os.environ.get("MEDSIM_CHROMIUM") or next(filter(None, map(shutil.which, _PLACES)), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium is installed, and MEDSIM_CHROMIUM names none"
-)
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -41,32 +35,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield opened
-        opened.close()
-
-
-class Watched:
-    """A page, with whatever it complained of or asked for."""
-
-    def __init__(self, browser, address: str, **context) -> None:
-        self.context = browser.new_context(**context)
-        self.page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(address)
-        if context.get("java_script_enabled", True):
-            self.page.wait_for_selector("html[data-drawn]", timeout=30_000)
-
-
 @pytest.fixture
 def visit(browser, reports: Path) -> Iterator[Callable[..., Watched]]:
     visited: list[Watched] = []
@@ -74,7 +42,9 @@ def visit(browser, reports: Path) -> Iterator[Callable[..., Watched]]:
     def _visit(report: str, width: int = 1280, **context) -> Watched:
         viewport = {"width": width, "height": 900}
         address = (reports / f"{report}.html").as_uri()
-        visited.append(Watched(browser, address, viewport=viewport, **context))
+        visited.append(Watched(browser.new_context(viewport=viewport, **context), address))
+        if context.get("java_script_enabled", True):
+            visited[-1].page.wait_for_selector("html[data-drawn]", timeout=30_000)
         return visited[-1]
 
     yield _visit
