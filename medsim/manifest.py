@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
 
-BUILD, EVALUATION = "build", "evaluation"
+BUILD, EVALUATION, STUDY, SCORES = "build", "evaluation", "study", "scores"
 """The kinds of output, as manifests name them."""
 
-NAMED = {BUILD: "a build", EVALUATION: "an evaluation"}
+NAMED = {BUILD: "a build", EVALUATION: "an evaluation", STUDY: "a study", SCORES: "scores"}
 """The kinds of output as a sentence has them."""
 
-_MADE_WITH = {BUILD: "medsim build", EVALUATION: "medsim eval"}
+_MADE_WITH = {
+    BUILD: "medsim build",
+    EVALUATION: "medsim eval",
+    STUDY: "medsim study sample",
+    SCORES: "medsim study score",
+}
 _ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "torch")
 _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
@@ -131,7 +136,75 @@ class EvaluationManifest:
         _write(asdict(self), folder)
 
 
-M = TypeVar("M", Manifest, EvaluationManifest)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyManifest:
+    """What a study says of itself; every part is plain JSON.
+
+    Attributes:
+        kind: "study".
+        medsim: the version that wrote it.
+        study_id: what answers name it by; depends on its pairs and on what is shown to whom.
+        scale: the name of its scale.
+        title: as annotators see it.
+        instructions: paragraphs that annotators read first.
+        page_size: how many pairs are shown before a pause; 0 for no pauses.
+        annotators: their names.
+        source: what its pairs were drawn from: where it lay, its fingerprint.
+        options: everything that decides what is shown to whom, the seed among them.
+        notice: what must be known before anything is passed on; None where there is nothing.
+        warnings: what the user was warned of.
+        outputs: rows and fingerprint by path.
+    """
+
+    kind: str = STUDY
+    medsim: str
+    study_id: str
+    scale: str
+    title: str
+    instructions: list[str]
+    page_size: int
+    annotators: list[str]
+    source: dict[str, object]
+    options: dict[str, object]
+    notice: str | None
+    warnings: list[str]
+    outputs: dict[str, Output]
+
+    def write(self, folder: Path) -> None:
+        """Write it to ``folder``; it appears whole or not at all."""
+        _write(asdict(self), folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresManifest:
+    """What the scores of a study say of themselves; every part is plain JSON.
+
+    Attributes:
+        kind: "scores".
+        medsim: the version that wrote it.
+        study_id: of the study.
+        answers: the names of the files of answers, and their SHA-256.
+        options: everything else that decides the tables, the seed among them.
+        warnings: what the user was warned of.
+        outputs: rows and fingerprint by path.
+    """
+
+    kind: str = SCORES
+    medsim: str
+    study_id: str
+    answers: list[dict[str, str]]
+    options: dict[str, object]
+    warnings: list[str]
+    outputs: dict[str, Output]
+
+    def write(self, folder: Path) -> None:
+        """Write it to ``folder``; it appears whole or not at all."""
+        _write(asdict(self), folder)
+
+
+M = TypeVar("M", Manifest, EvaluationManifest, StudyManifest)
+
+_KINDS: dict[type, str] = {Manifest: BUILD, EvaluationManifest: EVALUATION, StudyManifest: STUDY}
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -152,6 +225,15 @@ def read_evaluation_manifest(folder: Path) -> EvaluationManifest:
     return _read(folder, EvaluationManifest)
 
 
+def read_study_manifest(folder: Path) -> StudyManifest:
+    """Return the manifest of a finished study.
+
+    Raises:
+        InputError: there is none, or it is not medsim's.
+    """
+    return _read(folder, StudyManifest)
+
+
 def kind_of(folder: Path) -> str | None:
     """Return the kind of output that a folder holds; None where there is no readable manifest."""
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -168,7 +250,7 @@ def _write(content: dict[str, object], folder: Path) -> None:
 
 def _read(folder: Path, of: type[M]) -> M:
     """Return a manifest, which must be of the kind that its class is for."""
-    kind = BUILD if of is Manifest else EVALUATION
+    kind = _KINDS[of]
     path = folder / MANIFEST
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

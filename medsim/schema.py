@@ -261,3 +261,15 @@ ANSWER_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 
 The value is the answer's place in the study's scale (``medsim.studies.Scale``).
 """
+
+RATED_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "term1": pl.String,
+    "term2": pl.String,
+    "rating": pl.Float64,
+    "deviation": pl.Float64,
+    "n_ratings": pl.Int32,
+}
+"""The first columns of a rated set that a graded study makes; ratings are from 0 to 10.
+
+Further columns are those that the file of pairs had beside the terms, as text.
+"""

@@ -38,12 +38,14 @@ class Answers:
             n_missing.
         warnings: what a reader of results should know, a sentence each.
         absent: the annotators of whom there is no answer, in order of name.
+        files: what was read.
     """
 
     frame: pl.DataFrame
     missing: pl.DataFrame
     warnings: tuple[str, ...]
     absent: tuple[str, ...]
+    files: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     }
     kept: dict[str, Given] = {}
     n_repeated: Counter[str] = Counter()
-    for path in _files(paths):
+    files = tuple(_files(paths))
+    for path in files:
         for given in _checked(path, entries, study):
             earlier = kept.setdefault(given.entry_id, given)
             if earlier is not given:
@@ -93,6 +96,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
         missing=missing,
         warnings=tuple(_warnings(missing, n_repeated)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
+        files=files,
     )
 
 

@@ -14,6 +14,7 @@ from medsim.errors import InputError, OptionError, unknown_name
 from medsim.manifest import (
     EVALUATION,
     MANIFEST,
+    STUDY,
     EvaluationManifest,
     Manifest,
     fingerprint,
@@ -294,7 +295,10 @@ def open_output(folder: str | Path) -> Build | Evaluation:
             f"{place} has no {MANIFEST}: it is no finished build or evaluation; make one with "
             "medsim build or medsim eval"
         )
-    return Evaluation(folder) if kind_of(Path(folder)) == EVALUATION else Build(folder)
+    kind = kind_of(place)
+    if kind == STUDY:
+        raise InputError(f"{place} is a study, not a build or an evaluation")
+    return Evaluation(folder) if kind == EVALUATION else Build(folder)
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _JOB = "job.json"
 _SPILL = "spill"
-_WORTH_RESUMING = {BUILD: "pairs", EVALUATION: "scores"}
+_WORTH_RESUMING = {BUILD: "pairs", EVALUATION: "scores"}  # a study is made in seconds
 
 
 class OutputFolder:
@@ -90,6 +90,28 @@ class OutputFolder:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
         self.took_over(name, frame)
+
+    def write_text(self, name: str, text: str, n_rows: int) -> None:
+        """Write a text file, which appears whole or not at all.
+
+        Args:
+            name: the path inside the folder.
+            text: what it holds.
+            n_rows: how many rows that tells of.
+        """
+        path = self.folder / name
+        partial = path.with_name(f"{path.name}.partial")
+        data = text.encode()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with partial.open("wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(path)
+        except OSError as error:
+            raise OutputError(f"cannot write {path}: {error.strerror}") from error
+        self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
 
     def read(self, name: str) -> pl.DataFrame | None:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
@@ -208,7 +230,7 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
     except OSError as error:
         raise OutputError(f"cannot write {out}: {error}") from error
     finally:
-        if not (output.folder / _WORTH_RESUMING[kind]).exists():
+        if kind not in _WORTH_RESUMING or not (output.folder / _WORTH_RESUMING[kind]).exists():
             shutil.rmtree(output.folder, ignore_errors=True)  # nothing that is worth resuming
         with suppress(OSError):
             Path(lock.lock_file).unlink()  # while it is held: whoever comes next makes a new one

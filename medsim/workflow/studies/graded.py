@@ -1,0 +1,186 @@
+"""What graded ratings show: a rated set, how far raters agree, and who does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import OptionError
+from medsim.evaluation.graded_ratings import consistency, scaled_means
+from medsim.evaluation.rater_agreement import outlying_raters, rater_agreement
+from medsim.schema import RATED_COLUMNS
+from medsim.workflow.studies.rows import Row, number, table_of, with_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from medsim.kernels.types import Flags, Rows, Table, Values
+    from medsim.workflow.findings import Drawing
+
+OUTLIERS = "outliers"
+"""What stands for all outlying raters among those that are left out."""
+
+_MOST_VALUES = 12  # of a column whose values name subsets
+_FEWEST = 2  # raters that can agree
+
+
+def graded_tables(
+    items: pl.DataFrame, answers: pl.DataFrame, leave_out: Sequence[str], drawing: Drawing
+) -> dict[str, pl.DataFrame]:
+    """Return tables of a graded study.
+
+    The rating of a pair that a rater saw twice is the mean of both.
+
+    Args:
+        items: ``GRADED_ITEM_COLUMNS``, and what the file of pairs had beside.
+        answers: ``ANSWER_COLUMNS``, at least one.
+        leave_out: raters that do not count; ``OUTLIERS`` for those that do not agree.
+        drawing: of bootstrap intervals.
+
+    Returns:
+        agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, with and
+        without those left out. raters: how each agrees with the others and with oneself. rated:
+        the rated set, from 0 to 10. subsets: ratings and deviations of its parts.
+    """
+    names = answers["annotator"].unique().sort().to_list()
+    ratings = _ratings(items, answers, names)
+    outlying = outlying_raters(ratings)
+    accepted = np.array(
+        [
+            not (name in leave_out or (OUTLIERS in leave_out and out))
+            for name, out in zip(names, outlying, strict=True)
+        ]
+    )
+    if not accepted.any():
+        raise OptionError("--leave-out leaves nobody")
+    rated = _rated(items, ratings[accepted])
+    return {
+        "agreement": _agreement(items, ratings, accepted, drawing),
+        "raters": _raters(names, ratings, answers, outlying, accepted),
+        "rated": rated,
+        "subsets": _subsets(rated),
+    }
+
+
+def _ratings(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
+    """Return float64[n_raters, n_items]: ratings, NaN where there is none."""
+    table = np.full((len(names), items.height), np.nan)
+    means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
+    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
+    row_of = {name: row for row, name in enumerate(names)}
+    for name, item_id, rating in means.iter_rows():
+        table[row_of[name], column_of[item_id]] = rating
+    return table
+
+
+def _agreement(
+    items: pl.DataFrame, ratings: Table, accepted: Flags, drawing: Drawing
+) -> pl.DataFrame:
+    rows: list[Row] = []
+    for named, columns in _parts(items["group"]):
+        part = ratings[:, columns]
+        rated_any = ~np.isnan(part).all(axis=1)
+        for of, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
+            if of == "accepted" and (chosen == rated_any).all():
+                continue  # nobody was left out
+            found = rater_agreement(
+                part[chosen],
+                seed=drawing.seed,
+                resamples=drawing.resamples if chosen.sum() >= _FEWEST else 0,
+                threads=drawing.threads,
+            )
+            rows.append(
+                {
+                    "pairs": named,
+                    "raters": of,
+                    "n_raters": int(chosen.sum()),
+                    "n_pairs": int((~np.isnan(part[chosen])).any(axis=0).sum()),
+                }
+                | with_ends("iaa1", found.iaa1)
+                | with_ends("iaa2", found.iaa2)
+            )
+    return table_of(rows)
+
+
+def _parts(groups: pl.Series) -> Iterator[tuple[str, Rows]]:
+    """Yield the columns of all pairs, of the consistency set, and of every group's own."""
+    of = groups.to_numpy()
+    yield "all", np.arange(len(of))
+    for group in sorted(set(of.tolist())):
+        named = "consistency set" if group == 0 else f"group {group}"
+        yield named, np.flatnonzero(of == group)
+
+
+def _raters(
+    names: Sequence[str], ratings: Table, answers: pl.DataFrame, outlying: Flags, accepted: Flags
+) -> pl.DataFrame:
+    found = rater_agreement(ratings, resamples=0)
+    rows: list[Row] = []
+    for at, name in enumerate(names):
+        own = answers.filter(annotator=name).sort("position")
+        steady = consistency(*_both_showings(own))
+        rows.append(
+            {
+                "rater": name,
+                "n_answers": own.height,
+                "with_others": number(found.with_others[at]),
+                "with_mean": number(found.with_mean[at]),
+                "outlier": bool(outlying[at]),
+                "accepted": bool(accepted[at]),
+                "longest_run": int(own["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
+                "n_twice": steady.n_items,
+                "twice_equal": number(steady.equal.value),
+                "twice_within_one": number(steady.within_one.value),
+                "twice_difference": number(steady.mean_difference),
+                "twice_spearman": number(steady.spearman),
+            }
+        )
+    return table_of(rows)
+
+
+def _both_showings(answers: pl.DataFrame) -> Iterator[Values]:
+    """Yield the first and the second ratings of the pairs that a rater answered twice."""
+    first, second = (answers.filter(showing=showing) for showing in (1, 2))
+    both = first.join(second, on="item_id", suffix="_again")
+    for column in ("value", "value_again"):
+        yield both[column].to_numpy().astype(np.float64)
+
+
+def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
+    """Return the rated set: ``RATED_COLUMNS``, the group, and what the file of pairs had beside."""
+    found = scaled_means(ratings)
+    return (
+        items.with_columns(
+            pl.Series("rating", found.mean),
+            pl.Series("deviation", found.deviation).fill_nan(None),
+            pl.Series("n_ratings", found.n_ratings, dtype=pl.Int32),
+        )
+        .filter(pl.col("n_ratings") > 0)
+        .sort("term1", "term2")
+        .select(*RATED_COLUMNS, pl.exclude(*RATED_COLUMNS, "item_id"))
+    )
+
+
+def _subsets(rated: pl.DataFrame) -> pl.DataFrame:
+    """Return ratings and deviations of all pairs, and by each column of few values."""
+    described = [pl.lit("all").alias("subset"), pl.lit("").alias("of")]
+    frames = [_summary(rated, described)]
+    for column in rated.columns[len(RATED_COLUMNS) :]:
+        if rated[column].n_unique() <= _MOST_VALUES:
+            named = [pl.lit(column).alias("subset"), pl.col(column).cast(pl.String).alias("of")]
+            frames.append(_summary(rated, named))
+    return pl.concat(frames)
+
+
+def _summary(rated: pl.DataFrame, named: Sequence[pl.Expr]) -> pl.DataFrame:
+    return (
+        rated.group_by(named)
+        .agg(
+            pl.len().alias("n_pairs"),
+            pl.col("rating").mean().alias("mean_rating"),
+            pl.col("deviation").mean().alias("mean_deviation"),
+        )
+        .sort("subset", "of")
+    )

@@ -1,0 +1,191 @@
+"""What judgements show: how good the datasets are, and how far annotators agree."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.evaluation.agreement import nominal_alpha
+from medsim.evaluation.estimates import share_of
+from medsim.evaluation.votes import NO_TRUTH, majority, quality
+from medsim.studies import DONT_KNOW, JUDGEMENT
+from medsim.workflow.studies.rows import Row, table_of, with_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.evaluation.agreement import Judgements
+    from medsim.evaluation.estimates import Estimate
+    from medsim.kernels.types import Rows
+    from medsim.workflow.findings import Drawing
+
+SET_COLUMNS = ("dataset", "difficulty", "negatives")
+FEWEST_PAIRS = 10
+"""Of fewer no interval of alpha is made: their resamples say little."""
+
+_ALL = "all"
+_NONE = -1
+
+
+def judged_tables(
+    items: pl.DataFrame, answers: pl.DataFrame, drawing: Drawing
+) -> dict[str, pl.DataFrame]:
+    """Return tables of a study of a build.
+
+    Args:
+        items: ``JUDGED_ITEM_COLUMNS``.
+        answers: ``ANSWER_COLUMNS``, at least one; pairs that nobody answered are left out.
+        drawing: of bootstrap intervals.
+
+    Returns:
+        quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and of all
+        together. agreement: Krippendorff's alpha of all annotators and of any two. annotators: what
+        each answered. disagreements: pairs that were judged otherwise than the dataset says, have
+        no ground truth, or were not judged alike by all. corrections: the first of these, as
+        ``medsim build --corrections`` reads them.
+    """
+    names = answers["annotator"].unique().sort().to_list()
+    items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
+    table = _table(items, answers, names)
+    truth = majority(table)
+    items = items.with_columns(pl.Series("truth", truth))
+    return {
+        "quality": _quality(items, table, drawing),
+        "agreement": _agreement(table, names, drawing),
+        "annotators": _annotators(table, truth, names),
+        "disagreements": _disagreements(items, table, names),
+        "corrections": _corrections(items, table),
+    }
+
+
+def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Judgements:
+    """Return the judgement of every pair by every annotator, -1 where there is none."""
+    table = np.full((items.height, len(names)), _NONE, np.int8)
+    row_of = {item_id: row for row, item_id in enumerate(items["item_id"])}
+    column_of = {name: column for column, name in enumerate(names)}
+    for name, item_id, value in answers.select("annotator", "item_id", "value").iter_rows():
+        table[row_of[item_id], column_of[name]] = value
+    return table
+
+
+def _quality(items: pl.DataFrame, table: Judgements, drawing: Drawing) -> pl.DataFrame:
+    numbered = items.select(*SET_COLUMNS, "label", "truth").with_row_index("row")
+    groups = [((_ALL, None, None), numbered)]
+    groups += sorted(numbered.group_by(SET_COLUMNS), key=lambda group: group[0])
+    rows: list[Row] = []
+    for named, group in groups:
+        of = table[group["row"].to_numpy().astype(np.int64)]
+        found = quality(group["label"].to_numpy(), group["truth"].to_numpy())
+        n_without = found.n_pairs - found.n_with_truth
+        rows.append(
+            dict(zip(SET_COLUMNS, named, strict=True))
+            | {"n_pairs": found.n_pairs}
+            | with_ends("no_ground_truth", share_of(n_without, found.n_pairs))
+            | with_ends("alpha", _alpha(of, drawing))
+            | with_ends("accuracy", found.accuracy)
+            | with_ends("recall", found.recall)
+            | with_ends("precision", found.precision)
+        )
+    return table_of(rows)
+
+
+def _alpha(table: Judgements, drawing: Drawing) -> Estimate:
+    n_units = int(((table != _NONE).sum(axis=1) > 1).sum())
+    return nominal_alpha(
+        table,
+        len(JUDGEMENT),
+        seed=drawing.seed,
+        resamples=drawing.resamples if n_units >= FEWEST_PAIRS else 0,
+        threads=drawing.threads,
+    )
+
+
+def _agreement(table: Judgements, names: Sequence[str], drawing: Drawing) -> pl.DataFrame:
+    """Return alpha with "don't know" as a judgement of its own, and as none."""
+    everyone = list(range(len(names)))
+    two = combinations(everyone, 2) if len(names) > 2 else ()  # noqa: PLR2004 — else they are all
+    rows: list[Row] = []
+    for members in (everyone, *two):
+        for dont_know, kept in (
+            ("a judgement", table),
+            ("left out", np.where(table == DONT_KNOW, np.int8(_NONE), table)),
+        ):
+            part = np.ascontiguousarray(kept[:, list(members)])
+            rows.append(
+                {
+                    "annotators": " & ".join(names[at] for at in members),
+                    "dont_know": dont_know,
+                    "n_pairs": int(((part != _NONE).sum(axis=1) > 1).sum()),
+                }
+                | with_ends("alpha", _alpha(part, drawing))
+            )
+    return table_of(rows)
+
+
+def _annotators(table: Judgements, truth: Rows, names: Sequence[str]) -> pl.DataFrame:
+    rows: list[Row] = []
+    for column, name in enumerate(names):
+        own = table[:, column]
+        told = (truth != NO_TRUTH) & (own != _NONE) & (own != DONT_KNOW)
+        counts = {
+            f"n_{answer}": int((own == value).sum())
+            for value, answer in enumerate(JUDGEMENT.answers)
+        }
+        rows.append(
+            {"annotator": name, **counts, "n_missing": int((own == _NONE).sum())}
+            | with_ends("with_majority", share_of(int((own == truth)[told].sum()), int(told.sum())))
+        )
+    return table_of(rows)
+
+
+def _disagreements(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
+    answers = pl.DataFrame(
+        {name: [_said(value) for value in table[:, at]] for at, name in enumerate(names)},
+        schema=dict.fromkeys(names, pl.String),
+    )
+    low, high = table.min(axis=1), table.max(axis=1)
+    unlike = pl.Series((low != high) & (table != _NONE).any(axis=1))
+    judged = pl.col("truth") != NO_TRUTH
+    why = (
+        pl.when(judged & (pl.col("truth") != pl.col("label")))
+        .then(pl.lit("judged otherwise"))
+        .when(~judged)
+        .then(pl.lit("no ground truth"))
+        .when(unlike)
+        .then(pl.lit("not judged alike"))
+    )
+    return (
+        items.with_columns(why.alias("why"), *(_said_in(name) for name in ("label", "truth")))
+        .select("why", "term1", "term2", "label", "truth", *SET_COLUMNS, "pair_id")
+        .hstack(answers.rename({name: f"answer of {name}" for name in names}))
+        .drop_nulls("why")
+        .sort("why", *SET_COLUMNS, "pair_id")
+    )
+
+
+def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
+    votes = {
+        f"n_{answer}": (table == value).sum(axis=1)
+        for value, answer in enumerate(JUDGEMENT.answers)
+    }
+    return (
+        items.with_columns(
+            pl.Series(name, counts, dtype=pl.Int64) for name, counts in votes.items()
+        )
+        .filter(pl.col("truth") != NO_TRUTH, pl.col("truth") != pl.col("label"))
+        .with_columns(_said_in("truth").alias("judged"))
+        .select("term1", "term2", "judged", *votes, *SET_COLUMNS, "pair_id")
+        .sort("judged", *SET_COLUMNS, "pair_id")
+    )
+
+
+def _said_in(column: str) -> pl.Expr:
+    """Return values as files have the answers; a label is the answer that it stands for."""
+    return pl.col(column).map_elements(_said, pl.String)
+
+
+def _said(value: int) -> str | None:
+    return None if value < 0 else JUDGEMENT.answers[value]

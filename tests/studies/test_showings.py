@@ -1,0 +1,83 @@
+"""What annotators are shown: everything once or twice, in orders of their own."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from medsim.schema import ASSIGNMENT_COLUMNS
+from medsim.workflow.studies.showings import Item, showings_of
+
+
+def items(number: int) -> list[Item]:
+    return [
+        Item(item_id=f"{at:016x}", term1=f"term {at}", term2=f"other {at}") for at in range(number)
+    ]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 2**63 - 1))
+def test_every_pair_is_shown_once_and_repeated_ones_twice(
+    n_items: int, n_repeated: int, seed: int
+) -> None:
+    shown = items(n_items)
+    repeated = shown[:n_repeated]
+
+    found = showings_of(seed, "ada", shown, repeated)
+
+    assert found.schema == pl.Schema(ASSIGNMENT_COLUMNS)
+    assert found["position"].to_list() == list(range(1, n_items + len(repeated) + 1))
+    assert found["entry_id"].is_unique().all()
+    expected = [(item.item_id, 1) for item in shown] + [(item.item_id, 2) for item in repeated]
+    assert sorted(found.select("item_id", "showing").iter_rows()) == sorted(expected)
+    of = {item.item_id: {item.term1, item.term2} for item in shown}
+    for item_id, left, right in found.select("item_id", "left", "right").iter_rows():
+        assert {left, right} == of[item_id]
+
+
+def test_about_half_of_all_others_lie_between_two_showings() -> None:
+    shown = items(300)
+
+    found = showings_of(3, "ada", shown, shown[:50])
+
+    places = found.filter(pl.col("item_id").is_in([i.item_id for i in shown[:50]]))
+    between = places.group_by("item_id").agg(pl.col("position").max() - pl.col("position").min())
+    assert between["position"].is_between(170, 180).all()
+    first = found.filter(showing=1).join(places, on="item_id", how="semi")
+    second = found.filter(showing=2)
+    joined = first.join(second, on="item_id", suffix="_again")
+    assert (joined["position"] < joined["position_again"]).all()
+
+
+def test_order_sides_and_entries_are_an_annotators_own() -> None:
+    shown = items(200)
+
+    ada, ben = showings_of(0, "ada", shown), showings_of(0, "ben", shown)
+
+    assert ada["item_id"].to_list() != ben["item_id"].to_list()
+    assert not set(ada["entry_id"]) & set(ben["entry_id"])
+    swapped = ada["left"].str.starts_with("other").sum()
+    assert 70 < swapped < 130
+
+
+def test_neither_the_order_of_items_nor_other_annotators_matter() -> None:
+    shown = items(40)
+
+    one = showings_of(7, "ada", shown, shown[:5])
+    other = showings_of(7, "ada", shown[::-1], shown[:5][::-1])
+
+    assert one.equals(other)
+    assert not one.equals(showings_of(8, "ada", shown, shown[:5]))
+
+
+@pytest.mark.parametrize("label", ["term", "other"])
+def test_the_place_of_a_pair_tells_nothing_of_it(label: str) -> None:
+    # Were a class drawn together or put on one side, its mean place would be off the middle.
+    shown = items(1200)
+    found = showings_of(0, "ada", shown)
+    even = found.filter(pl.col("item_id").str.to_integer(base=16) % 2 == 0)
+
+    assert abs(even["position"].mean() - 600.5) < 40
+    assert abs(even["left"].str.starts_with(label).mean() - 0.5) < 0.06

@@ -1,0 +1,97 @@
+"""Names of annotators, instructions and files of pairs, as users give them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from medsim.errors import InputError, OptionError
+from medsim.studies import GRADED, JUDGEMENT
+from medsim.workflow.studies.annotators import annotators_of
+from medsim.workflow.studies.instructions import instructions_of
+from medsim.workflow.studies.pair_files import read_pairs
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        (2, ("annotator-1", "annotator-2")),
+        ("1", ("annotator-1",)),
+        ("ada, Ben C.-D, éva_2", ("ada", "Ben C.-D", "éva_2")),
+        (["ada", "ben"], ("ada", "ben")),
+    ],
+)
+def test_annotators_are_counted_or_named(named: object, expected: tuple[str, ...]) -> None:
+    assert annotators_of(named, stem="annotator") == expected
+
+
+def test_numbers_have_as_many_digits_as_the_last() -> None:
+    assert annotators_of(12, stem="rater")[0] == "rater-01"
+
+
+@pytest.mark.parametrize(
+    "named", ["0", "1001", "", "ada,", "ada,ADA", "../up", "a/b", ".hidden", "a" * 41, "con:", "-x"]
+)
+def test_names_that_cannot_be_those_of_folders_are_refused(named: str) -> None:
+    with pytest.raises(OptionError):
+        annotators_of(named, stem="annotator")
+
+
+@pytest.mark.parametrize("scale", [JUDGEMENT, GRADED])
+def test_every_scale_has_instructions(scale) -> None:
+    paragraphs = instructions_of(scale, None)
+
+    assert len(paragraphs) == 3
+    assert all(len(paragraph) > 50 for paragraph in paragraphs)
+
+
+def test_instructions_of_ones_own_are_cut_at_empty_lines(tmp_path: Path) -> None:
+    file = tmp_path / "told.txt"
+    file.write_bytes("\ufeffOne\r\nline.\r\n  \r\n\r\nÄnother <b>.\r\n".encode())
+
+    assert instructions_of(GRADED, file) == ("One line.", "Änother <b>.")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b" \n\n", "holds no text"), (b"\xff\xfe", "not UTF-8"), (b"a" * 20_001, "20,001 characters")],
+)
+def test_instructions_that_are_none_are_refused(tmp_path: Path, content: bytes, says: str) -> None:
+    file = tmp_path / "told.txt"
+    file.write_bytes(content)
+
+    with pytest.raises(InputError, match=says):
+        instructions_of(GRADED, file)
+
+
+def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text('reason;term2;term1;count1\n"a; b";cat;dog;007\nnone;ö;x;\n', encoding="utf-8")
+
+    found = read_pairs(file)
+
+    assert found.columns == ["term1", "term2", "reason", "count1"]
+    assert found.rows() == [("dog", "cat", "a; b", "007"), ("x", "ö", "none", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("one,two\na,b\n", "no columns term1 and term2"),
+        ("term1,term2\n", "has no pairs"),
+        ("term1,term2\na,b\nB,A\n", "lines 2 and 3 have the same pair"),
+        ("term1,term2\na,\n", "line 2: a term is empty"),
+        ("term1,term2\na,A\n", "line 2: both terms are 'a'"),
+        ("term1,term2\na,b,c\n", "line 2 has 3 cells, not 2"),
+        ("term1,term2,group\na,b,1\n", "'group' has a name that medsim gives"),
+        ("term1,term2,x,x\na,b,1,2\n", "column 4 has no name, or that of another"),
+    ],
+)
+def test_a_wrong_file_of_pairs_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError, match=re.escape(says)):
+        read_pairs(file)

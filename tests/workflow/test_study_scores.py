@@ -1,0 +1,217 @@
+"""What answers show, beside counts by hand and trusted libraries."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import krippendorff
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import spearmanr
+from sklearn.metrics import accuracy_score, precision_score, recall_score
+
+from medsim.errors import OptionError
+from medsim.schema import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
+from medsim.workflow.findings import Drawing
+from medsim.workflow.studies.graded import graded_tables
+from medsim.workflow.studies.judged import judged_tables
+
+DRAWING = Drawing(seed=0, resamples=100, threads=1)
+SAME, NOT_SAME, DONT_KNOW = 1, 0, 2
+
+
+def items_of(labels: dict[str, list[int]]) -> pl.DataFrame:
+    rows = [
+        (
+            f"{name}-{at}",
+            f"p{name}{at}",
+            f"a{at}",
+            f"b{at}",
+            name,
+            "hard",
+            "random",
+            label,
+            "1",
+            "2",
+        )
+        for name, all_labels in labels.items()
+        for at, label in enumerate(all_labels)
+    ]
+    return pl.DataFrame(rows, schema=JUDGED_ITEM_COLUMNS, orient="row")
+
+
+def answers_of(given: dict[str, dict[str, int]]) -> pl.DataFrame:
+    rows = [
+        (name, f"{name}/{item_id}", item_id, 1, position, value)
+        for name, answers in given.items()
+        for position, (item_id, value) in enumerate(answers.items(), 1)
+    ]
+    return pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
+
+
+def test_table_3_of_three_pairs_is_as_counted_by_hand() -> None:
+    items = items_of({"fsn_syn": [1, 1, 0, 0], "same_as": [1]})
+    ids = items["item_id"].to_list()
+    given = {
+        "ada": dict(zip(ids, (SAME, NOT_SAME, NOT_SAME, SAME, DONT_KNOW), strict=True)),
+        "ben": dict(zip(ids, (SAME, NOT_SAME, NOT_SAME, SAME, SAME), strict=True)),
+        "eva": dict(zip(ids, (SAME, SAME, DONT_KNOW, NOT_SAME, NOT_SAME), strict=True)),
+    }
+
+    found = judged_tables(items, answers_of(given), DRAWING)
+
+    quality = found["quality"].filter(dataset="fsn_syn").row(0, named=True)
+    assert quality["n_pairs"] == 4
+    assert quality["no_ground_truth"] == 0.0
+    assert (quality["accuracy"], quality["recall"], quality["precision"]) == (0.5, 0.5, 0.5)
+    whole = found["quality"].filter(dataset="all").row(0, named=True)
+    assert (whole["n_pairs"], whole["no_ground_truth"]) == (5, 0.2)
+    assert found["quality"].filter(dataset="same_as")["accuracy"].item() is None
+    wrong = found["corrections"].select("term1", "judged", "n_same", "n_not_same", "n_dont_know")
+    assert wrong.rows() == [("a1", "not_same", 1, 2, 0), ("a3", "same", 2, 1, 0)]
+    assert Counter(found["disagreements"]["why"]) == {
+        "judged otherwise": 2,
+        "no ground truth": 1,
+        "not judged alike": 1,
+    }
+    annotators = found["annotators"].rows_by_key("annotator", named=True, unique=True)
+    assert annotators["eva"]["n_dont_know"] == 1
+    assert annotators["ben"]["with_majority"] == 1.0
+    assert annotators["eva"]["with_majority"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> None:
+    drawn = random.Random(seed)  # noqa: S311 — no secret
+    names, errors = ("ada", "ben", "eva", "tom"), (0.02, 0.1, 0.3, 0.5)
+    items = items_of({name: [drawn.randrange(2) for _ in range(60)] for name in ("one", "two")})
+    given: dict[str, dict[str, int]] = {name: {} for name in names}
+    for item_id, label in items.select("item_id", "label").iter_rows():
+        meant = label if drawn.random() < 0.9 else 1 - label
+        for name, error in zip(names, errors, strict=True):
+            fate = drawn.random()
+            if fate < 0.05:
+                continue
+            value = DONT_KNOW if fate < 0.1 else meant if drawn.random() > error else 1 - meant
+            given[name][item_id] = value
+
+    found = judged_tables(items, answers_of(given), DRAWING)
+
+    for row in found["quality"].iter_rows(named=True):
+        own = items if row["dataset"] == "all" else items.filter(dataset=row["dataset"])
+        truth, labels, values = [], [], []
+        for item_id, label in own.select("item_id", "label").iter_rows():
+            votes = [given[name].get(item_id) for name in names]
+            values.append([np.nan if vote is None else vote for vote in votes])
+            ahead = [judged for judged in (SAME, NOT_SAME) if votes.count(judged) > 2]
+            truth += ahead
+            labels += [label] * len(ahead)
+        alpha = krippendorff.alpha(np.array(values).T, level_of_measurement="nominal")
+        assert row["alpha"] == pytest.approx(alpha)
+        assert row["alpha_low"] < alpha < row["alpha_high"]
+        assert row["no_ground_truth"] == pytest.approx(1 - len(truth) / own.height)
+        assert row["accuracy"] == pytest.approx(accuracy_score(truth, labels))
+        assert row["recall"] == pytest.approx(recall_score(truth, labels))
+        assert row["precision"] == pytest.approx(precision_score(truth, labels))
+    table = np.array([[given[n].get(i, np.nan) for i in items["item_id"]] for n in ("ada", "tom")])
+    agreement = found["agreement"].filter(annotators="ada & tom")
+    table_decided = np.where(table == DONT_KNOW, np.nan, table)
+    for dont_know, values in (("a judgement", table), ("left out", table_decided)):
+        alpha = krippendorff.alpha(values, level_of_measurement="nominal")
+        assert agreement.filter(dont_know=dont_know)["alpha"].item() == pytest.approx(alpha)
+    assert agreement.height == 2
+    assert found["agreement"].height == 2 * (1 + 6)
+
+
+def test_two_annotators_are_not_told_twice_and_pairs_that_nobody_judged_do_not_count() -> None:
+    items = items_of({"one": [1, 0, 1]})
+    ids = items["item_id"].to_list()
+    given = {"ada": {ids[0]: SAME, ids[1]: NOT_SAME}, "ben": {ids[0]: SAME}}
+
+    found = judged_tables(items, answers_of(given), DRAWING)
+
+    assert found["agreement"]["annotators"].unique().to_list() == ["ada & ben"]
+    assert found["quality"].filter(dataset="one")["n_pairs"].item() == 2
+    assert found["quality"].filter(dataset="one")["no_ground_truth"].item() == 0.5
+
+
+def graded_items(number: int) -> pl.DataFrame:
+    rows = [
+        (f"i{at}", f"a{at:03}", f"b{at:03}", 0 if at < 20 else at % 2 + 1, "xy"[at % 2])
+        for at in range(number)
+    ]
+    return pl.DataFrame(rows, schema={**GRADED_ITEM_COLUMNS, "domain": pl.String}, orient="row")
+
+
+def simulated_ratings(items: pl.DataFrame, *, bad: str) -> pl.DataFrame:
+    """Return answers of six raters in two groups, one of whom answers at random."""
+    drawn = random.Random(7)  # noqa: S311 — no secret
+    meant = {item_id: drawn.uniform(0, 6) for item_id in items["item_id"]}
+    rows = []
+    for at, name in enumerate(("ada", "ben", "eva", "tom", "uma", "vic")):
+        own = items.filter(pl.col("group").is_in([0, at // 3 + 1]))["item_id"].to_list()
+        for position, item_id in enumerate([*own, *own[:10]], 1):
+            value = meant[item_id] + drawn.gauss(0, 0.7) if name != bad else drawn.uniform(0, 6)
+            showing = 1 if position <= len(own) else 2
+            value = min(6, max(0, round(value)))
+            rows.append((name, f"{name}{position}", item_id, showing, position, value))
+    return pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
+
+
+def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
+    items = graded_items(140)
+    answers = simulated_ratings(items, bad="eva")
+
+    kept = graded_tables(items, answers, (), DRAWING)
+    without = graded_tables(items, answers, ("outliers",), DRAWING)
+
+    assert kept["raters"].filter("outlier")["rater"].to_list() == ["eva"]
+    assert kept["raters"]["accepted"].all()
+    assert without["raters"].filter(~pl.col("accepted"))["rater"].to_list() == ["eva"]
+    own = without["agreement"].filter(pairs="group 1")
+    iaa = dict(own.select("raters", "iaa1").iter_rows())
+    assert iaa["accepted"] > iaa["all"] + 0.3
+    group = items.filter(pl.col("group") == 1)["item_id"].to_list()
+    assert without["rated"].filter(group=1)["n_ratings"].unique().to_list() == [2]
+    values = {
+        name: answers.filter(annotator=name)
+        .group_by("item_id")
+        .agg(pl.col("value").mean())
+        .rows_by_key("item_id", unique=True)
+        for name in ("ada", "ben")
+    }
+    both = [[values[name][item_id][0] for item_id in group] for name in ("ada", "ben")]
+    assert iaa["accepted"] == pytest.approx(spearmanr(*both).statistic)
+
+
+def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
+    items = graded_items(22)
+    rows = [
+        ("ada", "e1", "i20", 1, 1, 3),
+        ("ben", "e2", "i20", 1, 1, 6),
+        ("ben", "e3", "i20", 2, 2, 3),
+    ]
+    rows += [("ada", "e4", "i21", 1, 2, 0)]
+    answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
+
+    found = graded_tables(items, answers, (), Drawing(seed=0, resamples=0, threads=1))
+
+    first, second = found["rated"].to_dicts()
+    assert first["rating"] == pytest.approx((3 + 4.5) / 2 / 6 * 10)
+    assert first["deviation"] == pytest.approx(np.std([5, 7.5], ddof=1))
+    assert (second["rating"], second["deviation"], second["n_ratings"]) == (0.0, None, 1)
+    assert first["domain"] == "x"
+    ben = found["raters"].filter(rater="ben").row(0, named=True)
+    assert (ben["n_twice"], ben["twice_equal"], ben["twice_difference"]) == (1, 0.0, 3.0)
+    subsets = found["subsets"].filter(subset="domain")
+    assert subsets.select("of", "n_pairs").rows() == [("x", 1), ("y", 1)]
+
+
+def test_somebody_must_be_left() -> None:
+    items = graded_items(30)
+    answers = simulated_ratings(items, bad="none")
+
+    with pytest.raises(OptionError, match="leaves nobody"):
+        graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), DRAWING)
