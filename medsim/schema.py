@@ -273,3 +273,17 @@ RATED_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 
 Further columns are those that the file of pairs had beside the terms, as text.
 """
+
+WORD_PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "term1": pl.String,
+    "term2": pl.String,
+    "class": pl.String,
+    "domain": pl.String,
+    "associated": pl.Boolean,
+    "reason": pl.String,
+    "count1": pl.Int64,
+    "count2": pl.Int64,
+    "topics1": pl.Int64,
+    "topics2": pl.Int64,
+}
+"""The columns of pairs of words to rate; topics are null where they are not known."""

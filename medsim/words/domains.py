@@ -1,0 +1,56 @@
+"""Which words are biomedical, and which are general."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+BIOMEDICAL, GENERAL = "biomedical", "general"
+
+DOMAINS = (BIOMEDICAL, GENERAL)
+"""The domains of words, in the order in which tables have them."""
+
+
+def by_list(words: pl.DataFrame, listed: AbstractSet[str]) -> pl.DataFrame:
+    """Return words with column domain: biomedical where they are listed, else general."""
+    is_listed = pl.col("word").is_in(pl.Series(sorted(listed), dtype=pl.String).implode())
+    domain = pl.when(is_listed).then(pl.lit(BIOMEDICAL)).otherwise(pl.lit(GENERAL))
+    return words.with_columns(domain.alias("domain"))
+
+
+def by_ratio(
+    words: pl.DataFrame, corpus: pl.DataFrame, other: pl.DataFrame, ratio: float
+) -> pl.DataFrame:
+    """Return words with column domain, by how much more often one corpus has them than another.
+
+    A word's relative frequency is (count + 1) / (n_tokens + n_types), where types are the words of
+    both corpora together, so that no word has none. It is biomedical where that of the biomedical
+    corpus is at least ``ratio`` times that of the other, general where it is at most the inverse
+    of that; words between, which both corpora use, have no domain (null).
+
+    Args:
+        words: word, and other columns.
+        corpus: word and count of the biomedical corpus, a row per word.
+        other: the same of the other corpus.
+        ratio: at least 1.
+    """
+    both = corpus.select("word", "count").join(
+        other.select("word", pl.col("count").alias("other")), on="word", how="full", coalesce=True
+    )
+    both = both.with_columns(pl.col("count", "other").fill_null(0))
+    frequency, in_other = (
+        (pl.col(column) + 1) / (pl.col(column).sum() + both.height) for column in ("count", "other")
+    )
+    told = both.select("word", (frequency / in_other).alias("ratio"))
+    domain = (
+        pl.when(pl.col("ratio") >= ratio)
+        .then(pl.lit(BIOMEDICAL))
+        .when(pl.col("ratio") <= 1 / ratio)
+        .then(pl.lit(GENERAL))
+        .alias("domain")
+    )
+    return words.join(told.select("word", domain), on="word", how="left", maintain_order="left")

@@ -1,0 +1,87 @@
+"""The one form that stands for all forms and spellings of a word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import OptionError
+from medsim.words.spelling import american
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_OF_VERBS = ("ing", "ed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forms:
+    """What says which words of one class are forms of one word.
+
+    Attributes:
+        used: the words and lemmas of the class in the corpus.
+        given: lemmas by word, as the corpus has them.
+        lemma_of: what makes a lemma where none is given.
+    """
+
+    used: frozenset[str]
+    given: Mapping[str, str]
+    lemma_of: Callable[[str], str]
+
+    def of(self, word: str) -> str:
+        """Return the American spelling of a word's lemma.
+
+        A lemma that is made for a word in -ing or -ed is taken only if the class has it: of the
+        noun bleeding it would be a verb.
+
+        Args:
+            word: in lower case.
+        """
+        if word in self.given:
+            return american(self.given[word], self.used)
+        form = american(self.lemma_of(word), self.used)
+        if word.endswith(_OF_VERBS) and form not in self.used:
+            return american(word, self.used)
+        return form
+
+
+def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
+    """Return the forms of the words of a frequency table.
+
+    Where the table has lemmas, they are taken and none is made. Of several lemmas of a word the one
+    that is counted most stands, then the first by text.
+
+    Args:
+        rows: see ``medsim.words.frequencies.read_frequencies``.
+        make_lemmas: whether lemmas are made where the table has none.
+
+    Raises:
+        OptionError: lemmas must be made and the extra medsim[words] is not installed.
+    """
+    lemmas = (
+        rows.drop_nulls("lemma")
+        .group_by("word", "lemma")
+        .agg(pl.col("count").sum())
+        .sort("count", "lemma", descending=[True, False])
+        .unique("word", keep="first", maintain_order=True)
+    )
+    given = dict(lemmas.select("word", "lemma").iter_rows())
+    return Forms(
+        used=frozenset(rows["word"]) | frozenset(given.values()),
+        given=given,
+        lemma_of=_lemmatiser() if make_lemmas and not given else str,
+    )
+
+
+def _lemmatiser() -> Callable[[str], str]:
+    """Return simplemma's lemmas of English words."""
+    try:
+        import simplemma  # noqa: PLC0415 — an extra
+    except ImportError as error:
+        raise OptionError(
+            "the frequency table has no lemmas, and making them needs simplemma: pip install "
+            "'medsim[words]', add a column lemma, or --no-lemmas"
+        ) from error
+    return lambda word: simplemma.lemmatize(word, lang="en").lower()

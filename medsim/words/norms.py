@@ -1,0 +1,104 @@
+"""Association norms: what people say first when they see a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.words.frequencies import normalised
+from medsim.words.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from medsim.words.forms import Forms
+    from medsim.words.tables import Cells
+
+_STRENGTHS = {"fsg": "FSG", "strength": "strength"}
+
+
+def read_norms(paths: Sequence[Path]) -> pl.DataFrame:
+    """Return the associations of files of norms.
+
+    Files have columns cue and target. Those of the University of South Florida (Nelson, McEvoy and
+    Schreiber 2004, Behavior Research Methods 36(3)), eight for the letters of the alphabet, have
+    the forward strength in the column FSG: which part of the people who saw the cue said the
+    target. Other files may have a column strength.
+
+    Args:
+        paths: of the files.
+
+    Returns:
+        cue and target, in lower case; strength, null where there is none; and its name.
+
+    Raises:
+        InputError: a file cannot be read, or has a strength that is no number.
+    """
+    return pl.concat([_of_file(path) for path in paths])
+
+
+def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of known words that norms associate, in either direction.
+
+    Args:
+        norms: see ``read_norms``.
+        forms: of the words.
+        words: word and word_id.
+
+    Returns:
+        word1_id < word2_id, and reason: the strongest association of the two, as of the words'
+        forms.
+    """
+    sides = {
+        side: pl.Series(side, [forms.of(word) for word in norms[side].to_list()], pl.String)
+        for side in ("cue", "target")
+    }
+    known = (
+        norms.with_columns(*sides.values())
+        .join(words.select(cue="word", cue_id="word_id"), on="cue")
+        .join(words.select(target="word", target_id="word_id"), on="target")
+        .filter(pl.col("cue_id") != pl.col("target_id"))
+        .sort("strength", "cue", "target", descending=[True, False, False], nulls_last=True)
+    )
+    shown = [
+        f"norm: {cue} \N{RIGHTWARDS ARROW} {target}"
+        + ("" if strength is None else f", {name} {strength:g}")
+        for cue, target, strength, name in known.select(
+            "cue", "target", "strength", "name"
+        ).iter_rows()
+    ]
+    ids = ("cue_id", "target_id")
+    return (
+        known.select(
+            pl.min_horizontal(ids).alias("word1_id"),
+            pl.max_horizontal(ids).alias("word2_id"),
+            pl.Series("reason", shown, pl.String),
+        )
+        .unique(["word1_id", "word2_id"], keep="first", maintain_order=True)
+        .sort("word1_id", "word2_id")
+    )
+
+
+def _of_file(path: Path) -> pl.DataFrame:
+    cells = read_table(path, ("cue", "target"), tuple(_STRENGTHS))
+    column = next((name for name in _STRENGTHS if name in cells.frame.columns), None)
+    strengths = [None] * cells.frame.height if column is None else _numbers(cells, column)
+    return pl.DataFrame(
+        {
+            "cue": normalised(cells.frame["cue"].to_list()),
+            "target": normalised(cells.frame["target"].to_list()),
+            "strength": strengths,
+            "name": [None if column is None else _STRENGTHS[column]] * cells.frame.height,
+        },
+        schema={"cue": pl.String, "target": pl.String, "strength": pl.Float64, "name": pl.String},
+    )
+
+
+def _numbers(cells: Cells, column: str) -> list[float | None]:
+    """Return the strengths of a file, which must be numbers where they are not empty."""
+    values = cells.frame[column].replace("", None).cast(pl.Float64, strict=False)
+    wrong = (values.is_null() & (cells.frame[column] != "")) | ~values.fill_null(0).is_finite()
+    cells.refuse(wrong, column, "is no number such as 0.42")
+    return values.to_list()

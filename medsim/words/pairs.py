@@ -1,0 +1,76 @@
+"""Pairs of words to rate, and the file that has them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import polars as pl
+
+from medsim.errors import OutputError
+
+if TYPE_CHECKING:
+    from medsim.manifest import Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordPairs:
+    """Pairs of words to rate.
+
+    Attributes:
+        frame: the columns of ``medsim.schema.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
+        left_out: how many words were left out, and why, in the order of the filters.
+        warnings: what a reader should know, a sentence each.
+    """
+
+    frame: pl.DataFrame
+    left_out: tuple[Skipped, ...]
+    warnings: tuple[str, ...]
+
+    def quarters(self) -> pl.DataFrame:
+        """Return a row per quarter: domain, associated, and how many pairs and words it has."""
+        words = pl.concat_list("term1", "term2").list.explode().n_unique()
+        return (
+            self.frame.group_by("domain", "associated")
+            .agg(pl.len().cast(pl.Int64).alias("pairs"), words.cast(pl.Int64).alias("words"))
+            .sort("domain", "associated", descending=[False, True])
+        )
+
+    def write(self, out: str | Path, *, overwrite: bool = False) -> None:
+        """Write the pairs as CSV, or as Parquet where the file's name ends in .parquet.
+
+        Raises:
+            OutputError: ``out`` is there and must not be replaced, or it cannot be written.
+        """
+        out = Path(out)
+        check_file(out, overwrite=overwrite)
+        partial = out.with_name(f".{out.name}.{uuid4().hex}.partial")
+        try:
+            if out.suffix.lower() == ".parquet":
+                self.frame.write_parquet(partial)
+            else:
+                self.frame.write_csv(partial)
+            with partial.open("rb") as stream:
+                os.fsync(stream.fileno())
+            partial.replace(out)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise OutputError(f"cannot write {out}: {' '.join(str(error).split())}") from error
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+def check_file(out: Path, *, overwrite: bool) -> None:
+    """Raise OutputError if no file can be written at ``out``, or one there must stay."""
+    if out.is_dir():
+        raise OutputError(f"{out} is a folder; name a file, such as {out / 'pairs.csv'}")
+    if not out.parent.is_dir():
+        raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
+    if out.suffix.lower() not in {".csv", ".parquet"}:
+        raise OutputError(f"{out} is neither .csv nor .parquet; pairs are written as one of them")
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} is there already; add --overwrite to replace it")

@@ -1,0 +1,78 @@
+"""What a terminology knows of single words: which are its names, and how they are related."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.words.filters import has_white_space
+from medsim.words.frequencies import normalised
+
+if TYPE_CHECKING:
+    from medsim.store import Store
+    from medsim.words.forms import Forms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """The pairs of words that a terminology relates; word1_id < word2_id, each pair once.
+
+    Attributes:
+        associated: word1_id, word2_id, and the reason: synonyms or siblings.
+        related: word1_id, word2_id of words that must not count as unassociated: one is above the
+            other, or positives link them.
+    """
+
+    associated: pl.DataFrame
+    related: pl.DataFrame
+
+
+def names_of(store: Store, forms: Forms) -> pl.DataFrame:
+    """Return the single words that are names of active concepts, in the forms of a corpus.
+
+    Args:
+        store: with the tables name and term, see ``sql/terms``.
+        forms: of the corpus.
+
+    Returns:
+        node_id and word.
+    """
+    nodes = store.table("name").select("node_id").unique()
+    terms = store.table("term").unique("node_id").join(nodes, on="node_id", how="semi")
+    names = terms.select("node_id", "lower_term").sort("node_id")
+    single = names.filter(
+        pl.Series([not has_white_space(t) for t in names["lower_term"].to_list()], dtype=pl.Boolean)
+    )
+    words = [forms.of(word) for word in normalised(single["lower_term"].to_list())]
+    return single.select("node_id", pl.Series("word", words, pl.String))
+
+
+def relations(
+    store: Store, names: pl.DataFrame, words: pl.DataFrame, components: pl.DataFrame
+) -> Relations:
+    """Return how a terminology relates words.
+
+    Args:
+        store: with the tables name, term and is_a.
+        names: see ``names_of``.
+        words: word and word_id.
+        components: node_id and component of terms that positives link.
+    """
+    nodes = names.join(words, on="word").select("node_id", "word_id")
+    store.put("word_node", nodes)
+    store.put(
+        "word_component",
+        nodes.join(components, on="node_id").select("word_id", "component").unique(),
+    )
+    store.run("words/word_concept")
+    associated = store.frame("words/associated_words")
+    reason = pl.concat_str(
+        pl.when("are_synonyms").then(pl.lit("synonyms of ")).otherwise(pl.lit("siblings under ")),
+        "concept_id",
+    )
+    return Relations(
+        associated=associated.select("word1_id", "word2_id", reason.alias("reason")),
+        related=store.frame("words/related_words"),
+    )

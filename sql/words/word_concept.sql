@@ -1,0 +1,16 @@
+-- The concepts that have a word as a name.
+--
+-- reads   name
+--         word_node: which lower-cased term is a form of which word, key node_id
+-- writes  word_concept: a row per word and concept, key (word_id, concept_id)
+
+create or replace table word_concept as
+
+select distinct
+    w.word_id,
+    n.concept_id
+from name as n
+inner join word_node as w on n.node_id = w.node_id
+order by
+    w.word_id,
+    n.concept_id;

@@ -1,0 +1,42 @@
+"""Biomedical and general words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.words.domains import by_list, by_ratio
+
+COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), min_size=1)
+
+
+def frame(counts: dict[str, int]) -> pl.DataFrame:
+    columns = {"word": list(counts), "count": list(counts.values())}
+    return pl.DataFrame(columns, schema={"word": pl.String, "count": pl.Int64})
+
+
+def test_listed_words_are_biomedical_and_the_others_general() -> None:
+    found = by_list(frame({"gene": 1, "house": 1}), {"gene", "absent"})
+    assert found["domain"].to_list() == ["biomedical", "general"]
+
+
+@given(COUNTS, COUNTS, st.integers(1, 6))
+def test_a_domain_is_told_by_the_smoothed_ratio_of_relative_frequencies(
+    here: dict[str, int], there: dict[str, int], ratio: int
+) -> None:
+    types = len(here.keys() | there.keys())
+
+    found = by_ratio(frame(here), frame(here), frame(there), float(ratio))
+
+    for word, domain in found.select("word", "domain").iter_rows():
+        ours = Fraction(here[word] + 1, sum(here.values()) + types)
+        times = ours / Fraction(there.get(word, 0) + 1, sum(there.values()) + types)
+        if times in (ratio, Fraction(1, ratio)):
+            continue  # rounding may go either way
+        expected = (
+            "biomedical" if times > ratio else "general" if times < Fraction(1, ratio) else None
+        )
+        assert domain == expected

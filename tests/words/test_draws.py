@@ -1,0 +1,100 @@
+"""Draws of pairs, and quarters of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.hashing import tie_hash
+
+from medsim.words.draws import Draw, Drawn
+from medsim.words.quarters import Quarters
+
+WORDS = sorted(f"{a}{b}" for a in "abcdef" for b in "xyz")
+ALL = list(combinations(range(len(WORDS)), 2))
+SOME_PAIRS = st.lists(st.sampled_from(ALL), unique=True, max_size=60)
+
+
+def drawn(pairs: list[tuple[int, int]]) -> Drawn:
+    columns = np.array(pairs, np.int32).reshape(-1, 2)
+    return Drawn(firsts=columns[:, 0], seconds=columns[:, 1])
+
+
+def greedy(pairs: list[tuple[int, int]], wanted: int, per_word: int, seed: int) -> list[tuple]:
+    """Return what is taken, one pair after the other."""
+    uses: Counter[int] = Counter()
+    taken = []
+    for pair in sorted(pairs, key=lambda pair: tie_hash(seed, *(WORDS[word] for word in pair))):
+        if len(taken) < wanted and all(uses[word] < per_word for word in pair):
+            taken.append(pair)
+            uses.update(pair)
+    return taken
+
+
+@given(SOME_PAIRS, st.integers(0, 20), st.integers(1, 3), st.integers(0, 2**63 - 1))
+def test_pairs_are_taken_in_order_of_their_hashes_while_their_words_last(
+    pairs: list[tuple[int, int]], wanted: int, per_word: int, seed: int
+) -> None:
+    rows = Draw(WORDS, seed=seed, per_word=per_word).take(drawn(pairs), wanted)
+    assert [pairs[row] for row in rows] == greedy(pairs, wanted, per_word, seed)
+
+
+@given(SOME_PAIRS, st.sets(st.integers(0, len(WORDS) - 1)))
+def test_unassociated_pairs_are_all_others_of_the_words(
+    pairs: list[tuple[int, int]], words: set[int]
+) -> None:
+    draw = Draw(WORDS, seed=1, per_word=1)
+    ids = np.array(sorted(words), np.int32)
+
+    found = draw.unassociated(ids, drawn(pairs), 3)
+
+    expected = set(combinations(sorted(words), 2)) - set(pairs)
+    assert sorted(zip(found.firsts, found.seconds, strict=True)) == sorted(expected)
+
+
+def test_of_many_words_a_sample_is_paired_that_the_seed_draws() -> None:
+    words = [f"{number:04d}" for number in range(3_000)]
+    none = drawn([])
+    sampled = []
+    for seed in (1, 1, 2):
+        found = Draw(words, seed=seed, per_word=1).unassociated(
+            np.arange(3_000, dtype=np.int32), none, 5
+        )
+        sampled.append(set(found.firsts.tolist()) | set(found.seconds.tolist()))
+        assert len(found) == 2_048 * 2_047 // 2
+    assert sampled[0] == sampled[1] != sampled[2]
+
+
+@given(
+    st.lists(st.sampled_from(["biomedical", "general"]), min_size=18, max_size=18),
+    SOME_PAIRS,
+    SOME_PAIRS,
+    st.integers(1, 3),
+)
+def test_the_largest_size_is_one_that_works(
+    domains: list[str], terminology: list[tuple], norms: list[tuple], per_word: int
+) -> None:
+    words = pl.DataFrame({"word": WORDS, "domain": domains})
+    schema = {"word1_id": pl.Int32, "word2_id": pl.Int32}
+    frames = [pl.DataFrame(some, schema, orient="row") for some in (terminology, norms)]
+    reasoned = [frame.with_columns(pl.lit("why").alias("reason")) for frame in frames]
+    found = dict(zip(("biomedical", "general"), reasoned, strict=True))
+    quarters = Quarters(words, found, pl.concat(frames).unique(), seed=3, per_word=per_word)
+
+    most = quarters.largest(10)
+
+    drawn_then = quarters.draw(most)
+    assert {frame.height for frame in drawn_then.values()} == {most}
+    for (domain, associated), frame in drawn_then.items():
+        for first, second, reason in frame.iter_rows():
+            assert domains[first] == domains[second] == domain
+            known = terminology if domain == "biomedical" else norms
+            assert ((first, second) in known) if associated else reason == "random"
+    uses = Counter(
+        word for frame in drawn_then.values() for pair in frame[:, :2].rows() for word in pair
+    )
+    assert max(uses.values(), default=0) <= per_word
