@@ -3,7 +3,8 @@
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
 ``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``write_report``
 (which is ``medsim report``), and ``open``, which gives the tables and SQL of a build, as
-``Evaluation`` does of an evaluation's folder; ``build_shard`` is ``medsim build --shard``.
+``Evaluation`` does of an evaluation's folder; ``build_shard`` is ``medsim build --shard``, and
+``choose_pairs`` is ``medsim study pairs``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from medsim.errors import MedsimError
     from medsim.progress import Progress
+    from medsim.words.pairs import WordPairs
     from medsim.workflow.build import build
     from medsim.workflow.compare import compare
     from medsim.workflow.evaluate import evaluate
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from medsim.workflow.report import write_report
     from medsim.workflow.shards import build_shard, merge
     from medsim.workflow.verify import Verification, verify
+    from medsim.workflow.word_pairs import choose_pairs
 
 __all__ = [
     "Build",
@@ -30,8 +33,10 @@ __all__ = [
     "MedsimError",
     "Progress",
     "Verification",
+    "WordPairs",
     "build",
     "build_shard",
+    "choose_pairs",
     "compare",
     "convert",
     "evaluate",
@@ -48,8 +53,10 @@ _HOMES = {
     "MedsimError": "medsim.errors:MedsimError",
     "Progress": "medsim.progress:Progress",
     "Verification": "medsim.workflow.verify:Verification",
+    "WordPairs": "medsim.words.pairs:WordPairs",
     "build": "medsim.workflow.build:build",
     "build_shard": "medsim.workflow.shards:build_shard",
+    "choose_pairs": "medsim.workflow.word_pairs:choose_pairs",
     "compare": "medsim.workflow.compare:compare",
     "convert": "medsim.workflow.releases:convert",
     "evaluate": "medsim.workflow.evaluate:evaluate",

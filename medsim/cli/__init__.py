@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli import datasets, evaluation, outputs, releases
+from medsim.cli import datasets, evaluation, outputs, releases, studies, word_pairs
 from medsim.cli.application import INTERRUPTED, app
 
-__all__ = ["app", "datasets", "evaluation", "main", "outputs", "releases"]
+__all__ = ["app", "datasets", "evaluation", "main", "outputs", "releases", "studies", "word_pairs"]
 
 
 def main() -> None:

@@ -23,7 +23,18 @@ from medsim.embeddings import FORMATS
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.report.comparison import TABLES
 
-COMMANDS = sorted(get_command(app).commands)
+
+def commands_of(group, path: str = "") -> dict:
+    """Return every command by its name, those of groups behind the name of their group."""
+    found = {}
+    for name, command in group.commands.items():
+        inner = hasattr(command, "commands")
+        found |= commands_of(command, f"{path}{name} ") if inner else {path + name: command}
+    return found
+
+
+COMMAND_OF = commands_of(get_command(app))
+COMMANDS = sorted(COMMAND_OF)
 FORMATS_OF_TABLES = ["table", "json", "csv", "md", "latex"]
 
 
@@ -50,6 +61,7 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
         "report",
         "sql",
         "stats",
+        "study pairs",
         "synth",
         "verify",
     ]
@@ -67,21 +79,22 @@ def test_the_readme_names_every_embedding_format_option_and_table() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example_that_parses(command: str) -> None:
-    result = run(command, "--help")
+    result = run(*command.split(), "--help")
 
     assert result.exit_code == 0
     assert "Writes" in result.stdout
     example = re.search(r"Example: medsim (.*?)\n\n", result.stdout, re.DOTALL)
     assert example is not None
     words = shlex.split(" ".join(example[1].split()))
-    assert words[0] == command
-    parsed = get_command(app).commands[command].make_context(command, words[1:])
+    depth = len(command.split())
+    assert words[:depth] == command.split()
+    parsed = COMMAND_OF[command].make_context(command, words[depth:])
     assert parsed.params
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_and_argument_has_help(command: str) -> None:
-    for parameter in get_command(app).commands[command].params:
+    for parameter in COMMAND_OF[command].params:
         if parameter.name != "help":
             assert getattr(parameter, "help", None), (command, parameter.name)
 
@@ -207,6 +220,8 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["synth", "-o", "x.zip", "--concepts", "0"], 2, "greater than or equal to 1"),
         (["convert", "nowhere.obo", "-o", "x.zip"], 1, "no file or folder"),
         (["bild"], 2, "bild"),
+        (["study", "piars"], 2, "piars"),
+        (["study", "pairs", "nowhere.csv", "-o", "x.csv"], 1, "say by one of --biomedical"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(

@@ -1,0 +1,270 @@
+"""Choosing word pairs: from files to four equal quarters."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.errors import MedsimError, OptionError, OutputError
+from medsim.schema import WORD_PAIR_COLUMNS
+
+SIGNS = ("fever", "chill", "nausea", "rash", "cough", "edema", "pallor", "itch")
+ORGANS = ("heart", "lung", "liver", "kidney", "spleen", "colon")
+SYNONYMS = {"fever": "pyrexia", "itch": "pruritus", "edema": "dropsy"}
+BIOMEDICAL = (*SIGNS, *ORGANS, *SYNONYMS.values(), "sign", "organ")
+GENERAL = ("house", "door", "window", "garden", "tree", "apple", "bread", "butter", "king", "queen")
+NORMS = [*pairwise(GENERAL), ("king", "house"), ("heart", "king")]
+
+
+def words_table(words: dict[str, int]) -> str:
+    rows = [f"{word},noun,{count}" for word, count in words.items()]
+    return "\n".join(["word,class,count", *rows, "run,verb,50", ""])
+
+
+def put(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a build, a frequency table, norms and a list of biomedical words."""
+    place = tmp_path_factory.mktemp("words")
+    ids = {name: f"X:{at:02d}" for at, name in enumerate(["sign", "organ", *SIGNS, *ORGANS])}
+    stanzas = ["format-version: 1.2\nontology: invented\n"]
+    for name, concept_id in ids.items():
+        lines = ["[Term]", f"id: {concept_id}", f"name: {name.title()}"]
+        if name in SYNONYMS:
+            lines.append(f'synonym: "{SYNONYMS[name]}" EXACT []')
+        if name in (*SIGNS, *ORGANS):
+            lines.append(f"is_a: {ids['sign' if name in SIGNS else 'organ']}")
+        stanzas.append("\n".join(lines) + "\n")
+    medsim.build(
+        put(place, "invented.obo", "\n".join(stanzas)), place / "build", negatives=["random"]
+    )
+    counts = {word: 10 + at for at, word in enumerate((*BIOMEDICAL, *GENERAL))}
+    put(place, "words.csv", words_table({**counts, "il-2": 9, "fevers": 7, "rare": 1}))
+    put(place, "norms.csv", "cue,target\n" + "".join(f"{a},{b}\n" for a, b in NORMS))
+    put(place, "list.txt", "\n".join(BIOMEDICAL))
+    return place
+
+
+def chosen(folder: Path, **changes) -> medsim.WordPairs:
+    options = {
+        "word_class": "noun",
+        "terminology": folder / "build",
+        "norms": folder / "norms.csv",
+        "domain_words": folder / "list.txt",
+        "size": 24,
+    }
+    return medsim.choose_pairs(folder / "words.csv", **{**options, **changes})
+
+
+def known_to_the_terminology() -> dict[frozenset[str], str]:
+    """Return the pairs that the invented ontology relates, and how."""
+    concept = {word: word for word in BIOMEDICAL} | {b: a for a, b in SYNONYMS.items()}
+    parent = {**dict.fromkeys(SIGNS, "sign"), **dict.fromkeys(ORGANS, "organ")}
+    found = {}
+    for a, b in combinations(BIOMEDICAL, 2):
+        one, other = concept[a], concept[b]
+        if one == other:
+            found[frozenset((a, b))] = "synonyms"
+        elif parent.get(one) and parent.get(one) == parent.get(other):
+            found[frozenset((a, b))] = "siblings"
+        elif parent.get(one) == other or parent.get(other) == one:
+            found[frozenset((a, b))] = "above"
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_quarters_are_equal_and_each_pair_is_what_it_says(folder: Path, seed: int) -> None:
+    found = chosen(folder, seed=seed)
+
+    assert found.frame.schema == pl.Schema(WORD_PAIR_COLUMNS)
+    assert found.warnings == ()
+    assert found.quarters().select("domain", "associated", "pairs").rows() == [
+        ("biomedical", True, 6),
+        ("biomedical", False, 6),
+        ("general", True, 6),
+        ("general", False, 6),
+    ]
+    known = known_to_the_terminology()
+    in_norms = {frozenset(pair) for pair in NORMS}
+    for row in found.frame.iter_rows(named=True):
+        pair = frozenset((row["term1"], row["term2"]))
+        assert row["class"] == "noun"
+        assert pair <= set(BIOMEDICAL if row["domain"] == "biomedical" else GENERAL)
+        if not row["associated"]:
+            assert row["reason"] == "random"
+            assert pair not in known
+            assert pair not in in_norms
+        elif row["domain"] == "biomedical":
+            assert row["reason"].split()[0] == known[pair]
+        else:
+            assert pair in in_norms
+            assert row["reason"].startswith("norm: ")
+    pairs = [frozenset(pair) for pair in found.frame.select("term1", "term2").iter_rows()]
+    assert {len(pair) for pair in pairs} == {2}
+    assert len(set(pairs)) == len(pairs)
+    uses = Counter(word for pair in pairs for word in pair)
+    assert max(uses.values()) <= 3
+
+
+def test_counts_are_those_of_all_forms_and_what_is_left_out_is_counted(folder: Path) -> None:
+    found = chosen(folder)
+
+    ends = [found.frame.select(f"term{side}", f"count{side}").rows() for side in (1, 2)]
+    counts = dict(ends[0] + ends[1])
+    assert counts["fever"] == 10 + 7
+    left_out = {one.reason: one.n_rows for one in found.left_out if one.n_rows}
+    assert left_out == {"a symbol, or a hyphen": 1, "a count below 5": 1}
+
+
+def test_the_seed_decides_pairs_and_order_and_threads_do_not(folder: Path) -> None:
+    first = chosen(folder, seed=1).frame
+
+    assert chosen(folder, seed=1, threads=2).frame.equals(first)
+    assert not chosen(folder, seed=2).frame.equals(first)
+    runs = first["reason"].ne(first["reason"].shift(1)).sum()
+    assert runs > 8  # quarters are mixed
+
+
+@settings(max_examples=8)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(folder: Path, rng: random.Random) -> None:
+    expected = chosen(folder, terminology=None).frame
+    for name in ("words.csv", "norms.csv"):
+        header, *lines = (folder / name).read_text().splitlines()
+        rng.shuffle(lines)
+        put(folder, f"shuffled-{name}", "\n".join([header, *lines]))
+
+    found = medsim.choose_pairs(
+        folder / "shuffled-words.csv",
+        word_class="noun",
+        norms=[folder / "shuffled-norms.csv"],
+        domain_words=folder / "list.txt",
+        size=24,
+    )
+
+    assert found.frame.equals(expected)
+
+
+def test_a_build_can_be_the_list_of_biomedical_words(folder: Path) -> None:
+    listed = chosen(folder, domain_words=folder / "build")
+    assert listed.frame.equals(chosen(folder).frame)
+
+
+def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
+    spoken = dict.fromkeys(BIOMEDICAL, 1) | dict.fromkeys(GENERAL, 900)
+    other = put(folder, "other.csv", words_table(spoken | {"heart": 250}))
+
+    found = chosen(folder, domain_words=None, general=other, ratio=1.5)
+
+    used = {*found.frame["term1"], *found.frame["term2"]}
+    assert "heart" not in used
+    assert found.left_out[-1].reason == "used alike by both corpora"
+    assert found.left_out[-1].n_rows == 1
+    for row in found.frame.iter_rows(named=True):
+        expected = BIOMEDICAL if row["domain"] == "biomedical" else GENERAL
+        assert {row["term1"], row["term2"]} <= set(expected)
+
+
+def test_a_quarter_without_a_source_is_missing_with_a_warning(folder: Path) -> None:
+    found = chosen(folder, norms=None)
+    assert found.frame.height == 18
+    assert "no associated general pairs, since --norms is not given" in found.warnings[0]
+    found = chosen(folder, terminology=None)
+    assert "no associated biomedical pairs, since --terminology" in found.warnings[0]
+
+
+def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -> None:
+    with pytest.raises(OptionError) as raised:
+        chosen(folder, size=200)
+    said = str(raised.value)
+    assert "--size 200 needs 50 pairs in each quarter" in said
+    assert "general associated" in said
+    size = int(said.rsplit("--size ", maxsplit=1)[-1].split(maxsplit=1)[0])
+    assert chosen(folder, size=size).frame.height == size
+    with pytest.raises(OptionError, match="no size would work"):
+        chosen(folder, domain_words=put(folder, "none.txt", "absent"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"size": 10}, "--size 10 cannot be cut into four equal quarters.* such as 8"),
+        ({"size": 0}, "--size 0"),
+        ({"size": 10_004}, "--size 10004.* such as 10000"),
+        ({"ratio": 0.5}, "--ratio 0.5 is out of range"),
+        ({"per_word": 0}, "--per-word 0 is out of range"),
+        ({"min_count": 0}, "--min-count 0"),
+        ({"min_length": 0}, "--min-length 0"),
+        ({"seed": -1}, "--seed -1 is out of range"),
+        ({"word_class": "nuon"}, "did you mean noun"),
+        ({"general": "other.csv"}, "one of --biomedical LIST and --general CORPUS"),
+        ({"domain_words": None}, "one of --biomedical LIST and --general CORPUS"),
+        ({"terminology": None, "norms": None}, "nothing tells which words are associated"),
+        ({"terminology": "nowhere"}, "nowhere has no manifest.json"),
+        ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),
+    ],
+)
+def test_what_cannot_be_honoured_is_said(folder: Path, changes: dict, said: str) -> None:
+    with pytest.raises(MedsimError, match=said):
+        chosen(folder, **changes)
+
+
+def run(folder: Path, out: Path, *more: str | Path):
+    options = ["--class", "noun", "--terminology", folder / "build", "--norms"]
+    options += [folder / "norms.csv", "--biomedical", folder / "list.txt", "--size", "24", *more]
+    arguments = ["study", "pairs", folder / "words.csv", "-o", out, *options]
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet"])
+def test_the_command_writes_the_pairs_and_prints_the_quarters(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    result = run(folder, tmp_path / name, "--format", "csv")
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0] == "domain,associated,pairs,words"
+    assert "left out, a symbol, or a hyphen: 1" in result.stderr
+    read = pl.read_csv if name.endswith("csv") else pl.read_parquet
+    written = read(tmp_path / name).cast(dict(WORD_PAIR_COLUMNS))
+    assert written.equals(chosen(folder).frame)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_that_is_there_stays_unless_it_may_be_replaced(folder: Path, tmp_path: Path) -> None:
+    out = put(tmp_path, "pairs.csv", "mine")
+
+    result = run(folder, out)
+
+    assert result.exit_code == 1
+    assert "is there already; add --overwrite" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert out.read_text() == "mine"
+    assert run(folder, out, "--overwrite").exit_code == 0
+    assert out.read_text().startswith("term1,term2,class,")
+
+
+def test_a_place_that_takes_no_file_is_an_error(folder: Path, tmp_path: Path) -> None:
+    pairs = chosen(folder)
+    for out, said in {
+        tmp_path: "is a folder",
+        tmp_path / "pairs.xlsx": "neither .csv nor .parquet",
+        tmp_path / "nowhere" / "pairs.csv": "there is no folder",
+    }.items():
+        with pytest.raises(OutputError, match=said):
+            pairs.write(out)
