@@ -1,10 +1,11 @@
 """Term-similarity datasets from medical terminologies.
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
-``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``write_report``
-(which is ``medsim report``), and ``open``, which gives the tables and SQL of a build, as
-``Evaluation`` does of an evaluation's folder; ``build_shard`` is ``medsim build --shard``, and
-``choose_pairs`` is ``medsim study pairs``.
+``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``correlate``,
+``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and SQL of a
+build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
+``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
+``score_study`` and ``choose_pairs``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from medsim.words.pairs import WordPairs
     from medsim.workflow.build import build
     from medsim.workflow.compare import compare
+    from medsim.workflow.correlate import correlate
     from medsim.workflow.evaluate import evaluate
     from medsim.workflow.opened import Build, Evaluation
     from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
@@ -39,6 +41,7 @@ __all__ = [
     "choose_pairs",
     "compare",
     "convert",
+    "correlate",
     "evaluate",
     "merge",
     "open",
@@ -59,6 +62,7 @@ _HOMES = {
     "choose_pairs": "medsim.workflow.word_pairs:choose_pairs",
     "compare": "medsim.workflow.compare:compare",
     "convert": "medsim.workflow.releases:convert",
+    "correlate": "medsim.workflow.correlate:correlate",
     "evaluate": "medsim.workflow.evaluate:evaluate",
     "merge": "medsim.workflow.shards:merge",
     "open": "medsim.workflow.opened:open_build",

@@ -8,10 +8,28 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli import datasets, evaluation, outputs, releases, studies, word_pairs
+from medsim.cli import (
+    correlation,
+    datasets,
+    evaluation,
+    outputs,
+    releases,
+    studies,
+    word_pairs,
+)
 from medsim.cli.application import INTERRUPTED, app
 
-__all__ = ["app", "datasets", "evaluation", "main", "outputs", "releases", "studies", "word_pairs"]
+__all__ = [
+    "app",
+    "correlation",
+    "datasets",
+    "evaluation",
+    "main",
+    "outputs",
+    "releases",
+    "studies",
+    "word_pairs",
+]
 
 
 def main() -> None:

@@ -56,6 +56,7 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
         "build",
         "compare",
         "convert",
+        "correlate",
         "eval",
         "merge",
         "report",

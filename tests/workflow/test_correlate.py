@@ -1,0 +1,309 @@
+"""Correlations of intrinsic scores with extrinsic ones, from files and evaluations."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_words
+from polars.testing import assert_frame_equal
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.errors import InputError, OptionError
+from medsim.progress import Progress
+from medsim.report.correlations import COLUMNS, readable_correlations
+
+MODELS = [f"m{number}" for number in range(8)]
+
+
+def scores(seed: int, *names: str, models: list[str] = MODELS) -> pl.DataFrame:
+    """Return invented scores that all follow, more or less, how good each model is."""
+    rng = np.random.default_rng(seed)
+    good = np.arange(len(models))
+    return pl.DataFrame(
+        {"model": models} | {name: good + rng.normal(size=len(models)) * 2 for name in names}
+    )
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_set_and_task_are_correlated_as_by_scipy_and_corrected_as_by_statsmodels() -> None:
+    sets, tasks = scores(1, "simlex", "mayo"), scores(2, "ner", "relations", "pico")
+
+    found = medsim.correlate(sets, tasks.reverse())
+
+    assert found.schema == pl.Schema(COLUMNS)
+    assert found.select("set", "task").rows() == [
+        (a, b) for a in ("simlex", "mayo") for b in ("ner", "relations", "pico")
+    ]
+    for row in found.iter_rows(named=True):
+        expected = stats.pearsonr(sets[row["set"]], tasks[row["task"]])
+        low, high = expected.confidence_interval(0.95)
+        assert row["r"] == pytest.approx(expected.statistic)
+        assert row["p"] == pytest.approx(expected.pvalue)
+        assert (row["low"], row["high"]) == pytest.approx((low, high))
+        assert row["t"] == pytest.approx(row["r"] * math.sqrt(6 / (1 - row["r"] ** 2)))
+        assert (row["n_models"], row["statistic"]) == (8, None)
+    assert found["p_holm"].to_list() == pytest.approx(
+        multipletests(found["p"].to_numpy(), method="holm")[1]
+    )
+
+
+def test_files_of_every_kind_have_the_same_scores(tmp_path: Path) -> None:
+    tasks, sets = scores(3, "ner", "pico"), scores(4, "simlex")
+    tasks.write_parquet(tmp_path / "tasks.parquet")
+    tasks.write_csv(tmp_path / "tasks.csv")
+    tasks.write_csv(tmp_path / "tasks.tsv", separator="\t")
+    text = tasks.write_csv(separator=";", line_terminator="\r\n")
+    (tmp_path / "excel.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    expected = medsim.correlate(sets, tasks)
+
+    for name in ("tasks.parquet", "tasks.csv", "tasks.tsv", "excel.csv"):
+        assert_frame_equal(medsim.correlate(sets, tmp_path / name), expected)
+
+
+def test_models_are_in_the_column_of_that_name_or_in_the_first_of_text(tmp_path: Path) -> None:
+    named = written(tmp_path, "1.csv", "note,ner,Model\nx,1,300\ny,2,100\nz,4,200\n")
+    first = written(tmp_path, "2.csv", "size,name,ner\n9,a,1\n8,b,2\n9,c,4\n")
+    told = Progress()
+
+    by_name = medsim.correlate(
+        named, pl.DataFrame({"model": ["100", "200", "300"], "t": [1, 2, 4]}), progress=told
+    )
+    by_text = medsim.correlate(first, pl.DataFrame({"model": list("abc"), "t": [1, 2, 4]}))
+
+    assert by_name["set"].to_list() == ["ner"]
+    assert any("column 'note' has no number" in line for line in told.warnings)
+    assert by_text["set"].to_list() == ["size", "ner"]
+    assert by_text["r"][1] == pytest.approx(1)
+
+
+def test_models_of_one_side_alone_are_left_out_by_name() -> None:
+    told = Progress()
+    sets, tasks = scores(1, "simlex"), scores(2, "ner", models=[*MODELS[2:], "other"])
+
+    found = medsim.correlate(sets, tasks, progress=told)
+
+    assert found["n_models"].to_list() == [6]
+    assert "only intrinsic scores, so left out: m0, m1" in told.warnings
+    assert "only extrinsic scores, so left out: other" in told.warnings
+
+
+def test_missing_scores_are_left_out_where_they_are_missing() -> None:
+    told = Progress()
+    sets = scores(1, "simlex").with_columns(hole=pl.Series([1.0, None, 3, 4, 5, math.nan, 1, 2]))
+    tasks = scores(2, "ner")
+
+    found = medsim.correlate(sets, tasks, progress=told)
+
+    assert found["n_models"].to_list() == [8, 6]
+    kept = [0, 2, 3, 4, 6, 7]
+    expected = stats.pearsonr(sets["hole"].gather(kept), tasks["ner"].gather(kept))
+    assert found["r"][1] == pytest.approx(expected.statistic)
+    assert "hole: 2 of 8 models have no score and are left out there: m1, m5" in told.warnings
+
+
+def test_what_has_no_correlation_says_why() -> None:
+    sets = scores(1, "simlex").with_columns(flat=pl.lit(0.5), few=pl.Series([1, 2] + [None] * 6))
+
+    found = medsim.correlate(sets, scores(2, "ner"))
+
+    assert found["verdict"].to_list()[1:] == [
+        "undefined: all models have the same score on one side",
+        "undefined: 2 models have both scores; 3 are needed",
+    ]
+    assert found["r"].null_count() == found["p_holm"].null_count() == 2
+    assert found["p_holm"][0] == found["p"][0]
+
+
+def test_too_few_models_are_said_to_be_too_few() -> None:
+    told = Progress()
+    sets = pl.DataFrame({"model": list("abcdef"), "s": [1, 2, 3, 4, 5, 6]})
+    tasks = pl.DataFrame(
+        {"model": list("abcdef"), "t": [2, 6, 1, 5, 3, 4], "u": [1, 2, 3, 4, 5, 7]}
+    )
+
+    found = medsim.correlate(sets, tasks, progress=told)
+
+    said = "too few models: only |r| ≥ 0.92 could show at 80% power"
+    assert found["verdict"].to_list() == [f"not significant; {said}", "significant"]
+    assert told.warnings == [said]
+    three = medsim.correlate(sets.head(3), tasks.head(3))
+    assert three["verdict"][0] == "not significant; too few models: 3 cannot show any correlation"
+
+
+def test_many_models_without_correlation_are_not_too_few() -> None:
+    told = Progress()
+    models = [f"m{number}" for number in range(40)]
+    rng = np.random.default_rng(5)
+    sets = pl.DataFrame({"model": models, "s": rng.normal(size=40)})
+    tasks = pl.DataFrame({"model": models, "t": rng.normal(size=40)})
+
+    found = medsim.correlate(sets, tasks, progress=told)
+
+    assert found["verdict"].to_list() == ["not significant; |r| ≥ 0.43 could show at 80% power"]
+    assert not told.warnings
+
+
+def test_what_is_significant_before_correction_alone_is_said_to_be_so() -> None:
+    rows = medsim.correlate(scores(1, *"abcdef"), scores(9, *"uvwxyz"))
+
+    between = rows.filter(pl.col("p") < 0.05, pl.col("p_holm") >= 0.05)
+    assert between.height > 0
+    for said in between["verdict"]:
+        assert said.startswith("not significant after correction for 36 tests; too few models")
+
+
+def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
+    rows = pl.DataFrame(
+        [
+            ("one", None, "ner", 0.912, 0.1, 0.99, 5.0, 0.0002, 0.0004, 8, 0.85, ""),
+            ("one", None, "set", -0.5, -0.9, 0.3, -1.0, 0.05, 0.05, 7, 0.89, ""),
+            ("two", None, "ner", 0.8, 0.1, 0.9, 3.0, 0.01, 0.03, 8, 0.85, ""),
+            ("two", None, "set", None, None, None, None, None, None, 8, 0.85, ""),
+        ],
+        schema=COLUMNS,
+        orient="row",
+    )
+
+    found = readable_correlations(rows)
+
+    assert found.columns == ["set", "ner", "set (task)", "models", "detectable r"]
+    assert found.rows() == [
+        ("one", "0.912***", "\N{MINUS SIGN}0.500", "7 to 8", "0.89"),
+        ("two", "0.800*", "–", "8", "0.85"),  # noqa: RUF001 — an en dash
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model,ner\na,1\nb,good\nc,2\n", "column 'ner' has numbers, and 'good' in line 3"),
+        ("model,ner\na,1\nb,2,3\n", "line 3 has 3 cells, and the first 2"),
+        ("model,ner\na,1\na,2\nb,3\n", "has model 'a' twice"),
+        ("model,ner\na,1\n,2\nb,3\n", "row 2 has no model"),
+        ("model,ner,ner\na,1,2\n", "has two columns 'ner'"),
+        ("size,ner\n1,1\n2,2\n", "has no column of models; name it 'model'"),
+        ("model,note\na,x\nb,y\n", "has no column of numbers beside 'model'"),
+        ("", "is empty"),
+        ("model,ner\n", "0 models have both"),
+        ("model,ner\nx,1\ny,2\nm1,2\n", "only extrinsic: x, y; names must be equal"),
+    ],
+)
+def test_tables_that_are_none_are_refused_by_line_and_value(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = written(tmp_path, "tasks.csv", text)
+
+    with pytest.raises(InputError, match=message):
+        medsim.correlate(scores(1, "simlex"), path)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    written(tmp_path, "bad.parquet", "model,ner\n")
+    with pytest.raises(InputError, match=r"bad\.parquet cannot be read"):
+        medsim.correlate(scores(1, "simlex"), tmp_path / "bad.parquet")
+    with pytest.raises(InputError, match=r"none\.csv cannot be read"):
+        medsim.correlate(scores(1, "simlex"), tmp_path / "none.csv")
+    endless = scores(2, "ner").with_columns(ner=pl.Series([math.inf, *range(7)]))
+    with pytest.raises(InputError, match="column 'ner' of model 'm0' is infinite"):
+        medsim.correlate(scores(1, "simlex"), endless)
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
+    """The evaluation of four word embeddings on a rated file."""
+    folder = tmp_path_factory.mktemp("correlate")
+    words = [f"{first}{second}" for first in "abcdef" for second in "xyz"]
+    lines = [f"{words[i]},{words[i * 7 % 18]},{i * 5 % 9}" for i in range(1, 18)]
+    rated = written(folder, "rated.csv", "term1,term2,rating\n" + "\n".join(lines) + "\n")
+    for name in "pqrs":
+        write_words(folder / f"{name}.vec", words, ord(name))
+    paths = {name: folder / f"{name}.vec" for name in "pqrs"}
+    return medsim.evaluate(
+        [rated], paths, folder / "out", resamples=200, metrics=["avg_cos", "max_jaccard"]
+    )
+
+
+TASKS = pl.DataFrame({"model": list("pqrs"), "ner": [0.3, 0.1, 0.9, 0.4]})
+
+
+def test_an_evaluation_gives_each_embedding_at_its_best_metric(evaluation) -> None:
+    found = medsim.correlate(evaluation, TASKS)
+
+    best = evaluation.results().filter(statistic="spearman", subset="common")
+    values = dict(best.group_by("embedding").agg(pl.col("value").max()).iter_rows())
+    expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
+    assert found.select("set", "statistic", "task").rows() == [("rated/rating", "spearman", "ner")]
+    assert found["r"][0] == pytest.approx(expected.statistic)
+    assert found["p"][0] == pytest.approx(expected.pvalue)
+    assert_frame_equal(medsim.correlate(evaluation.folder, TASKS), found)
+
+
+def test_a_metric_and_a_statistic_of_an_evaluation_can_be_chosen(evaluation) -> None:
+    found = medsim.correlate(evaluation, TASKS, metric="avg_cos", statistic="kendall", subset="own")
+
+    chosen = evaluation.results().filter(metric="avg_cos", statistic="kendall", subset="own")
+    values = dict(chosen.select("embedding", "value").iter_rows())
+    expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
+    assert found["statistic"].to_list() == ["kendall"]
+    assert found["r"][0] == pytest.approx(expected.statistic)
+
+
+def test_unknown_names_are_met_with_suggestions(evaluation) -> None:
+    with pytest.raises(OptionError, match="did you mean avg_cos"):
+        medsim.correlate(evaluation, TASKS, metric="avg-cos")
+    with pytest.raises(OptionError, match="did you mean spearman"):
+        medsim.correlate(evaluation, TASKS, statistic="spearmann")
+    with pytest.raises(OptionError, match="unknown statistic 'threshold'"):
+        medsim.correlate(evaluation, TASKS, statistic="threshold")
+    with pytest.raises(OptionError, match="unknown subset 'all'"):
+        medsim.correlate(evaluation, TASKS, subset="all")
+    with pytest.raises(OptionError, match="--metric avg_cos is for the folder of an evaluation"):
+        medsim.correlate(TASKS, TASKS, metric="avg_cos")
+    with pytest.raises(InputError, match="has no auc under a metric"):
+        medsim.correlate(evaluation, TASKS, statistic="auc")
+
+
+@pytest.mark.parametrize("form", ["table", "md", "latex", "json", "csv"])
+def test_the_command_prints_every_format(evaluation, tmp_path: Path, form: str) -> None:
+    TASKS.write_csv(tmp_path / "tasks.csv")
+
+    result = CliRunner().invoke(
+        app,
+        ["correlate", str(evaluation.folder), str(tmp_path / "tasks.csv"), "--format", form],
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "ner" in result.stdout
+    assert "warning: too few models" in result.stderr
+    if form == "json":
+        assert json.loads(result.stdout)[0]["n_models"] == 4
+    elif form == "csv":
+        assert pl.read_csv(io.StringIO(result.stdout)).columns == list(COLUMNS)
+    else:
+        assert "detectable r" in result.stdout
+
+
+def test_the_command_ends_in_one_line_where_models_do_not_match(tmp_path: Path) -> None:
+    one = written(tmp_path, "one.csv", "model,s\na,1\nb,2\nc,3\n")
+    other = written(tmp_path, "other.csv", "model,t\nA,1\nB,2\nC,3\n")
+
+    result = CliRunner().invoke(app, ["correlate", str(one), str(other)])
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: 0 models have both intrinsic and extrinsic scores")
+    assert "only intrinsic: a, b, c; only extrinsic: A, B, C" in result.stderr
