@@ -1,0 +1,139 @@
+"use strict";
+// The sheet, the answers to it, where they are kept, and the file in which they are sent.
+
+const sheet = JSON.parse(document.getElementById("sheet").textContent);
+const graded = sheet.scale.name === "graded";
+const NONE = -1;
+const answers = new Int8Array(sheet.entries.length).fill(NONE); // places in the scale's answers
+
+const utf8 = (text) => new TextEncoder().encode(text);
+
+function crc32(bytes) {
+  let rest = -1;
+  for (const byte of bytes) {
+    rest ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) rest = (rest >>> 1) ^ (0xedb88320 & -(rest & 1));
+  }
+  return (~rest >>> 0).toString(16).padStart(8, "0");
+}
+
+// Keeping. An answer is one character. A page writes what it was told itself over what is there by
+// then, so that another tab of the same page loses nothing. The key has the entries' checksum:
+// answers to another sheet are never taken for answers to this one.
+
+const key = `medsim ${sheet.study} ${sheet.annotator} ${crc32(utf8(JSON.stringify(sheet.entries)))}`;
+const unkept = new Set(); // places that were answered and not kept yet
+
+function keptAnswers() {
+  const text = localStorage.getItem(key);
+  if (text?.length !== answers.length) return null;
+  const value = (character) => sheet.scale.answers[character] === undefined ? NONE : Number(character);
+  return Int8Array.from(text, value);
+}
+
+// Whether the browser keeps the answers.
+function keep() {
+  try {
+    const kept = keptAnswers() ?? answers.slice();
+    for (const place of unkept) kept[place] = answers[place];
+    answers.set(kept);
+    localStorage.setItem(key, Array.from(kept, (value) => value === NONE ? "-" : value).join(""));
+    unkept.clear();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function set(place, value) {
+  answers[place] = value;
+  unkept.add(place);
+}
+
+function recall(name) {
+  try {
+    return localStorage.getItem(`${key} ${name}`);
+  } catch {
+    return null;
+  }
+}
+
+function remember(name, value) {
+  try {
+    localStorage.setItem(`${key} ${name}`, value);
+  } catch {
+    // The answers are what matters, and keep() tells of them.
+  }
+}
+
+// The file.
+
+const words = (value) => graded ? value : sheet.scale.answers[value];
+const lines = (records) => records.map((record) => `${JSON.stringify(record)}\n`).join("");
+const answered = () => answers.reduce((total, value) => total + (value !== NONE), 0);
+
+function fileName() {
+  const name = sheet.annotator.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 60);
+  return `${sheet.study}-${name}.jsonl`;
+}
+
+function fileText() {
+  const header = {
+    medsim: "answers", format: sheet.format, study: sheet.study, annotator: sheet.annotator,
+    scale: sheet.scale.name, entries: answers.length,
+  };
+  const given = sheet.entries.flatMap(([entry], place) =>
+    answers[place] === NONE ? [] : [{ entry, answer: words(answers[place]) }]);
+  const body = lines([header, ...given]);
+  return body + lines([{ medsim: "end", answers: given.length, checksum: crc32(utf8(body)) }]);
+}
+
+class Refused extends Error {}
+
+function refuse(wrong, message) {
+  if (wrong) throw new Refused(message);
+}
+
+function parsed(line) {
+  try {
+    return JSON.parse(line) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+// The answers of an exported file by place; throws Refused with words for the annotator.
+function readFile(bytes) {
+  const foreign = "This is not a file of answers that was exported from a page like this one.";
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const [first, ...rest] = text.split("\n");
+  const header = parsed(first);
+  refuse(header.medsim !== "answers", foreign);
+  refuse(header.format !== sheet.format, "The file was exported by another version of this page.");
+  refuse(header.study !== sheet.study, "The file belongs to another study.");
+  refuse(header.annotator !== sheet.annotator,
+    `The file has the answers of “${header.annotator}”; this page is for “${sheet.annotator}”.`);
+  refuse(header.scale !== sheet.scale.name || header.entries !== answers.length,
+    "The file belongs to another sheet of this study.");
+  const last = rest.pop();
+  const end = parsed(rest.pop());
+  refuse(last !== "" || end.medsim !== "end",
+    "The file is not whole: its end is missing. Please export it again.");
+  const body = [first, ...rest, ""].join("\n");
+  refuse(end.checksum !== crc32(utf8(body)) || end.answers !== rest.length,
+    "The file was changed after it was exported. Please export it again.");
+  return placed(rest.map(parsed));
+}
+
+function placed(records) {
+  const places = new Map(sheet.entries.map(([entry], place) => [entry, place]));
+  const values = new Map(sheet.scale.answers.map((_, value) => [words(value), value]));
+  const found = new Map();
+  for (const { entry, answer } of records) {
+    refuse(!places.has(entry) || !values.has(answer),
+      "The file has a pair or an answer that this page does not know.");
+    refuse(found.has(places.get(entry)), "The file answers a pair twice.");
+    found.set(places.get(entry), values.get(answer));
+  }
+  return found;
+}

@@ -1,0 +1,365 @@
+"use strict";
+// What the annotator sees: instructions, a pair at a time, and what is left at the end of a page.
+
+const byId = (name) => document.getElementById(name);
+const shown = (number) => number.toLocaleString("en");
+const counted = (number, one, many = `${one}s`) => `${shown(number)} ${number === 1 ? one : many}`;
+const valueOf = (name) => sheet.scale.answers.indexOf(name);
+const NAMES = { same: "same", not_same: "not same", dont_know: "don’t know" };
+const nameOf = (value) => NAMES[sheet.scale.answers[value]] ?? `${value}`;
+const UNKEPT = "This browser does not keep your answers. Export often: what is not exported is lost when the page is closed.";
+const ROW = 10; // equal ratings in a row that are worth a warning
+const LISTED = 60; // pairs that are listed as left out
+const LONG = 60; // characters of a term from which both are set smaller
+
+const size = sheet.page_size || answers.length;
+const nPages = Math.ceil(answers.length / size);
+const pageOf = (place) => Math.floor(place / size);
+const endOf = (page) => Math.min((page + 1) * size, answers.length);
+const slider = byId("slider");
+let at = 0; // the place of the pair that is shown, or was last
+let screen = "start";
+let isKept = true;
+let isExported = true; // whether a file has all that the browser does not keep
+
+function missing(begin = 0, end = answers.length) {
+  const places = [];
+  for (let place = begin; place < end; place += 1) if (answers[place] === NONE) places.push(place);
+  return places;
+}
+
+// A region that is read aloud speaks only when its text changes.
+function say(name, text) {
+  if (byId(name).textContent !== text) byId(name).textContent = text;
+}
+
+// Screens.
+
+function show(name) {
+  const isNew = byId(name).hidden;
+  screen = name;
+  for (const one of ["start", "pair", "rest"]) byId(one).hidden = one !== name;
+  byId("moves").hidden = byId("instruct").hidden = name === "start";
+  refresh();
+  if (isNew) {
+    byId(`${name}-heading`).focus();
+    scrollTo(0, 0);
+  }
+}
+
+function refresh() {
+  const n = answered();
+  say("count", `${shown(n)} of ${shown(answers.length)} answered`);
+  say("part", nPages > 1 ? `Page ${pageOf(at) + 1} of ${nPages}` : "");
+  byId("bar").value = n;
+  say("begin", recall("at") === null && n === 0 ? "Begin" : "Continue");
+  say("kept", isKept ? "saved" : "not saved");
+  say("unkept", isKept ? "" : UNKEPT);
+  say("forward-name", answers[at] === NONE ? "Skip" : "Forward");
+  for (const one of document.querySelectorAll("[data-answer]")) {
+    one.setAttribute("aria-pressed", answers[at] === valueOf(one.dataset.answer));
+  }
+}
+
+function showPair(place, message = "") {
+  const isOther = place !== at || screen !== "pair";
+  at = place;
+  remember("at", at);
+  const [, left, right] = sheet.entries[at];
+  const heading = `Pair ${shown(at + 1)} of ${shown(answers.length)}`;
+  say("pair-heading", heading);
+  say("left", left);
+  say("right", right);
+  byId("terms").classList.toggle("long", Math.max(left.length, right.length) > LONG);
+  setSlider(answers[at]);
+  say("message", message);
+  show("pair");
+  if (!isOther) return;
+  const given = answers[at] === NONE ? "" : ` Your answer: ${nameOf(answers[at])}.`;
+  say("spoken", `${heading}: ${left}; ${right}.${given}`);
+  scrollTo(0, 0);
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    byId("terms").animate([{ opacity: 0 }, { opacity: 1 }], 140);
+  }
+}
+
+// The end of a page or of the sheet: what is left out, and where to go on.
+function showRest(page, message = "") {
+  at = endOf(page) - 1;
+  const isAllAnswered = missing().length === 0;
+  const isEnd = isAllAnswered || page === nPages - 1;
+  const open = isEnd ? missing() : missing(page * size, endOf(page));
+  const next = endOf(page);
+  const nNext = endOf(page + 1) - next;
+  if (open.length) {
+    say("rest-heading", isEnd ? "You have reached the end" : `End of page ${page + 1} of ${nPages}`);
+    say("rest-words", `${counted(open.length, "pair has", "pairs have")} no answer yet.`);
+  } else if (isEnd) {
+    say("rest-heading", "All answered");
+    say("rest-words", "Thank you. Now export your answers, and send the file to whoever gave you this page.");
+  } else {
+    say("rest-heading", `Page ${page + 1} of ${nPages} done`);
+    say("rest-words", `${counted(nNext, "pair")} to go on the next. Take a break if you like.`);
+  }
+  byId("left-out").replaceChildren(...open.slice(0, LISTED).map(listed));
+  if (open.length > LISTED) byId("left-out").append(element("li", `and ${shown(open.length - LISTED)} more`));
+  byId("rest-choices").replaceChildren(...[
+    open.length && button("Go to the first of them", () => showPair(open[0])),
+    !isEnd && button(`Go on to page ${page + 2}`, () => showPair(missing(next, next + nNext)[0] ?? next)),
+    isAllAnswered && button("Export", exportFile),
+    button("Look back", () => showPair(at)),
+  ].filter(Boolean));
+  say("message", message);
+  show("rest");
+}
+
+function element(name, text) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+function button(text, act) {
+  const made = element("button", text);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}
+
+function listed(place) {
+  const item = document.createElement("li");
+  const made = button(shown(place + 1), () => showPair(place));
+  made.setAttribute("aria-label", `Pair ${shown(place + 1)}`);
+  item.append(made);
+  return item;
+}
+
+// Answering.
+
+function answer(value) {
+  const isChange = answers[at] !== NONE;
+  set(at, value);
+  saved();
+  const message = `Pair ${shown(at + 1)}: ${nameOf(value)}`;
+  warnOfRow();
+  const end = endOf(pageOf(at));
+  const following = isChange && at + 1 < end ? at + 1 : undefined;
+  const next = missing(at + 1, end)[0] ?? following;
+  if (next === undefined) showRest(pageOf(at), message);
+  else showPair(next, message);
+}
+
+function saved() {
+  isExported = false;
+  isKept = keep();
+}
+
+function warnOfRow() {
+  let row = 1;
+  while (row <= at && answers[at - row] === answers[at]) row += 1;
+  if (!graded || row < ROW) say("warning", "");
+  else if (row % ROW === 0) {
+    say("warning", `The last ${row} ratings are all ${answers[at]}. If that is what you mean, just go on.`);
+  }
+}
+
+function setSlider(value) {
+  slider.value = value === NONE ? 3 : value;
+  touched(value !== NONE);
+}
+
+// A slider that nobody touched shows no value and gives none.
+function touched(isTouched) {
+  slider.classList.toggle("untouched", !isTouched);
+  for (const one of document.querySelectorAll(".numbers button")) {
+    one.classList.toggle("shown", isTouched && one.dataset.answer === slider.value);
+  }
+  slider.setAttribute("aria-valuetext", isTouched ? slider.value : "not rated yet");
+  byId("next")?.setAttribute("aria-disabled", !isTouched);
+}
+
+function confirmSlider() {
+  if (slider.classList.contains("untouched")) {
+    say("message", "Choose a number, or move the slider, first.");
+  } else answer(Number(slider.value));
+}
+
+function back() {
+  if (screen === "rest") showPair(at);
+  else if (at > 0) showPair(at - 1);
+}
+
+function forward() {
+  const isInside = screen === "rest" ? at + 1 < answers.length : at + 1 < endOf(pageOf(at));
+  if (isInside) showPair(at + 1);
+  else showRest(pageOf(at));
+}
+
+function goOn() {
+  if (recall("at") !== null) showPair(at);
+  else if (missing().length) showPair(missing()[0]);
+  else showRest(nPages - 1);
+}
+
+function toUnanswered() {
+  const [after] = missing(at + 1);
+  const [first] = missing();
+  if (first === undefined) showRest(nPages - 1);
+  else showPair(after ?? first);
+}
+
+// Files.
+
+function exportFile() {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([fileText()], { type: "application/jsonl" }));
+  link.download = fileName();
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  isExported = true;
+  say("message", `Exported ${counted(answered(), "answer")} to ${link.download}.`);
+}
+
+async function importFile(file) {
+  try {
+    refuse(file.size > 100 * (answers.length + 10), "The file is too large to be one of this page.");
+    await take(readFile(await file.arrayBuffer()));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    await asked("This file cannot be imported", error.message, ["Close"]);
+  }
+}
+
+async function take(found) {
+  const differing = [...found].filter(([place, value]) => ![NONE, value].includes(answers[place]));
+  const [mine, theirs] = ["Keep the answers on this page", "Take the answers of the file"];
+  let choice = mine;
+  if (differing.length) {
+    const text = `${counted(differing.length, "pair has", "pairs have")} another answer in the file than on this page. Which should stay? What only one of the two answers is kept either way.`;
+    choice = await asked("The file and this page differ", text, [mine, theirs, "Cancel"]);
+    if (![mine, theirs].includes(choice)) return;
+  }
+  const taken = [...found].filter(([place, value]) =>
+    answers[place] === NONE || (choice === theirs && answers[place] !== value));
+  for (const [place, value] of taken) set(place, value);
+  saved();
+  again(`Imported ${counted(taken.length, "answer")} of the ${shown(found.size)} in the file.`);
+}
+
+async function restart() {
+  const text = `${counted(answered(), "answer")} on this page will be erased. An exported file keeps them.`;
+  const [first, without] = ["Export and start over", "Start over without export"];
+  const choice = await asked("Start over?", text, ["Cancel", first, without]);
+  if (choice === first) exportFile();
+  if (![first, without].includes(choice)) return;
+  for (const place of answers.keys()) set(place, NONE);
+  saved();
+  isExported = true;
+  say("warning", "");
+  at = 0;
+  remember("at", at);
+  show("start");
+}
+
+function asked(heading, text, choices) {
+  const dialog = byId("question");
+  say("question-heading", heading);
+  say("question-words", text);
+  byId("question-choices").replaceChildren(
+    ...choices.map((choice) => button(choice, () => dialog.close(choice))));
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true });
+  });
+}
+
+// The same screen with answers that came from elsewhere.
+function again(message) {
+  if (screen === "pair") showPair(at, message);
+  else if (screen === "rest") showRest(pageOf(at), message);
+  else refresh();
+  say("message", message);
+}
+
+// Keys, and what is pressed.
+
+const KEYS = { ArrowLeft: back, Backspace: back, ArrowRight: forward, u: toUnanswered };
+const ANSWER_KEYS = graded
+  ? Object.fromEntries(sheet.scale.answers.map((name) => [name, name]))
+  : { s: "same", 1: "same", n: "not_same", 2: "not_same", d: "dont_know", 3: "dont_know" };
+
+function pressed(event) {
+  const target = event.target;
+  const isModified = event.ctrlKey || event.altKey || event.metaKey || event.isComposing;
+  const isTyping = target.matches?.("input:not([type=range])");
+  if (isModified || isTyping || screen === "start" || byId("question").open || !byId("keys").checked) return;
+  const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const isSliding = target === slider && name.startsWith("Arrow");
+  const isPressing = target.matches?.("button");
+  let act = isSliding ? undefined : KEYS[name];
+  if (screen === "pair" && !event.repeat) {
+    if (name in ANSWER_KEYS) act = () => answer(valueOf(ANSWER_KEYS[name]));
+    if (name === "Enter" && graded && !isPressing) act = confirmSlider;
+  } else if (screen === "rest" && name === "Enter" && !isPressing) act = () => byId("rest-choices").firstChild.click();
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+function listen() {
+  const acts = {
+    begin: goOn, back, forward, next: confirmSlider, unanswered: toUnanswered,
+    instruct: () => show("start"), export: exportFile, import: () => byId("file").click(), restart,
+  };
+  for (const [name, act] of Object.entries(acts)) byId(name)?.addEventListener("click", act);
+  for (const one of document.querySelectorAll("[data-answer]")) {
+    // The second click of a double click would answer the next pair.
+    one.addEventListener("click", ({ detail }) => detail < 2 && answer(valueOf(one.dataset.answer)));
+  }
+  slider.addEventListener("input", () => touched(true));
+  slider.addEventListener("click", () => touched(true));
+  byId("jump").addEventListener("submit", (event) => {
+    event.preventDefault();
+    showPair(byId("number").valueAsNumber - 1);
+  });
+  byId("file").addEventListener("change", async ({ target }) => {
+    const [file] = target.files;
+    if (file) await importFile(file);
+    target.value = "";
+  });
+  byId("keys").addEventListener("change", ({ target }) => remember("keys", target.checked));
+  addEventListener("keydown", pressed);
+  addEventListener("storage", (event) => {
+    if (event.key !== key || event.newValue === null) return;
+    isKept = keep();
+    again("Another tab of this page changed your answers; they are shown here too.");
+  });
+  addEventListener("beforeunload", (event) => {
+    if (!isKept && !isExported) event.preventDefault();
+  });
+}
+
+function begin() {
+  for (const one of document.querySelectorAll("[data-scale]")) {
+    if (one.dataset.scale !== sheet.scale.name) one.remove();
+  }
+  say("title", sheet.title);
+  say("ask", graded ? "How similar are these two?" : "Do these two mean the same?");
+  byId("instructions").replaceChildren(...sheet.instructions.map((text) => element("p", text)));
+  say("notice", sheet.notice ?? "");
+  byId("notice").hidden = !sheet.notice;
+  byId("number").max = answers.length;
+  byId("bar").max = Math.max(answers.length, 1);
+  byId("keys").checked = recall("keys") !== "false";
+  isKept = keep();
+  listen();
+  byId("page").hidden = false;
+  const last = recall("at");
+  at = Math.min(Math.max(0, Number(last) || 0), answers.length - 1);
+  if (last === null) show("start");
+  else if (answers[at] !== NONE && at + 1 === endOf(pageOf(at))) showRest(pageOf(at));
+  else showPair(at);
+}
+
+begin();

@@ -1,0 +1,40 @@
+"""Annotators in front of their pages."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from medsim.studies.annotate import rendered_sheet
+
+if TYPE_CHECKING:
+    from fixtures.sittings import Sitting
+
+    from medsim.studies import Sheet
+
+
+@pytest.fixture
+def sit(browser, tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
+    """Opens a sheet's page, in a browser of its own unless it is given one."""
+    from fixtures.sittings import Sitting
+
+    contexts = []
+
+    def _sit(sheet: Sheet, *, context=None, script: str | None = None, **options) -> Sitting:
+        content = rendered_sheet(sheet).encode()
+        path = tmp_path / f"{zlib.crc32(content):08x}.html"
+        path.write_bytes(content)
+        if context is None:
+            context = browser.new_context(**options)
+            contexts.append(context)
+        if script:
+            context.add_init_script(script)
+        return Sitting(context, path.as_uri())
+
+    yield _sit
+    for context in contexts:
+        context.close()
