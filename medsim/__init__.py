@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from medsim.workflow.releases import convert, synth
     from medsim.workflow.report import write_report
     from medsim.workflow.shards import build_shard, merge
+    from medsim.workflow.studies.folder import Study
+    from medsim.workflow.studies.grade import grade_study
+    from medsim.workflow.studies.sample import sample_study
+    from medsim.workflow.studies.score import Scores, score_study
     from medsim.workflow.verify import Verification, verify
     from medsim.workflow.word_pairs import choose_pairs
 
@@ -34,6 +38,8 @@ __all__ = [
     "Evaluation",
     "MedsimError",
     "Progress",
+    "Scores",
+    "Study",
     "Verification",
     "WordPairs",
     "build",
@@ -43,8 +49,11 @@ __all__ = [
     "convert",
     "correlate",
     "evaluate",
+    "grade_study",
     "merge",
     "open",
+    "sample_study",
+    "score_study",
     "synth",
     "verify",
     "write_report",
@@ -55,6 +64,8 @@ _HOMES = {
     "Evaluation": "medsim.workflow.opened:Evaluation",
     "MedsimError": "medsim.errors:MedsimError",
     "Progress": "medsim.progress:Progress",
+    "Scores": "medsim.workflow.studies.score:Scores",
+    "Study": "medsim.workflow.studies.folder:Study",
     "Verification": "medsim.workflow.verify:Verification",
     "WordPairs": "medsim.words.pairs:WordPairs",
     "build": "medsim.workflow.build:build",
@@ -64,8 +75,11 @@ _HOMES = {
     "convert": "medsim.workflow.releases:convert",
     "correlate": "medsim.workflow.correlate:correlate",
     "evaluate": "medsim.workflow.evaluate:evaluate",
+    "grade_study": "medsim.workflow.studies.grade:grade_study",
     "merge": "medsim.workflow.shards:merge",
     "open": "medsim.workflow.opened:open_build",
+    "sample_study": "medsim.workflow.studies.sample:sample_study",
+    "score_study": "medsim.workflow.studies.score:score_study",
     "synth": "medsim.workflow.releases:synth",
     "verify": "medsim.workflow.verify:verify",
     "write_report": "medsim.workflow.report:write_report",

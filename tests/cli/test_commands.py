@@ -62,7 +62,10 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
         "report",
         "sql",
         "stats",
+        "study grade",
         "study pairs",
+        "study sample",
+        "study score",
         "synth",
         "verify",
     ]

@@ -1,0 +1,181 @@
+"""The folder of a study: what annotators are given, apart from the key to it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError
+from medsim.manifest import (
+    STUDY,
+    StudyManifest,
+    fingerprint,
+    medsim_version,
+    read_study_manifest,
+)
+from medsim.studies import SCALES, Entry, Scale, Sheet
+from medsim.studies.annotate import rendered_sheet
+from medsim.studies.csv_sheets import written_csv
+from medsim.studies.label_studio import labelling_config, tasks
+from medsim.workflow.opened import Opened
+from medsim.workflow.output import claimed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from medsim.workflow.output import OutputFolder
+
+ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
+"""The key: what the pairs are, and what is shown to whom."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyDraft:
+    """A study that is to be written.
+
+    Attributes:
+        scale: of the answers.
+        items: a row per pair, with item_id; what annotators must not see.
+        assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
+        title: as annotators see it; tells nothing of what is expected.
+        instructions: paragraphs that annotators see first.
+        page_size: how many pairs are shown before a pause; 0 for no pauses.
+        notice: what must be known before a sheet is passed on; None where there is nothing.
+        source: what the manifest says of where the pairs came from.
+        options: that decide what is shown to whom.
+        warnings: what the user was warned of.
+    """
+
+    scale: Scale
+    items: pl.DataFrame
+    assignment: pl.DataFrame
+    title: str
+    instructions: Sequence[str]
+    page_size: int = 0
+    notice: str | None
+    source: dict[str, object]
+    options: dict[str, object]
+    warnings: Sequence[str]
+
+    @property
+    def study_id(self) -> str:
+        """What answers name the study by: hexadecimal, 64 bits."""
+        content = (self.scale.name, fingerprint(self.items), fingerprint(self.assignment))
+        return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+
+    def manifest(self) -> StudyManifest:
+        """Return what the study says of itself, without what is written."""
+        return StudyManifest(
+            medsim=medsim_version(),
+            study_id=self.study_id,
+            scale=self.scale.name,
+            title=self.title,
+            instructions=list(self.instructions),
+            page_size=self.page_size,
+            annotators=self.assignment["annotator"].unique(maintain_order=True).to_list(),
+            source=self.source,
+            options=self.options,
+            notice=self.notice,
+            warnings=list(self.warnings),
+            outputs={},
+        )
+
+
+class Study(Opened):
+    """A finished study.
+
+    Args:
+        folder: where it lies.
+
+    Raises:
+        InputError: the folder holds none.
+
+    Attributes:
+        folder: where it lies.
+        manifest: what it says of itself.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        super().__init__(folder, {})
+        self.manifest: StudyManifest = read_study_manifest(self.folder)
+        if self.manifest.scale not in SCALES:
+            raise InputError(f"{folder}: the manifest names no known scale")
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of its answers."""
+        return SCALES[self.manifest.scale]
+
+    def items(self) -> pl.DataFrame:
+        """Return a row per pair: what annotators did not see."""
+        return self._checked(ITEMS)
+
+    def assignment(self) -> pl.DataFrame:
+        """Return what is shown to whom, in order of annotator and position."""
+        return self._checked(ASSIGNMENT)
+
+    def sheets(self) -> Iterator[Sheet]:
+        """Yield everything that each annotator sees."""
+        return _sheets(self.manifest, self.assignment())
+
+    def _checked(self, path: str) -> pl.DataFrame:
+        """Return the rows of a file, which must be those that the manifest tells of."""
+        frame, known = self.read(path), self.manifest.outputs.get(path)
+        if known is None or fingerprint(frame) != known.fingerprint:
+            raise InputError(
+                f"{self.folder / path} does not hold the rows that the manifest tells of; it was "
+                "changed after the study was made"
+            )
+        return frame
+
+
+def write_study(draft: StudyDraft, out: Path, *, overwrite: bool) -> Study:
+    """Return the study that it writes to ``out``, which appears whole or not at all.
+
+    Raises:
+        OutputError: ``out`` is taken or cannot be written.
+    """
+    manifest = draft.manifest()
+    metadata = {"medsim": manifest.medsim, "study": manifest.study_id}
+    with claimed(out, overwrite=overwrite, kind=STUDY) as output:
+        output.resume({})
+        output.write(ITEMS, draft.items, metadata)
+        output.write(ASSIGNMENT, draft.assignment, metadata)
+        for sheet in _sheets(manifest, draft.assignment):
+            _write_sheet(sheet, output)
+        replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
+        output.publish()
+    return Study(out)
+
+
+def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:
+    for (annotator,), rows in assignment.group_by("annotator", maintain_order=True):
+        yield Sheet(
+            study_id=manifest.study_id,
+            title=manifest.title,
+            annotator=str(annotator),
+            scale=SCALES[manifest.scale],
+            instructions=manifest.instructions,
+            notice=manifest.notice,
+            entries=[
+                Entry(entry_id=entry_id, left=left, right=right)
+                for entry_id, left, right in rows.select("entry_id", "left", "right").iter_rows()
+            ],
+            page_size=manifest.page_size,
+        )
+
+
+def _write_sheet(sheet: Sheet, output: OutputFolder) -> None:
+    """Write the files that one annotator is given: one of them is enough to answer."""
+    files = {
+        "annotate.html": rendered_sheet(sheet),
+        "sheet.csv": written_csv(sheet),
+        "label_studio.json": tasks(sheet),
+        "label_studio.xml": labelling_config(sheet.scale, sheet.instructions),
+    }
+    for name, text in files.items():
+        output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))
