@@ -100,7 +100,7 @@ def grade(
     Example: medsim study grade pairs.csv -o study --raters 12 --groups 4
     """
     from medsim.progress import Progress
-    from medsim.workflow.studies.grade import grade_study
+    from medsim.workflow.studies.grade import grade_study, shares_of
 
     made = grade_study(
         pairs,
@@ -117,10 +117,7 @@ def grade(
         overwrite=overwrite,
         progress=Progress.to_stderr(),
     )
-    shares = made.assignment().join(made.items().select("item_id", "group"), on="item_id")
-    print_table(
-        shares.group_by("annotator", "group").len("n_shown").sort("annotator", "group"), form
-    )
+    print_table(shares_of(made), form)
 
 
 @study.command()

@@ -151,6 +151,22 @@ def grade_study(  # noqa: PLR0913 — an argument an option
         return write_study(draft, Path(out), overwrite=overwrite)
 
 
+def shares_of(study: Study) -> pl.DataFrame:
+    """Return how many pairs each rater of a graded study sees, and which group it is of."""
+    shown = study.assignment().join(study.items().select("item_id", "group"), on="item_id")
+    first = pl.col("showing") == 1
+    return (
+        shown.group_by("annotator")
+        .agg(
+            pl.col("group").max().alias("group"),
+            ((pl.col("group") > 0) & first).sum().cast(pl.Int64).alias("n_of_group"),
+            ((pl.col("group") == 0) & first).sum().cast(pl.Int64).alias("n_of_all"),
+            (~first).sum().cast(pl.Int64).alias("n_twice"),
+        )
+        .sort("annotator")
+    )
+
+
 def _items(pairs: pl.DataFrame, sharing: _Sharing) -> pl.DataFrame:
     """Return pairs with item_id and the group that rates them, 0 for all, in order of item_id."""
     seed = sharing.seed

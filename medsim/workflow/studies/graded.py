@@ -159,6 +159,7 @@ def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
         )
         .filter(pl.col("n_ratings") > 0)
         .sort("term1", "term2")
+        .with_columns(pl.col(pl.String).replace("", None))
         .select(*RATED_COLUMNS, pl.exclude(*RATED_COLUMNS, "item_id"))
     )
 
@@ -168,7 +169,7 @@ def _subsets(rated: pl.DataFrame) -> pl.DataFrame:
     described = [pl.lit("all").alias("subset"), pl.lit("").alias("of")]
     frames = [_summary(rated, described)]
     for column in rated.columns[len(RATED_COLUMNS) :]:
-        if rated[column].n_unique() <= _MOST_VALUES:
+        if 1 < rated[column].n_unique() <= _MOST_VALUES:
             named = [pl.lit(column).alias("subset"), pl.col(column).cast(pl.String).alias("of")]
             frames.append(_summary(rated, named))
     return pl.concat(frames)
