@@ -65,10 +65,14 @@ class FirstShare(medsim.Progress):
             self._act()
 
 
-@contextmanager
-def workers(number: int) -> Iterator[LocalCluster]:
+N_WORKERS = 2
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LocalCluster]:
+    """A cluster of two workers; one that is killed is started again."""
     with LocalCluster(
-        n_workers=number, threads_per_worker=1, dashboard_address=ANY_PORT, silence_logs=50
+        n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=ANY_PORT, silence_logs=50
     ) as running:
         yield running
 
@@ -97,26 +101,34 @@ def test_a_local_cluster_gives_the_same_rows(source: Path, whole: dict, tmp_path
     assert "search on local" in {stage["name"] for stage in build.manifest.stages}
 
 
-@pytest.mark.parametrize(("n_workers", "kill"), [(2, kill_one), (1, kill_all)])
+@pytest.mark.parametrize("kill", [kill_one, kill_all])
 def test_workers_may_be_killed_in_the_middle(
-    source: Path, whole: dict, tmp_path: Path, n_workers: int, kill: Callable[[LocalCluster], None]
+    source: Path,
+    whole: dict,
+    running: LocalCluster,
+    tmp_path: Path,
+    kill: Callable[[LocalCluster], None],
 ) -> None:
-    with workers(n_workers) as running:
-        before = processes(running)
-        progress = FirstShare(lambda: kill(running))
+    running.wait_for_workers(N_WORKERS)
+    before = processes(running)
+    progress = FirstShare(lambda: kill(running))
 
-        build = medsim.build(
-            source, tmp_path / "out", dask=running.scheduler_address, progress=progress
-        )
+    build = medsim.build(
+        source, tmp_path / "out", dask=running.scheduler_address, progress=progress
+    )
 
-        assert progress.acted
-        running.wait_for_workers(n_workers)
-        assert processes(running) != before
+    assert progress.acted
+    running.wait_for_workers(N_WORKERS)
+    assert processes(running) != before
     assert build.manifest.outputs == whole
 
 
 def test_a_result_that_is_lost_on_its_way_is_searched_again(
-    source: Path, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path,
+    whole: dict,
+    running: LocalCluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A worker may die when its share is finished and before it is fetched. Then Dask says that the
     # future was cancelled, as it has forgotten it.
@@ -130,17 +142,18 @@ def test_a_result_that_is_lost_on_its_way_is_searched_again(
         return fetch(future, *arguments, **options)
 
     monkeypatch.setattr(Future, "result", lossy)
-    build = medsim.build(source, tmp_path / "out", dask="local", threads=2)
+    build = medsim.build(source, tmp_path / "out", dask=running.scheduler_address)
 
     assert lost
     assert build.manifest.outputs == whole
 
 
-def test_the_whole_terminology_is_searched_on_a_cluster(source: Path, tmp_path: Path) -> None:
+def test_the_whole_terminology_is_searched_on_a_cluster(
+    source: Path, running: LocalCluster, tmp_path: Path
+) -> None:
     alone = medsim.build(source, tmp_path / "alone", pool="terminology")
-    with workers(2) as running:
-        address = running.scheduler_address
-        spread = medsim.build(source, tmp_path / "spread", pool="terminology", dask=address)
+    address = running.scheduler_address
+    spread = medsim.build(source, tmp_path / "spread", pool="terminology", dask=address)
 
     assert spread.manifest.outputs == alone.manifest.outputs
 
@@ -169,15 +182,12 @@ def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Pat
 
 
 def test_workers_of_other_versions_are_refused(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, running: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = {**library_versions(), "medsim": "0.0.1"}
     monkeypatch.setattr(cluster.Client, "run", lambda _self, _function: {"tcp://invented:1": older})
 
-    with (
-        workers(1) as running,
-        pytest.raises(medsim.MedsimError, match=r"tcp://invented:1 has medsim 0\.0\.1, and"),
-    ):
+    with pytest.raises(medsim.MedsimError, match=r"tcp://invented:1 has medsim 0\.0\.1, and"):
         medsim.build(source, tmp_path / "out", dask=running.scheduler_address)
 
     assert list(tmp_path.iterdir()) == []
