@@ -35,16 +35,27 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def look(browser, reports: Path) -> Iterator[Callable[..., Watched]]:
+    """Opens a page that other tests look at, too; whoever changes it must ``visit`` it."""
+    opened: dict[tuple[str, int], Watched] = {}
+
+    def _look(report: str, width: int = 1280) -> Watched:
+        if (report, width) not in opened:
+            opened[report, width] = watched(browser, reports, report, width)
+        return opened[report, width]
+
+    yield _look
+    for one in opened.values():
+        one.context.close()
+
+
 @pytest.fixture
 def visit(browser, reports: Path) -> Iterator[Callable[..., Watched]]:
     visited: list[Watched] = []
 
     def _visit(report: str, width: int = 1280, **context) -> Watched:
-        viewport = {"width": width, "height": 900}
-        address = (reports / f"{report}.html").as_uri()
-        visited.append(Watched(browser.new_context(viewport=viewport, **context), address))
-        if context.get("java_script_enabled", True):
-            visited[-1].page.wait_for_selector("html[data-drawn]", timeout=30_000)
+        visited.append(watched(browser, reports, report, width, **context))
         return visited[-1]
 
     yield _visit
@@ -52,14 +63,22 @@ def visit(browser, reports: Path) -> Iterator[Callable[..., Watched]]:
         one.context.close()
 
 
+def watched(browser, reports: Path, report: str, width: int, **context) -> Watched:
+    opened = browser.new_context(viewport={"width": width, "height": 900}, **context)
+    seen = Watched(opened, (reports / f"{report}.html").as_uri())
+    if context.get("java_script_enabled", True):
+        seen.page.wait_for_selector("html[data-drawn]", timeout=30_000)
+    return seen
+
+
 @pytest.mark.parametrize(
     ("report", "width"),
     [*((name, width) for name in ("build", "results") for width in (1280, 390)), ("nasty", 390)],
 )
 def test_a_report_draws_all_charts_within_the_page_and_asks_for_nothing(
-    visit, report: str, width: int
+    look, report: str, width: int
 ) -> None:
-    seen = visit(report, width)
+    seen = look(report, width)
 
     assert seen.complaints == []
     assert len(seen.requests) == 1
@@ -86,8 +105,8 @@ def test_a_chart_that_needs_room_scrolls_in_its_own_box_by_keyboard_too(visit) -
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_hostile_texts_stay_texts(visit) -> None:
-    page = visit("nasty").page
+def test_hostile_texts_stay_texts(look) -> None:
+    page = look("nasty", 390).page
 
     assert page.locator("img").count() == 0
     assert page.get_by_role("rowheader", name=NASTY, exact=True).count() > 0
@@ -98,8 +117,8 @@ def test_hostile_texts_stay_texts(visit) -> None:
     assert page.locator("#vg-tooltip-element img").count() == 0
 
 
-def test_a_table_sorts_by_click_and_by_keyboard(visit) -> None:
-    page = visit("build").page
+def test_a_table_sorts_by_click_and_by_keyboard(look) -> None:
+    page = look("build").page
     table = page.locator("table", has_text="Sizes and mean Levenshtein distances")
     heading = table.locator("th", has_text="positives")
     button = heading.get_by_role("button")
@@ -162,12 +181,12 @@ def test_a_reader_chooses_what_a_chart_shows_and_keeps_it_when_the_page_changes_
     assert page.evaluate("document.documentElement.scrollWidth") <= 700
 
 
-def test_dark_and_light_differ_down_into_the_charts_and_print_is_light(visit) -> None:
+def test_dark_and_light_differ_down_into_the_charts_and_print_is_light(look, visit) -> None:
     ink = (
         "() => [getComputedStyle(document.body).backgroundColor, "
         "getComputedStyle(document.querySelector('.chart svg .role-axis-label text')).fill]"
     )
-    light = visit("build").page.evaluate(ink)
+    light = look("build").page.evaluate(ink)
     dark = visit("build", color_scheme="dark").page
 
     assert light == ["rgb(255, 255, 255)", "rgb(27, 33, 39)"]
@@ -200,8 +219,8 @@ def test_without_javascript_all_text_and_tables_are_there(visit) -> None:
     assert seen.page.locator("details[open] table").first.is_visible()
 
 
-def test_all_buttons_and_lists_have_names(visit) -> None:
-    page = visit("results").page
+def test_all_buttons_and_lists_have_names(look) -> None:
+    page = look("results").page
 
     buttons = page.get_by_role("button").all()
     assert len(buttons) > 20

@@ -20,7 +20,7 @@ from medsim.terms import pack
 RELEASES = {
     "small": small_release,
     "edge": edge_release,
-    **{f"random {seed}": (lambda seed=seed: random_release(seed, 60)) for seed in range(20, 23)},
+    **{f"random {seed}": (lambda seed=seed: random_release(seed, 60)) for seed in (20, 21)},
 }
 EVERY_FIRST_TERM = 1_000_000
 
@@ -75,18 +75,26 @@ def test_every_second_concept_is_found_and_all_promises_hold(built) -> None:
         assert json.loads(pl.read_parquet_metadata(path)["options"])["pool"] == "terminology"
 
 
-def test_terms_of_other_sets_are_drawn_and_negatives_are_no_farther(tmp_path: Path) -> None:
-    random_release(20, 60).write_folder(tmp_path / "release", "Full")
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, medsim.Build]:
+    """A build of each pool from one release."""
+    folder = tmp_path_factory.mktemp("both")
+    random_release(20, 60).write_folder(folder / "release", "Full")
+    return {
+        pool: medsim.build(folder / "release", folder / pool, pool=pool, seed=3)
+        for pool in ("set", "terminology")
+    }
 
-    own = medsim.build(tmp_path / "release", tmp_path / "own", seed=3)
-    wide = medsim.build(tmp_path / "release", tmp_path / "wide", pool="terminology", seed=3)
+
+def test_terms_of_other_sets_are_drawn_and_negatives_are_no_farther(both) -> None:
+    own, wide = both["set"], both["terminology"]
 
     key = ["dataset", "difficulty", "negatives"]
     pools = [frame.filter(pl.col("label") == 1).collect() for frame in (own.pairs(), wide.pairs())]
     assert pools[0].sort(pl.all()).equals(pools[1].sort(pl.all()))  # the same positives
-    both = own.stats().join(wide.stats(), on=key)
-    assert both["shortfall_right"].sum() <= both["shortfall"].sum()
-    nearest = both.filter(pl.col("negatives") == "levenshtein", pl.col("shortfall") == 0)
+    stats = own.stats().join(wide.stats(), on=key)
+    assert stats["shortfall_right"].sum() <= stats["shortfall"].sum()
+    nearest = stats.filter(pl.col("negatives") == "levenshtein", pl.col("shortfall") == 0)
     assert nearest["mean_distance_negatives_right"].sum() < nearest["mean_distance_negatives"].sum()
     assert own.stats()["n_terms"].equals(wide.stats()["n_terms"])  # of the positives
 
@@ -129,12 +137,9 @@ def test_verification_finds_a_term_that_the_terminology_does_not_lend(tmp_path: 
     assert {"foreign_term", "nearest"} <= set(broken)
 
 
-def test_a_build_that_says_the_other_pool_does_not_verify(tmp_path: Path) -> None:
-    random_release(20, 60).write_folder(tmp_path / "release", "Full")
-    medsim.build(tmp_path / "release", tmp_path / "set")
-    medsim.build(tmp_path / "release", tmp_path / "terminology", pool="terminology")
+def test_a_build_that_says_the_other_pool_does_not_verify(both, tmp_path: Path) -> None:
     for pool, other, check in [("set", "terminology", "nearest"), ("terminology", "set", "random")]:
-        shutil.copytree(tmp_path / pool, tmp_path / f"lying {pool}")
+        shutil.copytree(both[pool].folder, tmp_path / f"lying {pool}")
         path = tmp_path / f"lying {pool}" / "manifest.json"
         manifest = json.loads(path.read_text())
         manifest["options"]["pool"] = other

@@ -20,6 +20,7 @@ from medsim.errors import InputError, OptionError, OutputError
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
+from medsim.workflow import report
 from medsim.workflow.build_profile import profile_of
 from medsim.workflow.evaluation_profile import profile_of as of_evaluation
 from medsim.workflow.report import _library
@@ -124,7 +125,7 @@ def test_similarities_of_other_pairs_are_refused(made: Path, tmp_path: Path) -> 
 def test_without_the_extra_the_command_says_what_to_install(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _library.cache_clear()
+    monkeypatch.setattr(report, "_library", _library.__wrapped__)  # a cache would need no import
     monkeypatch.setitem(sys.modules, "altair", None)
 
     with pytest.raises(OptionError, match=r"pip install 'medsim\[report\]'"):
