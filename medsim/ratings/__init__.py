@@ -35,6 +35,8 @@ class RatedPairs:
         layout: the name of the layout that recognised it, or ``OWN_COLUMNS``.
         pairs: a row a line, in the file's order: ``term1``, ``term2``, and one Float64 column for
             each rating, higher where the terms are more similar. No value is missing.
+        properties: row for row, what the file tells of a pair beside its ratings: a column for each
+            of ``properties.PAIR_PROPERTIES`` that it has, Float64 or String; values may be missing.
         range: the lowest and the highest rating that the layout allows; None for a user's own.
         higher_is_similar: whether a higher rating means more similar in the file; where it does
             not, ratings were turned round, to low + high - rating where the range is known, else to
@@ -46,6 +48,7 @@ class RatedPairs:
     name: str
     layout: str
     pairs: pl.DataFrame
+    properties: pl.DataFrame
     range: tuple[float, float] | None
     higher_is_similar: bool
     skipped: tuple[Skipped, ...]
@@ -72,7 +75,8 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     content = read_content(path)
     places = find_places(content, columns)
     rows = read_rows(content, places)
-    frame = _without_repeats(rows.frame)
+    first = _first_of_repeats(rows.frame)
+    frame = rows.frame.filter(first)
     counts = {
         "a rating is missing": rows.n_without_rating,
         "a term is empty": rows.n_without_term,
@@ -89,6 +93,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         name=path.stem,
         layout=layout.name if layout else OWN_COLUMNS,
         pairs=_finished(frame, layout, upward=upward),
+        properties=rows.properties.filter(first) if rows.properties.width else rows.properties,
         range=(layout.low, layout.high) if layout else None,
         higher_is_similar=upward,
         skipped=skipped,
@@ -96,12 +101,13 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     )
 
 
-def _without_repeats(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the first of all rows that have the same terms, in either order, and ratings."""
+def _first_of_repeats(frame: pl.DataFrame) -> pl.Series:
+    """Return which rows are the first with their terms, in either order, and ratings."""
     sides = ("term1", "term2")
     least = pl.min_horizontal(sides).alias("least")
     greatest = pl.max_horizontal(sides).alias("greatest")
-    return frame.filter(pl.struct(least, greatest, *frame.columns[2:]).is_first_distinct())
+    alike = pl.struct(least, greatest, *frame.columns[2:])
+    return frame.select(alike.is_first_distinct()).to_series()
 
 
 def _warnings(content: Content, frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:

@@ -54,7 +54,7 @@ def read_content(path: Path) -> Content:
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror})") from error
     if len(data) > LARGEST_FILE:
-        raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB, too large to be rated")
+        raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB, more than is read")
     if not data.strip():
         raise InputError(f"{path} is empty")
     if data.startswith(_UTF_16):

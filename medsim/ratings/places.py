@@ -10,6 +10,7 @@ from medsim.errors import InputError, OptionError, unknown_name
 from medsim.ratings.columns import HOW_TO_NAME, SEPARATORS, RatedColumns
 from medsim.ratings.layouts import LAYOUTS
 from medsim.ratings.lines import cells_of_lines
+from medsim.ratings.properties import PAIR_PROPERTIES
 from medsim.ratings.values import is_missing, number_in
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Places:
         term2: the column of second terms.
         ratings: name of each rating, and its column.
         has_header: whether the first line holds names.
+        properties: the columns that tell properties of a pair, each of ``PAIR_PROPERTIES`` that
+            the header has once.
         layout: that recognised the file; None where the user named the columns.
     """
 
@@ -44,6 +47,7 @@ class Places:
     term2: int
     ratings: dict[str, int]
     has_header: bool
+    properties: dict[str, int]
     layout: Layout | None
 
 
@@ -110,13 +114,18 @@ def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
 
 
 def _as_laid_out(layout: Layout, separator: str, cells: list[str]) -> Places:
+    term1, term2 = _matches(layout.term1, cells)[0], _matches(layout.term2, cells)[0]
+    ratings = {name: _matches(column, cells)[0] for name, column in layout.ratings.items()}
+    has_header = bool(layout.header)
+    taken = {term1, term2, *ratings.values()}
     return Places(
         separator=separator,
         n_columns=len(cells),
-        term1=_matches(layout.term1, cells)[0],
-        term2=_matches(layout.term2, cells)[0],
-        ratings={name: _matches(column, cells)[0] for name, column in layout.ratings.items()},
-        has_header=bool(layout.header),
+        term1=term1,
+        term2=term2,
+        ratings=ratings,
+        has_header=has_header,
+        properties=_properties(cells, taken) if has_header else {},
         layout=layout,
     )
 
@@ -133,15 +142,24 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
         places[name] = at[0]
     term1, term2, *ratings = names
     by_number = all(_is_number(name) for name in names)
+    has_header = not by_number or not all(_is_rating(cells[places[name]]) for name in ratings)
     return Places(
         separator=separator,
         n_columns=len(cells),
         term1=places[term1],
         term2=places[term2],
         ratings={_rating_name(name): places[name] for name in ratings},
-        has_header=not by_number or not all(_is_rating(cells[places[name]]) for name in ratings),
+        has_header=has_header,
+        properties=_properties(cells, set(places.values())) if has_header else {},
         layout=None,
     )
+
+
+def _properties(cells: list[str], taken: set[int]) -> dict[str, int]:
+    """Return the columns of properties in a header, less those that hold terms and ratings."""
+    plain = [_plain(cell) for cell in cells]
+    places = {name: plain.index(name) for name in PAIR_PROPERTIES if plain.count(name) == 1}
+    return {name: at for name, at in places.items() if at not in taken}
 
 
 def _matches(name: str, cells: list[str]) -> list[int]:

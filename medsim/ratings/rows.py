@@ -10,6 +10,7 @@ import polars as pl
 from medsim.errors import InputError
 from medsim.ratings.columns import HOW_TO_NAME
 from medsim.ratings.lines import cells_of_lines
+from medsim.ratings.properties import property_in
 from medsim.ratings.values import is_missing, number_in
 
 if TYPE_CHECKING:
@@ -27,11 +28,14 @@ class Rows:
 
     Attributes:
         frame: ``term1``, ``term2`` and a Float64 column for each rating; no value is missing.
+        properties: row for row, a column for each property that the file has; values may be
+            missing.
         n_without_rating: how many lines lack a rating.
         n_without_term: how many lines have all ratings and lack a term.
     """
 
     frame: pl.DataFrame
+    properties: pl.DataFrame
     n_without_rating: int
     n_without_term: int
 
@@ -40,14 +44,15 @@ def read_rows(content: Content, places: Places) -> Rows:
     """Return the pairs of those lines that have two terms and all ratings.
 
     Raises:
-        InputError: a line has more or fewer cells than the first, or a rating that is no number or
-            is outside the scale; or there is no line but the header.
+        InputError: a line has more or fewer cells than the first, a rating that is no number or is
+            outside the scale, or a property that is none; or there is no line but the header.
     """
     path = content.path
     lines = cells_of_lines(content, places.separator)
     if places.has_header:
         next(lines)
     rows: list[tuple[str | float, ...]] = []
+    properties: list[tuple[str | float | None, ...]] = []
     n_lines = n_without_rating = 0
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
         if len(cells) != places.n_columns:
@@ -60,14 +65,32 @@ def read_rows(content: Content, places: Places) -> Rows:
             n_without_rating += 1
         elif cells[places.term1] and cells[places.term2]:
             rows.append((cells[places.term1], cells[places.term2], *values))
+            properties.append(_properties(path, number, cells, places))
     if not n_lines:
         raise InputError(f"{path} has a header and no pair")
     terms = {"term1": pl.String, "term2": pl.String}
     schema = pl.Schema({**terms, **dict.fromkeys(places.ratings, pl.Float64)})
     return Rows(
         frame=pl.DataFrame(rows, schema, orient="row"),
+        properties=pl.DataFrame(properties, _property_schema(places), orient="row"),
         n_without_rating=n_without_rating,
         n_without_term=n_lines - n_without_rating - len(rows),
+    )
+
+
+def _properties(
+    path: Path, number: int, cells: list[str], places: Places
+) -> tuple[str | float | None, ...]:
+    try:
+        return tuple(property_in(name, cells[at]) for name, at in places.properties.items())
+    except InputError as error:
+        raise InputError(f"{path}: line {number}: {error}") from error
+
+
+def _property_schema(places: Places) -> pl.Schema:
+    texts = {"domain", "associated"}
+    return pl.Schema(
+        {name: pl.String if name in texts else pl.Float64 for name in places.properties}
     )
 
 

@@ -1,0 +1,135 @@
+"""Tests of what rated files, and tables of words, tell of words beside their ratings."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from medsim.errors import InputError
+from medsim.ratings import RatedPairs, read_rated
+from medsim.ratings.words import WordTable, read_words
+
+PAIRS = "term1,term2,rating,class,domain,associated,count1,Count 2,topics1,topics2\n"
+
+
+def read(folder: Path, text: str) -> RatedPairs:
+    (folder / "pairs.csv").write_text(text, encoding="utf-8")
+    return read_rated(folder / "pairs.csv")
+
+
+def words_of(folder: Path, text: str, name: str = "words.csv") -> WordTable:
+    (folder / name).write_text(text, encoding="utf-8")
+    return read_words(folder / name)
+
+
+def test_a_file_tells_properties_in_columns_of_their_own(tmp_path: Path) -> None:
+    lines = "a,b,1,noun,general,true,12,1.5,3,x; y ;x\nc,d,2,noun,,No,,7,NA,\n"
+
+    found = read(tmp_path, PAIRS + lines)
+
+    assert found.pairs.columns == ["term1", "term2", "rating"]
+    assert found.properties.rows(named=True) == [
+        {"count1": 12, "count2": 1.5, "topics1": 3, "topics2": 2}
+        | {"domain": "general", "associated": "yes"},
+        {"count1": None, "count2": 7, "topics1": None, "topics2": None}
+        | {"domain": None, "associated": "no"},
+    ]
+
+
+def test_properties_stay_with_their_pairs_where_lines_are_left_out(tmp_path: Path) -> None:
+    lines = "a,b,1,,one,,,,,\nx,y,,,two,,,,,\nb,a,1,,three,,,,,\nc,d,1,,four,,,,,\n"
+
+    found = read(tmp_path, PAIRS + lines)
+
+    assert found.pairs["term1"].to_list() == ["a", "c"]
+    assert found.properties["domain"].to_list() == ["one", "four"]
+
+
+def test_a_column_that_holds_ratings_is_no_property(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("a,b,count1\nx,y,-3\n", encoding="utf-8")
+    from medsim.ratings.columns import parse_columns
+
+    found = read_rated(tmp_path / "pairs.csv", parse_columns("term1=a,term2=b,rating=count1"))
+
+    assert found.properties.width == 0
+    assert found.pairs["count1"].to_list() == [-3]
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (",,many,,,", "line 2: count1 'many' is no count such as 120"),
+        (",,,-1,,", "line 2: count2 '-1' is no count"),
+        (",,,,,-2", "line 2: topics2 '-2' is no count"),
+        (",maybe,,,,", "line 2: associated 'maybe' is neither yes nor no"),
+    ],
+)
+def test_a_cell_that_holds_something_else_is_named(tmp_path: Path, cells: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read(tmp_path, f"{PAIRS}a,b,1,noun,{cells}\n")
+
+
+def test_rows_of_one_word_are_taken_together_whatever_their_case(tmp_path: Path) -> None:
+    text = (
+        "Word\tclass\tcount\ttopics\tdomain\n"
+        "Ache\tnoun\t7\theart;skin\tmedical\n"
+        "ache\tverb\t5\tskin; bone\tmedical\n"
+        "run\tverb\t1\t3\tmedical\n"
+        "run\tnoun\t2\t2\tgeneral\n"
+        "calm\tnoun\t\t\t\n"
+    )
+
+    found = words_of(tmp_path, text, "words.tsv")
+
+    assert found.name == "words.tsv"
+    assert found.digest == hashlib.sha256(text.encode()).hexdigest()
+    assert found.frame.rows() == [
+        ("ache", 12.0, 3.0, "medical"),
+        ("run", 3.0, 3.0, None),
+        ("calm", None, None, None),
+    ]
+
+
+def test_a_table_may_have_counts_alone(tmp_path: Path) -> None:
+    found = words_of(tmp_path, "rank,count,word\n1,20,the\n2,9,ache\n")
+
+    assert found.frame.columns == ["word", "count"]
+    assert found.frame.rows() == [("the", 20.0), ("ache", 9.0)]
+
+
+def test_parquet_gives_what_text_gives(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"word": ["Ache", "run"], "count": [7, None], "topics": [["a", "b"], []]})
+    frame.write_parquet(tmp_path / "words.parquet")
+
+    found = read_words(tmp_path / "words.parquet").frame
+
+    text = words_of(tmp_path, "word,count,topics\nAche,7,a;b\nrun,,\n").frame
+    assert found.equals(text)
+    assert found.rows() == [("ache", 7.0, 2.0), ("run", None, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("word,freq\na,1\n", "has the columns word, freq; a table of words has word and count"),
+        ("term,count\na,1\n", "has the columns term, count; a table of words"),
+        ("word,count,count\na,1,2\n", "has the columns word, count, count"),
+        ("word,count\na,x\n", "line 2: count 'x' is no count"),
+        ("class,word,count\nnoun,a,1\nnoun,b\n", "line 3 has 2 cells"),
+        ("", "is empty"),
+    ],
+)
+def test_what_is_no_table_of_words_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        words_of(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "missing.parquet", "text.parquet"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "text.parquet").write_text("word,count\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match=rf"{name} cannot be read"):
+        read_words(tmp_path / name)
