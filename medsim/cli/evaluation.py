@@ -63,6 +63,20 @@ def evaluate(
             "procedures, therapeutic procedures and organisms by default.",
         ),
     ] = None,
+    words: Annotated[
+        Path | None,
+        typer.Option(
+            help="For rated files: a table (CSV, TSV, Parquet) of word, count, and if known topics "
+            "and domain, by which they are cut into parts."
+        ),
+    ] = None,
+    bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,…",
+            help="Counts at which bins of word frequency begin: 1,10,100,… if unsaid.",
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option(help="Replace earlier results at OUT instead of adding to them.")
     ] = False,
@@ -84,6 +98,7 @@ def evaluate(
     from medsim.workflow.compare import compare as table_of
     from medsim.workflow.evaluate import run_evaluation
     from medsim.workflow.evaluation_job import EvaluationConfig
+    from medsim.workflow.parts import parse_bins
 
     config = EvaluationConfig(
         inputs=tuple(inputs),
@@ -99,6 +114,8 @@ def evaluate(
         index=index,
         separation=separation or bool(category),
         categories=tuple(category or ()),
+        words=words,
+        bins=parse_bins(bins or ""),
     )
     progress = Progress.to_stderr()
     run_evaluation(config, progress)
@@ -106,6 +123,8 @@ def evaluate(
         progress.say(f"see medsim compare {out} --table retrieval")
     if config.separation:
         progress.say(f"see medsim compare {out} --table separation, and --table categories")
+    if config.words:
+        progress.say(f"see medsim compare {out} --table parts")
     _print_comparison(table_of(out), form)
 
 
@@ -118,8 +137,8 @@ def compare(
         str,
         typer.Option(
             help="best, auc, accuracy, spearman, all-auc, all-accuracy, all-spearman, metrics, "
-            "coverage, overlap, retrieval, separation, categories, or the number of the paper's "
-            "table of that shape."
+            "parts, coverage, overlap, retrieval, separation, categories, or the number of the "
+            "paper's table of that shape."
         ),
     ] = "best",
     subset: Annotated[

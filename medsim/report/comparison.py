@@ -10,6 +10,7 @@ import polars as pl
 
 from medsim.errors import OptionError, unknown_name
 from medsim.evaluation.standings import Comparison, standings
+from medsim.ratings.properties import PARTS
 from medsim.report.space_tables import readable_space
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ TABLES = (
     *STATISTICS,
     *(f"all-{statistic}" for statistic in STATISTICS),
     "metrics",
+    "parts",
     "coverage",
     "overlap",
     "retrieval",
@@ -50,6 +52,9 @@ TABLES = (
     "categories",
 )
 """The tables that there are."""
+
+IS_PART = pl.col("dataset").str.contains(f"/({'|'.join(PARTS)})=")
+"""Whether rows are of a part of a rated set, such as "mean/count=10-99"."""
 
 CORRECTIONS = ("bonferroni", "holm")
 """How p-values are corrected for the number of comparisons; the first is the paper's."""
@@ -213,9 +218,9 @@ def _comparisons(group: pl.DataFrame, side: str, correction: str) -> list[Compar
 def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """Return tables as they are to be read: a row per set, a column per embedding or metric.
 
-    A cell has the value, the metric where columns are embeddings, how many others it is
-    significantly better (+) and worse (-) than, and a star for the best and what cannot be told
-    from it; of an embedding's own pairs, how many there are.
+    A cell has the value, on parts of rated sets with its interval, the metric where columns are
+    embeddings, how many others it is significantly better (+) and worse (-) than, and a star for
+    the best and what cannot be told from it; of an embedding's own pairs, how many there are.
 
     Args:
         rows: of ``best_metrics``, which gives one table, or of ``all_metrics``, which gives one for
@@ -243,6 +248,9 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
     """Return a table with a column per embedding or metric."""
     compared = "n_better" in rows.columns
     parts = [pl.col("value").map_elements(_rounded, pl.String)]
+    if rows.select(IS_PART.any()).item():
+        ends = (pl.col(end).map_elements(_rounded, pl.String) for end in ("low", "high"))
+        parts.append(pl.format("[{}, {}]", *ends))
     index = [*SET, "statistic"]
     if over == "metric":
         index = ["embedding", *index, "n_pairs"]

@@ -23,7 +23,7 @@ from medsim.report.provenance import (
 from medsim.report.retrieval_section import retrieval
 from medsim.report.score_sections import distributions, errors, roc_curves
 from medsim.report.separation_section import separation
-from medsim.report.standing_sections import accuracy, leaderboard
+from medsim.report.standing_sections import accuracy, by_subset, leaderboard
 
 if TYPE_CHECKING:
     from medsim.manifest import EvaluationManifest
@@ -39,6 +39,7 @@ class EvaluationProfile:
         results: ``RESULT_COLUMNS``.
         comparisons: ``COMPARISON_COLUMNS``.
         coverage: ``COVERAGE_COLUMNS``.
+        parts: of ``comparison.best_metrics``, of the parts of rated sets, which the above lack.
         distributions: what names a set, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
         quartiles: what names a set, embedding, metric, kind, n, q1, median, q3.
@@ -52,6 +53,7 @@ class EvaluationProfile:
     results: pl.DataFrame
     comparisons: pl.DataFrame
     coverage: pl.DataFrame
+    parts: pl.DataFrame
     distributions: pl.DataFrame
     quartiles: pl.DataFrame
     curves: pl.DataFrame
@@ -72,6 +74,7 @@ def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) ->
         accuracy(profile.results, profile.comparisons, embeddings),
         distributions(profile.distributions, profile.quartiles),
         roc_curves(profile.curves, profile.results, embeddings),
+        by_subset(profile.parts),
         metrics(profile.results, profile.comparisons),
         significance(profile.comparisons),
         coverage(profile.coverage, embeddings),

@@ -55,6 +55,24 @@ def leaderboard(
     )
 
 
+def by_subset(parts: pl.DataFrame) -> Section | None:
+    """Return each embedding at its best metric on the parts of rated sets.
+
+    Args:
+        parts: see ``EvaluationProfile.parts``.
+    """
+    best = parts.drop_nulls("value")
+    if best.is_empty():
+        return None
+    table = _board_table(_with_standing(best), STATISTIC_NAMES["spearman"])
+    return Section(
+        title="By subset",
+        prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
+        "many topics or are of one domain, and pairs that are associated or not.",
+        parts=[Table(caption="Spearman's correlation on parts of rated sets", frame=table)],
+    )
+
+
 def _telling(best: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of sets that have enough pairs to tell, or all where none has."""
     telling = best.filter(pl.col("n_pairs") >= _FEW)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from medsim.errors import InputError, OptionError, unknown_name
 from medsim.report.comparison import (
     CORRECTIONS,
+    IS_PART,
     MAIN_STATISTICS,
     STATISTICS,
     all_metrics,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SUBSETS = ("common", "own")
 """Pairs that all embeddings cover, or those that each covers."""
 
+_AS_THEY_LIE = ("coverage", "overlap", "retrieval", "separation", "categories")
+
 
 def compare(
     evaluation: str | Path | Evaluation,
@@ -39,9 +42,10 @@ def compare(
         evaluation: opened, or its folder.
         table: "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
             correlation; "auc", "accuracy" or "spearman": the same by one statistic; "all-auc" and
-            so on: under every metric; "metrics": how metrics stand over all sets; "coverage";
-            "overlap"; "retrieval"; "separation", overlap errors of categories, and "categories",
-            their mean similarities; or the number of the paper's table of that shape, as "A.1".
+            so on: under every metric; "metrics": how metrics stand over all sets; "parts": as
+            "best", on the parts of rated sets, which no other table has; "coverage"; "overlap";
+            "retrieval"; "separation", overlap errors of categories, and "categories", their mean
+            similarities; or the number of the paper's table of that shape, as "A.1".
         subset: "common" for the pairs that all embeddings cover, or "own".
         correction: of p-values for the number of comparisons, "bonferroni" or "holm".
 
@@ -58,25 +62,35 @@ def compare(
     name = checked_table(table)
     if not isinstance(evaluation, Evaluation):
         evaluation = Evaluation(evaluation)
-    if name == "coverage":
-        return evaluation.coverage()
-    if name == "overlap":
-        return evaluation.overlap()
-    if name == "retrieval":
-        return _there(evaluation.retrieval().filter(subset=subset), evaluation, "--retrieval")
-    if name in {"separation", "categories"}:
-        separation = _there(evaluation.separation(), evaluation, "--separation")
-        return separation if name == "separation" else similarities_of_categories(separation)
-    results, comparisons = evaluation.results(), evaluation.comparisons()
+    if name in _AS_THEY_LIE:
+        return _as_it_lies(evaluation, name, subset)
+    wanted = IS_PART if name == "parts" else ~IS_PART
+    results = evaluation.results().filter(wanted)
+    comparisons = evaluation.comparisons().filter(wanted)
+    if name == "parts":
+        _there(results, evaluation, "--words")
     if name == "metrics":
         every = all_metrics(results, comparisons, STATISTICS, correction=correction)
         return metric_standings(every)
     every_metric = name.startswith("all-")
-    statistics = MAIN_STATISTICS if name == "best" else (name.removeprefix("all-"),)
+    main = name in {"best", "parts"}
+    statistics = MAIN_STATISTICS if main else (name.removeprefix("all-"),)
     if not results["statistic"].is_in(list(statistics)).any():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     make = all_metrics if every_metric else best_metrics
     return make(results, comparisons, statistics, subset=subset, correction=correction)
+
+
+def _as_it_lies(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
+    """Return a table that the evaluation holds as it is, or nearly so."""
+    if name == "coverage":
+        return evaluation.coverage().filter(~IS_PART)
+    if name == "overlap":
+        return evaluation.overlap()
+    if name == "retrieval":
+        return _there(evaluation.retrieval().filter(subset=subset), evaluation, "--retrieval")
+    separation = _there(evaluation.separation(), evaluation, "--separation")
+    return separation if name == "separation" else similarities_of_categories(separation)
 
 
 def _there(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:

@@ -67,6 +67,8 @@ def evaluate(  # noqa: PLR0913 — an argument an option
     index: str = INDEXES[0],
     separation: bool = False,
     categories: Sequence[str] = (),
+    words: str | Path | None = None,
+    bins: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Evaluation:
     """Return the evaluation that it writes to ``out``: embeddings scored on builds and rated files.
@@ -91,6 +93,9 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         separation: whether it is measured how far categories of a build's concepts are apart.
         categories: the concept whose descendants make each, as "CONCEPT_ID" or "NAME=CONCEPT_ID",
             at least two; by default those of the paper, which RF2 releases have.
+        words: a table of words (CSV, TSV or Parquet with word, count, topics, domain) by which
+            rated sets are cut into parts; rated files may have such columns of their own.
+        bins: the counts at which bins of word frequency begin, powers of ten by default.
         progress: told of every stage; silent by default.
 
     Raises:
@@ -112,6 +117,8 @@ def evaluate(  # noqa: PLR0913 — an argument an option
         index=index,
         separation=separation or bool(categories),
         categories=tuple(categories),
+        words=None if words is None else Path(words),
+        bins=tuple(bins),
     )
     return run_evaluation(config, progress or Progress())
 

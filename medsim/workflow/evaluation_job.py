@@ -12,6 +12,7 @@ from medsim.errors import OptionError, OutputError, unknown_name
 from medsim.lookup import INDEXES
 from medsim.metrics import METRICS
 from medsim.workflow.opened import Evaluation
+from medsim.workflow.parts import check_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +48,9 @@ class EvaluationConfig:
         separation: whether categories of concepts are held apart.
         categories: the concept of each, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those of
             the paper.
+        words: the file of a table of words by which rated sets are cut into parts; None leaves it
+            to the rated files.
+        bins: the counts at which bins of word frequency begin; none takes powers of ten.
     """
 
     inputs: tuple[str | Path, ...]
@@ -62,6 +66,8 @@ class EvaluationConfig:
     index: str = INDEXES[0]
     separation: bool = False
     categories: tuple[str, ...] = ()
+    words: Path | None = None
+    bins: tuple[int, ...] = ()
 
     def check(self) -> None:
         """Raise OptionError for an option that is out of range."""
@@ -78,6 +84,7 @@ class EvaluationConfig:
             raise OptionError(unknown_name("index", self.index, list(INDEXES)))
         if self.index != INDEXES[0] and not self.retrieval:
             raise OptionError(f"--index {self.index} is for retrieval; add --retrieval")
+        check_bins(self.bins)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +111,7 @@ class EvaluationJob:
             [
                 f"medsim {self.metadata['medsim']}",
                 f"{name}@{str(self.inputs[name]['fingerprint'])[:12]}",
+                *_cut_by(self.inputs[name].get("parts")),
                 f"{embedding}@{str(has['fingerprint'])[:12]}",
                 *(f"{option}={value}" for option, value in options.items()),
                 metric,
@@ -125,6 +133,16 @@ class EvaluationJob:
                 name: [one["fingerprint"], one["options"]] for name, one in self.embeddings.items()
             },
         }
+
+
+def _cut_by(parts: object) -> list[str]:
+    """Return what decides the parts of a rated file, for a signature."""
+    told = parts if isinstance(parts, dict) else {}
+    words, bins = told.get("words"), told.get("bins")
+    return [
+        *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
+        *([f"bins {' '.join(map(str, bins))}"] if bins else []),
+    ]
 
 
 def earlier_results(config: EvaluationConfig) -> Evaluation | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.report.comparison import IS_PART, best_metrics
 from medsim.report.evaluation_page import EvaluationProfile
 from medsim.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
 from medsim.workflow.pictures import pictures_of
@@ -18,12 +19,14 @@ _WORST = 10  # terms whose nearest term is not linked, of an embedding
 
 def profile_of(evaluation: Evaluation) -> EvaluationProfile:
     """Return what an evaluation's report shows."""
-    results, comparisons = evaluation.results(), evaluation.comparisons()
+    every, every_comparison = evaluation.results(), evaluation.comparisons()
+    results, comparisons = every.filter(~IS_PART), every_comparison.filter(~IS_PART)
     pictures = pictures_of(evaluation, results, comparisons)
     return EvaluationProfile(
         results=results,
         comparisons=comparisons,
-        coverage=evaluation.coverage(),
+        coverage=evaluation.coverage().filter(~IS_PART),
+        parts=best_metrics(every.filter(IS_PART), every_comparison.filter(IS_PART), ("spearman",)),
         distributions=pictures.distributions,
         quartiles=pictures.quartiles,
         curves=pictures.curves,

@@ -17,11 +17,14 @@ from medsim.ratings import read_rated
 from medsim.ratings.columns import RatedColumns, parse_rated
 from medsim.schema import EVALUATED_COLUMNS
 from medsim.workflow.opened import Build
+from medsim.workflow.parts import Cutting, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.kernels.types import Ids, Values
+    from medsim.ratings import RatedPairs
+    from medsim.workflow.parts import Parts
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
 """What names a set of pairs within an input."""
@@ -34,7 +37,8 @@ class PairSet:
     """A set of pairs on which statistics are made.
 
     Attributes:
-        dataset: its name; for a rated file, whose rating it is.
+        dataset: its name; for a rated file, whose rating it is, and of a part which, as in
+            "mean/count=10-99".
         difficulty: of a build's set, else None.
         negatives: of a build's set, else None.
         rows: int32[n_pairs], rows of the input's pairs, ascending.
@@ -101,13 +105,14 @@ class EvaluationInput:
 
 
 def read_inputs(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | Path], cutting: Cutting | None = None
 ) -> list[EvaluationInput]:
     """Return the pairs of builds (folders) and rated files.
 
     Args:
         paths: of the inputs; columns of a rated file that is in no known layout stand behind its
             path as in "rated.csv,term1=A,term2=B,rating=score".
+        cutting: how rated files are cut into parts, by default as they tell themselves.
 
     Raises:
         InputError: one is missing, unfinished or damaged.
@@ -118,7 +123,10 @@ def read_inputs(
     found: dict[str, EvaluationInput] = {}
     for path in map(str, paths):
         folder = Path(path)
-        one = _of_build(folder) if folder.is_dir() else _of_rated_file(*parse_rated(path))
+        if folder.is_dir():
+            one = _of_build(folder)
+        else:
+            one = _of_rated_file(*parse_rated(path), cutting or Cutting())
         if one.name in found:
             raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
         found[one.name] = one
@@ -181,21 +189,9 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
     ).select(*EVALUATED_COLUMNS)
 
 
-def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
+def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -> EvaluationInput:
     rated = read_rated(path, columns)
-    ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
-    names = rated.pairs.columns[2:]
-    frame = (
-        rated.pairs.with_columns(pl.Series("pair_id", ids, pl.String))
-        .unpivot(names, index=["pair_id", "term1", "term2"], variable_name="dataset")
-        .rename({"value": "rating"})
-        .with_columns(
-            pl.lit(None, pl.String).alias("difficulty"),
-            pl.lit(None, pl.String).alias("negatives"),
-            pl.lit(None, pl.Int8).alias("label"),
-        )
-        .drop_nulls("rating")
-    )
+    parts = parts_of(rated, cutting)
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -203,7 +199,7 @@ def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
-        frame=frame.select(*EVALUATED_COLUMNS),
+        frame=_rated_rows(rated, parts),
         provenance={
             "kind": "rated",
             "path": str(path),
@@ -213,12 +209,39 @@ def _of_rated_file(path: Path, columns: RatedColumns | None) -> EvaluationInput:
             "range": rated.range,
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(one) for one in rated.skipped],
+            "parts": None if parts.rows.is_empty() else cutting.provenance(),
         },
         warnings=tuple(
             f"{path.name}: {said}"
             for said in (
                 *(f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped),
                 *rated.warnings,
+                *parts.warnings,
             )
         ),
+    )
+
+
+def _rated_rows(rated: RatedPairs, parts: Parts) -> pl.DataFrame:
+    """Return ``EVALUATED_COLUMNS``, a row per pair and rating, and again for each of its parts."""
+    ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
+    key = ["row", "pair_id", "term1", "term2"]
+    whole = (
+        rated.pairs.with_columns(pl.Series("pair_id", ids, pl.String))
+        .with_row_index("row")
+        .unpivot(rated.pairs.columns[2:], index=key, variable_name="dataset")
+        .rename({"value": "rating"})
+        .drop_nulls("rating")
+    )
+    of_parts = whole.join(parts.rows, on="row", maintain_order="left").with_columns(
+        pl.format("{}/{}", "dataset", "part").alias("dataset")
+    )
+    return (
+        pl.concat([whole, of_parts.select(whole.columns)])
+        .with_columns(
+            pl.lit(None, pl.String).alias("difficulty"),
+            pl.lit(None, pl.String).alias("negatives"),
+            pl.lit(None, pl.Int8).alias("label"),
+        )
+        .select(*EVALUATED_COLUMNS)
     )

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.errors import OptionError
+from medsim.ratings.words import read_words
+from medsim.report.comparison import IS_PART
 from medsim.workflow.categories import Categories, categories_of
 from medsim.workflow.inputs import EvaluationInput, read_inputs
 from medsim.workflow.linked import LinkedTerms, linked_terms
 from medsim.workflow.opened import Build
+from medsim.workflow.parts import Cutting
 
 if TYPE_CHECKING:
     from medsim.progress import Progress
@@ -61,8 +64,9 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
         OptionError: what is asked for needs a build, and there is none.
     """
     with progress.stage("read inputs") as stage:
-        inputs = read_inputs(config.inputs)
-        stage.found(", ".join(f"{one.name}: {one.frame.height:,} pairs" for one in inputs))
+        words = None if config.words is None else read_words(config.words)
+        inputs = read_inputs(config.inputs, Cutting(words=words, bins=config.bins))
+        stage.found(", ".join(_counted(one) for one in inputs))
     for one in inputs:
         for warning in one.warnings:
             progress.warn(warning)
@@ -70,6 +74,7 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
         for what, asked in (("retrieval", config.retrieval), ("separation", config.separation)):
             if asked:
                 raise OptionError(f"{what} needs a build among the inputs, not only rated files")
+    _check_cut(config, inputs)
     return [
         Subject(
             pairs=one,
@@ -78,6 +83,24 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
         )
         for one in inputs
     ]
+
+
+def _counted(one: EvaluationInput) -> str:
+    whole = one.frame.filter(~IS_PART)
+    n_parts = one.frame.filter(IS_PART)["dataset"].n_unique()
+    return f"{one.name}: {whole.height:,} pairs{f', {n_parts} parts' if n_parts else ''}"
+
+
+def _check_cut(config: EvaluationConfig, inputs: list[EvaluationInput]) -> None:
+    """Raise OptionError if there is nothing that what is asked for could cut into parts."""
+    if config.words is not None and not any(one.rated for one in inputs):
+        raise OptionError("--words cuts rated files into parts, and there is none among the inputs")
+    counted = pl.col("dataset").str.contains("/count=", literal=True)
+    if config.bins and all(one.frame.filter(counted).is_empty() for one in inputs):
+        raise OptionError(
+            "--bins are of counts of words, and no pair has both of its words counted in one of "
+            "them; say by --words where the counts stand"
+        )
 
 
 def _linked(

@@ -298,6 +298,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     categorised_release(5, 60).write_zip(folder / "release.zip", "Snapshot")
     assert run("build", folder / "release.zip", "-o", folder / "out").exit_code == 0
     (folder / "rated.tsv").write_text("a b\tc\t3\nb\tc\t1\na\tb\t2\na\tc\t5\n", encoding="utf-8")
+    (folder / "words.csv").write_text("word,count\na,5\nb,7\nc,70\n", encoding="utf-8")
     (folder / "one.txt").write_text(
         "a 1 2 0\nb 3 1 1\nc 0 1 4\norl 1 0 2\nnub 2 2 1\n", encoding="utf-8"
     )
@@ -310,6 +311,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--embedding", f"one={folder / 'one.txt'}", "-e", f"two={folder / 'two.txt'},case=lower"),
         *("-o", folder / "results", "--resamples", "100"),
         *("--cache", folder / "cache", "--retrieval", "--separation"),
+        *("--words", folder / "words.csv", "--bins", "1,10"),
     )
     assert result.exit_code == 0, result.output
     assert "spearman" in result.stdout

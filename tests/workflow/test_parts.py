@@ -1,0 +1,348 @@
+"""Parts of rated sets: which pairs they have, and that they are scored as sets of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_words
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import medsim
+from medsim.errors import InputError, OptionError
+from medsim.ratings import read_rated
+from medsim.ratings.words import WordTable
+from medsim.report.comparison import IS_PART, readable
+from medsim.workflow.parts import Cutting, parse_bins, parts_of
+
+WORDS = [f"word{number}" for number in range(40)]
+DATA = os.environ.get("MEDSIM_DATA")
+
+
+def bin_of(count: float | None, begins: list[int]) -> str | None:
+    """Return the bin of a count, found by trying all."""
+    if count is None:
+        return None
+    for low, high in pairwise([*begins, None]):
+        if low <= count and (high is None or count < high):
+            last = None if high is None else high - 1
+            return f"{low}+" if last is None else str(low) if last == low else f"{low}-{last}"
+    return None
+
+
+def rated(folder: Path, header: str, *lines: str):
+    text = "\n".join([f"term1,term2,rating{header}", *lines])
+    (folder / "pairs.csv").write_text(text + "\n", encoding="utf-8")
+    return read_rated(folder / "pairs.csv")
+
+
+def table(**counts: float) -> WordTable:
+    frame = pl.DataFrame({"word": list(counts), "count": [float(n) for n in counts.values()]})
+    return WordTable(name="words.csv", digest="0" * 64, frame=frame)
+
+
+def parts_in(found) -> dict[str, list[int]]:
+    members = defaultdict(list)
+    for row, part in found.rows.iter_rows():
+        members[part].append(row)
+    return {part: sorted(rows) for part, rows in members.items()}
+
+
+counts = st.one_of(st.none(), st.integers(0, 12), st.integers(0, 10**9), st.floats(0, 30))
+
+
+@given(
+    st.lists(st.tuples(counts, counts), min_size=1, max_size=12),
+    st.lists(st.integers(1, 40), max_size=5, unique=True).map(sorted),
+)
+def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list, bins: list[int]
+) -> None:
+    told = [tuple("" if one is None else repr(one) for one in pair) for pair in pairs]
+    lines = [f"a{n},b{n},{n},{first},{second}" for n, (first, second) in enumerate(told)]
+    read = rated(tmp_path_factory.getbasetemp(), ",count1,count2", *lines)
+
+    found = parts_of(read, Cutting(bins=tuple(bins)))
+
+    begins = bins or [10**power for power in range(12)]
+    expected = defaultdict(list)
+    for row, pair in enumerate(pairs):
+        first, second = (bin_of(count, begins) for count in pair)
+        if first is not None and first == second:
+            expected[f"count={first}"].append(row)
+    assert parts_in(found) == expected
+    n_none = len(pairs) - sum(map(len, expected.values()))
+    assert [said.split()[0] for said in found.warnings] == ([str(n_none)] if n_none else [])
+
+
+def test_topics_domains_and_associations_make_parts(tmp_path: Path) -> None:
+    read = rated(
+        tmp_path,
+        ",topics1,topics2,domain,associated",
+        *("a,b,1,1,1,general,true", "c,d,2,2,4,medical,no", "e,f,3,4,5,medical,no"),
+        *("g,h,4,5,90,,yes", "i,j,5,0,0,general,"),
+    )
+
+    found = parts_of(read, Cutting())
+
+    assert parts_in(found) == {
+        "topics=1": [0],
+        "topics=2-4": [1],
+        "topics=5+": [3],
+        "domain=general": [0, 4],
+        "domain=medical": [1, 2],
+        "associated=yes": [0, 3],
+        "associated=no": [1, 2],
+    }
+    by_topics, by_domain, by_association = found.warnings
+    assert by_topics == (
+        "2 of 5 pairs are in no part by topics: 1 with a word in none, and 1 whose words are in "
+        "different ones"
+    )
+    assert by_domain.startswith("1 of 5 pairs are in no part by domain: 1 with a word in none")
+    assert by_association.startswith("1 of 5 pairs are in no part by associated")
+
+
+def test_a_table_of_words_goes_before_the_columns_of_the_file_and_ignores_case(
+    tmp_path: Path,
+) -> None:
+    lines = (
+        "Heart,HEART failure,1,5,5,general",
+        "heart,lung,2,50,50,general",
+        "lung,x,3,5,5,medical",
+    )
+    read = rated(tmp_path, ",count1,count2,domain", *lines)
+
+    found = parts_of(read, Cutting(words=table(heart=20, lung=99, **{"heart failure": 11})))
+
+    assert parts_in(found) == {
+        "count=10-99": [0, 1],
+        "domain=general": [0, 1],
+        "domain=medical": [2],
+    }
+
+
+def test_a_word_of_another_domain_takes_its_pair_out(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"word": ["a", "b", "c"], "domain": ["one", "one", "two"]})
+    words = WordTable(name="words.csv", digest="0" * 64, frame=frame)
+    read = rated(tmp_path, "", "a,b,1", "b,c,2", "c,d,3", "c,C,4")
+
+    assert parts_in(parts_of(read, Cutting(words=words))) == {
+        "domain=one": [0],
+        "domain=two": [3],
+    }
+
+
+def test_what_has_too_many_values_is_no_domain(tmp_path: Path) -> None:
+    read = rated(tmp_path, ",domain", *(f"a{n},b{n},{n},{n}" for n in range(21)))
+
+    with pytest.raises(InputError, match="have 21 values of domain; at most 20 make parts"):
+        parts_of(read, Cutting())
+
+
+def test_a_file_that_tells_nothing_has_no_parts(tmp_path: Path) -> None:
+    found = parts_of(rated(tmp_path, "", "a,b,1"), Cutting(bins=(5, 50)))
+
+    assert found.rows.is_empty()
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("text", ["5,x", "5,,6", "-1", "1.5"])
+def test_bins_that_are_no_counts_are_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="is no count; 5,50,500 names three bins"):
+        parse_bins(text)
+
+
+# From end to end
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a rated file, a table of words, and two embeddings."""
+    folder = tmp_path_factory.mktemp("parts")
+    draw = np.random.default_rng(7)
+    pairs = [draw.choice(40, 2, replace=False) for _ in range(90)]
+    lines = [
+        f"{WORDS[a]},{WORDS[b]},{draw.integers(7)},{'constant' if n < 8 else 'varied'}"
+        for n, (a, b) in enumerate(pairs)
+    ]
+    lines = [line.replace(f",{line.split(',')[2]},c", ",3,c") for line in lines]
+    head = "term1,term2,rating,domain"
+    (folder / "rated.csv").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    words = [f"{word},{(1, 4, 20, 300)[n % 4]}" for n, word in enumerate(WORDS) if n % 9]
+    (folder / "words.csv").write_text("\n".join(["word,count", *words]) + "\n", encoding="utf-8")
+    write_words(folder / "one.vec", WORDS[1:], 1)
+    write_words(folder / "two.vec", WORDS[:-1], 2)
+    return folder
+
+
+def run(made: Path, out: Path, **options) -> medsim.Evaluation:
+    options = {"resamples": 100, "metrics": ["avg_cos", "max_jaccard"], **options}
+    embeddings = {name: made / f"{name}.vec" for name in ("one", "two")}
+    return medsim.evaluate(made / "rated.csv", embeddings, out, **options)
+
+
+@pytest.fixture(scope="module")
+def cut(made: Path) -> medsim.Evaluation:
+    return run(made, made / "cut", words=made / "words.csv")
+
+
+def test_parts_are_scored_on_their_own_pairs(made: Path, cut: medsim.Evaluation) -> None:
+    count = dict(pl.read_csv(made / "words.csv").iter_rows())
+    scores = cut.scores().filter(embedding="one", metric="avg_cos").collect()
+    pairs = cut.pairs().filter(dataset="rating").collect().join(scores, on="pair_id")
+    of_one = cut.results().filter(subset="own", embedding="one", metric="avg_cos")
+    n_seen = 0
+    for name, low, high in (("1-9", 1, 9), ("10-99", 10, 99), ("100-999", 100, 999)):
+        found = of_one.filter(dataset=f"rating/count={name}", statistic="spearman")
+        both = [
+            (row["similarity"], row["rating"])
+            for row in pairs.iter_rows(named=True)
+            if all(low <= count.get(row[side], 0) <= high for side in ("term1", "term2"))
+        ]
+        covered = [pair for pair in both if pair[0] is not None]
+        n_seen += len(both)
+        assert found["n_pairs"].to_list() == [len(both)]
+        assert found["n_covered"].to_list() == [len(covered)]
+        expected = stats.spearmanr(*zip(*covered, strict=True)).statistic
+        assert found["value"].to_list() == pytest.approx([expected])
+        assert found["low"].item() <= expected <= found["high"].item()
+        assert "words.csv@" in found["signature"].item()
+    assert 25 < n_seen < pairs.height
+
+
+def test_constant_ratings_of_a_part_have_no_correlation(cut: medsim.Evaluation) -> None:
+    constant = cut.results().filter(dataset="rating/domain=constant")
+
+    assert constant["n_pairs"].unique().to_list() == [8]
+    assert constant["value"].null_count() == constant.height > 0
+    assert cut.comparisons().filter(dataset="rating/domain=constant")["p"].is_null().all()
+
+
+def test_whole_sets_are_scored_and_compared_as_without_parts(
+    made: Path, cut: medsim.Evaluation
+) -> None:
+    (made / "plain").mkdir()
+    text = (made / "rated.csv").read_text(encoding="utf-8")
+    plain_text = text.replace("domain", "of").encode()
+    (made / "plain" / "rated.csv").write_bytes(plain_text)
+    embeddings = {name: made / f"{name}.vec" for name in ("one", "two")}
+    plain = medsim.evaluate(
+        made / "plain" / "rated.csv",
+        embeddings,
+        made / "plain" / "results",
+        resamples=100,
+        metrics=["avg_cos", "max_jaccard"],
+    )
+
+    assert plain.results().filter(IS_PART).is_empty()
+    for name in ("results", "comparisons", "coverage"):
+        whole, expected = (getattr(one, name)() for one in (cut, plain))
+        told = [column for column in whole.columns if column != "signature"]
+        assert whole.filter(~IS_PART).select(told).equals(expected.select(told)), name
+    for name in ("best", "all-spearman", "metrics", "coverage", "overlap"):
+        assert medsim.compare(cut, name).equals(medsim.compare(plain, name)), name
+    with pytest.raises(InputError, match="run medsim eval with --words"):
+        medsim.compare(plain, "parts")
+
+
+def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation) -> None:
+    found = medsim.compare(cut, "parts")
+
+    assert found["dataset"].unique().sort().to_list() == [
+        *(f"rating/count={name}" for name in ("1-9", "10-99", "100-999")),
+        "rating/domain=constant",
+        "rating/domain=varied",
+    ]
+    told = found.drop_nulls("value")
+    assert told["low"].is_not_null().equals(told["n_pairs"] >= 3)
+    assert told["n_pairs"].min() < 3
+    cells = readable(found)[0].filter(dataset="rating/domain=varied")["one"].item()
+    assert re.match(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\] ", cells)
+    n_common = cut.coverage().select("dataset", "n_pairs_common").unique()
+    assert dict(found.select("dataset", "n_pairs").iter_rows()) == dict(
+        n_common.filter(IS_PART).iter_rows()
+    )
+
+
+def test_the_report_shows_parts_in_a_section_of_their_own(cut: medsim.Evaluation) -> None:
+    pytest.importorskip("altair", reason="needs medsim[report]")
+    from medsim.report.evaluation_page import evaluation_page
+    from medsim.workflow.evaluation_profile import profile_of
+
+    profile = profile_of(cut)
+
+    for frame in (profile.results, profile.comparisons, profile.coverage):
+        assert frame["dataset"].unique().to_list() == ["rating"]
+    sections = {one.title: one for one in evaluation_page(cut.manifest, profile).sections}
+    (table,) = sections["By subset"].parts
+    assert table.frame["dataset"].str.starts_with("rating/").all()
+    assert table.frame.height == profile.parts.drop_nulls("value").height > 4
+
+
+def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -> None:
+    first = run(made, made / "again")
+    assert first.manifest.inputs["rated"]["parts"] == {"words": None, "bins": None}
+    progress = medsim.Progress()
+    said: list[str] = []
+    progress.say = said.append  # type: ignore[method-assign]
+
+    second = run(made, made / "again", words=made / "words.csv", bins=[1, 5], progress=progress)
+
+    assert {"one was compared before", "two was compared before"} <= set(said)
+    parts = second.manifest.inputs["rated"]["parts"]
+    assert (parts["words"]["name"], parts["bins"]) == ("words.csv", [1, 5])
+    names = second.results().filter(IS_PART)["dataset"].unique().sort().to_list()
+    assert [name for name in names if "count" in name] == ["rating/count=1-4", "rating/count=5+"]
+    third = run(made, made / "again")
+    assert third.manifest.inputs["rated"]["parts"] == {"words": None, "bins": None}
+    assert third.results().filter(pl.col("dataset").str.contains("count")).is_empty()
+    assert json.loads((made / "again" / "manifest.json").read_text())["inputs"]["rated"]["parts"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"bins": [1, 10]}, "--bins are of counts of words, .* say by --words"),
+        ({"bins": [10, 1]}, "--bins 10,1 must be ascending counts from 1"),
+        ({"bins": [0, 5]}, "--bins 0,5 must be ascending counts from 1"),
+        ({"words": "nowhere.csv"}, "nowhere.csv cannot be read"),
+    ],
+)
+def test_what_cannot_cut_anything_is_refused(made: Path, tmp_path: Path, options, says) -> None:
+    with pytest.raises(medsim.MedsimError, match=says):
+        run(made, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
+def test_words_of_bio_simlex_make_bins_of_any_table() -> None:
+    read = read_rated(Path(str(DATA)) / "ratings" / "Bio-SimLex.txt")
+    words = sorted(
+        {word for side in ("term1", "term2") for word in read.pairs[side].str.to_lowercase()}
+    )
+    counted = {word: 10 ** (n % 4) for n, word in enumerate(words)}
+
+    found = parts_of(read, Cutting(words=table(**counted)))
+
+    assert found.rows["part"].unique().sort().to_list() == [
+        "count=1-9",
+        "count=10-99",
+        "count=100-999",
+        "count=1000-9999",
+    ]
+    same = [
+        counted[a.lower()] == counted[b.lower()]
+        for a, b in read.pairs.select("term1", "term2").iter_rows()
+    ]
+    assert found.rows.height == sum(same)
+    assert len(found.warnings) == 1
