@@ -84,6 +84,15 @@ def test_an_answer_is_shown_again_and_can_be_changed(sit, tmp_path: Path) -> Non
     assert answers == answers_to("same", "same", "dont_know")
 
 
+def test_who_looks_through_a_finished_sheet_goes_on_to_the_next_pair_after_a_change(sit) -> None:
+    seen = sit(sheet_of(PAIRS[:3]))
+    seen.press("Tab", "Enter", "s", "s", "s", *["ArrowLeft"] * 3, "n")
+
+    assert seen.text("pair-heading") == "Pair 2 of 3"
+    seen.press("n", "n")
+    assert seen.text("rest-heading") == "All answered"
+
+
 def test_what_is_left_out_is_listed_at_the_end_and_found_by_number_and_key(sit) -> None:
     seen = sit(sheet_of())
     seen.press("Tab", "Enter", "ArrowRight", "s", "ArrowRight", "s", "s")
@@ -146,6 +155,8 @@ def test_a_page_of_which_pairs_were_skipped_lists_them_before_the_next(sit) -> N
     assert seen.text("rest-heading") == "End of page 1 of 2"
     assert seen.page.locator("#left-out button").all_inner_texts() == ["2"]
     seen.page.get_by_role("button", name="Go on to page 2").click()
+    assert seen.text("pair-heading") == "Pair 4 of 5"
+    seen.press("ArrowLeft", "ArrowRight", "ArrowRight")
     assert seen.text("pair-heading") == "Pair 4 of 5"
 
 

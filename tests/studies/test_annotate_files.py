@@ -95,6 +95,8 @@ def test_files_that_are_not_of_this_sheet_whole_and_unchanged_are_refused(
         "a pair twice": (header, twice),
         "its end is missing": content[: content.index(b'{"medsim":"end"')],
         "not whole": content[:-1],
+        "its end is": content + b"{}",
+        "The file was changed": content.replace(b'"answers":2', b'"answers":3'),
         "was changed": content.replace(b"not_same", b"same"),
         "was changed after": content.replace(b"\n{", b"\n {", 1),
         "not a file of answers": b"\x89PNG\r\n\x00\xff",
