@@ -223,7 +223,9 @@ function exportFile() {
 async function importFile(file) {
   try {
     refuse(file.size > 100 * (answers.length + 10), "The file is too large to be one of this page.");
-    await take(readFile(await file.arrayBuffer()));
+    const bytes = await file.arrayBuffer().catch(() => null);
+    refuse(bytes === null, "The file cannot be read.");
+    await take(readFile(bytes));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     await asked("This file cannot be imported", error.message, ["Close"]);
@@ -323,10 +325,10 @@ function listen() {
     event.preventDefault();
     showPair(byId("number").valueAsNumber - 1);
   });
-  byId("file").addEventListener("change", async ({ target }) => {
+  byId("file").addEventListener("change", ({ target }) => {
     const [file] = target.files;
-    if (file) await importFile(file);
-    target.value = "";
+    target.value = ""; // so that the same file can be chosen again
+    if (file) importFile(file);
   });
   byId("keys").addEventListener("change", ({ target }) => remember("keys", target.checked));
   addEventListener("keydown", pressed);

@@ -110,9 +110,9 @@ def test_files_that_are_not_of_this_sheet_whole_and_unchanged_are_refused(
         else:
             written(path, *case)
         seen.take(path)
-        seen.page.wait_for_selector("dialog[open]")
-        assert message in seen.text("question-words")
+        seen.page.locator("dialog[open] #question-words", has_text=message).wait_for()
         seen.press("Escape")
+        seen.page.locator("dialog").wait_for(state="hidden")
 
     assert seen.export(tmp_path).read_bytes() == content
     assert seen.page.locator("img").count() == 0
@@ -146,8 +146,9 @@ def test_two_tabs_of_one_page_lose_no_answers(sit, tmp_path: Path) -> None:
     other.page.get_by_role("button", name="Go", exact=True).click()
     other.press("n")
 
-    one.page.wait_for_function("document.getElementById('count').textContent.startsWith('2 of')")
+    one.page.locator("#count", has_text="2 of 5").wait_for()
     one.press("d")
+    other.page.locator("#count", has_text="3 of 5").wait_for()
 
     expected = [answers_to("same", "dont_know")[at] for at in (0, 1)]
     expected.append({"entry": f"{3:016x}", "answer": "not_same"})
