@@ -9,6 +9,8 @@ from fixtures.annotators import HOSTILE, sheet_of
 from fixtures.browser import needs_chromium
 from fixtures.sittings import answers_to, read, written
 
+from medsim.studies.jsonl import written_jsonl
+
 pytestmark = needs_chromium
 
 NO_STORAGE = """Object.defineProperty(window, "localStorage", {
@@ -49,6 +51,17 @@ def test_a_file_is_imported_into_another_browser(sit, tmp_path: Path) -> None:
     other.page.locator("#begin").click()
     assert other.text("pair-heading") == "Pair 4 of 5"
     assert other.export(tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_what_is_exported_is_to_the_byte_what_a_script_would_write(sit, tmp_path: Path) -> None:
+    sheet = sheet_of(annotator='éva \u2028 "quoted" </script>')
+    seen = sit(sheet)
+    seen.press("Tab", "Enter", "s", "n", "d")
+
+    path = seen.export(tmp_path)
+
+    values = {one.entry_id: value for one, value in zip(sheet.entries, (1, 0, 2), strict=False)}
+    assert path.read_text(encoding="utf-8") == written_jsonl(sheet, values)
 
 
 @pytest.mark.parametrize(
