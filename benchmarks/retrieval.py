@@ -15,9 +15,9 @@ from benchmarks.harness.timing import timed
 from medsim.metrics import TermPoints
 from medsim.progress import Progress, Stage
 from medsim.schema import TERM_COLUMNS
-from medsim.workflow.linked import LinkedTerms
-from medsim.workflow.retrieval import Lookup, retrieve
-from medsim.workflow.similarities import EmbeddedTerms
+from medsim.workflow.embedded_terms import EmbeddedTerms
+from medsim.workflow.evaluations.linked import LinkedTerms
+from medsim.workflow.evaluations.retrieval import Lookup, retrieve
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors

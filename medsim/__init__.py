@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from medsim.errors import MedsimError
     from medsim.progress import Progress
     from medsim.words.pairs import WordPairs
-    from medsim.workflow.build import build
-    from medsim.workflow.compare import compare
-    from medsim.workflow.correlate import correlate
-    from medsim.workflow.evaluate import evaluate
+    from medsim.workflow.builds.build import build
+    from medsim.workflow.builds.shards import build_shard, merge
+    from medsim.workflow.builds.verify import Verification, verify
+    from medsim.workflow.evaluations.compare import compare
+    from medsim.workflow.evaluations.correlate import correlate
+    from medsim.workflow.evaluations.evaluate import evaluate
     from medsim.workflow.opened import Build, Evaluation
     from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
     from medsim.workflow.releases import convert, synth
     from medsim.workflow.report import write_report
-    from medsim.workflow.shards import build_shard, merge
     from medsim.workflow.studies.folder import Study
     from medsim.workflow.studies.grade import grade_study
     from medsim.workflow.studies.sample import sample_study
     from medsim.workflow.studies.score import Scores, score_study
-    from medsim.workflow.verify import Verification, verify
-    from medsim.workflow.word_pairs import choose_pairs
+    from medsim.workflow.studies.word_pairs import choose_pairs
 
 __all__ = [
     "Build",
@@ -66,22 +66,22 @@ _HOMES = {
     "Progress": "medsim.progress:Progress",
     "Scores": "medsim.workflow.studies.score:Scores",
     "Study": "medsim.workflow.studies.folder:Study",
-    "Verification": "medsim.workflow.verify:Verification",
+    "Verification": "medsim.workflow.builds.verify:Verification",
     "WordPairs": "medsim.words.pairs:WordPairs",
-    "build": "medsim.workflow.build:build",
-    "build_shard": "medsim.workflow.shards:build_shard",
-    "choose_pairs": "medsim.workflow.word_pairs:choose_pairs",
-    "compare": "medsim.workflow.compare:compare",
+    "build": "medsim.workflow.builds.build:build",
+    "build_shard": "medsim.workflow.builds.shards:build_shard",
+    "choose_pairs": "medsim.workflow.studies.word_pairs:choose_pairs",
+    "compare": "medsim.workflow.evaluations.compare:compare",
     "convert": "medsim.workflow.releases:convert",
-    "correlate": "medsim.workflow.correlate:correlate",
-    "evaluate": "medsim.workflow.evaluate:evaluate",
+    "correlate": "medsim.workflow.evaluations.correlate:correlate",
+    "evaluate": "medsim.workflow.evaluations.evaluate:evaluate",
     "grade_study": "medsim.workflow.studies.grade:grade_study",
-    "merge": "medsim.workflow.shards:merge",
+    "merge": "medsim.workflow.builds.shards:merge",
     "open": "medsim.workflow.opened:open_build",
     "sample_study": "medsim.workflow.studies.sample:sample_study",
     "score_study": "medsim.workflow.studies.score:score_study",
     "synth": "medsim.workflow.releases:synth",
-    "verify": "medsim.workflow.verify:verify",
+    "verify": "medsim.workflow.builds.verify:verify",
     "write_report": "medsim.workflow.report:write_report",
 }
 

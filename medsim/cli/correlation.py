@@ -49,7 +49,7 @@ def correlate(
     """
     from medsim.progress import Progress
     from medsim.report.correlations import readable_correlations
-    from medsim.workflow.correlate import correlate as correlations
+    from medsim.workflow.evaluations.correlate import correlate as correlations
 
     found = correlations(
         intrinsic,

@@ -78,10 +78,10 @@ def build(
     from medsim.config import BuildConfig, SourceOptions, checked_threads, parse_shard
     from medsim.embeddings.vector_cache import users_cache
     from medsim.progress import Progress
-    from medsim.workflow.build import run_build
-    from medsim.workflow.corrections import read_corrections
-    from medsim.workflow.shards import run_shard
-    from medsim.workflow.stats import table_2
+    from medsim.workflow.builds.build import run_build
+    from medsim.workflow.builds.corrections import read_corrections
+    from medsim.workflow.builds.shards import run_shard
+    from medsim.workflow.builds.stats import table_2
 
     config = BuildConfig(
         source=source,
@@ -126,8 +126,8 @@ def merge(
     Example: medsim merge hpo
     """
     from medsim.progress import Progress
-    from medsim.workflow.shards import merge as run
-    from medsim.workflow.stats import table_2
+    from medsim.workflow.builds.shards import merge as run
+    from medsim.workflow.builds.stats import table_2
 
     progress = Progress.to_stderr()
     built = run(out, source=source, threads=threads, overwrite=overwrite, progress=progress)
@@ -143,8 +143,8 @@ def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
 
     Example: medsim stats hpo --format latex
     """
+    from medsim.workflow.builds.stats import table_2
     from medsim.workflow.opened import open_build
-    from medsim.workflow.stats import table_2
 
     print_table(table_2(open_build(out).stats()), form)
 
@@ -176,7 +176,7 @@ def verify(
     """
     from medsim.embeddings.vector_cache import users_cache
     from medsim.progress import Progress
-    from medsim.workflow.verify import verify as run
+    from medsim.workflow.builds.verify import verify as run
 
     found = run(
         out,

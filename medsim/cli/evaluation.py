@@ -95,10 +95,10 @@ def evaluate(
     from medsim.embeddings.options import parse_embedding
     from medsim.embeddings.vector_cache import users_cache
     from medsim.progress import Progress
-    from medsim.workflow.compare import compare as table_of
-    from medsim.workflow.evaluate import run_evaluation
-    from medsim.workflow.evaluation_job import EvaluationConfig
-    from medsim.workflow.parts import parse_bins
+    from medsim.workflow.evaluations.compare import compare as table_of
+    from medsim.workflow.evaluations.evaluate import run_evaluation
+    from medsim.workflow.evaluations.job import EvaluationConfig
+    from medsim.workflow.evaluations.parts import parse_bins
 
     config = EvaluationConfig(
         inputs=tuple(inputs),
@@ -157,7 +157,7 @@ def compare(
 
     Example: medsim compare results --table all-auc --format latex
     """
-    from medsim.workflow.compare import compare as table_of
+    from medsim.workflow.evaluations.compare import compare as table_of
 
     found = table_of(results, table, subset=subset, correction=correction)
     _print_comparison(found, form)

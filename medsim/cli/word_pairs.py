@@ -80,7 +80,7 @@ def pairs(
     """
     from medsim.progress import Progress
     from medsim.words.pairs import check_file
-    from medsim.workflow.word_pairs import choose_pairs
+    from medsim.workflow.studies.word_pairs import choose_pairs
 
     check_file(out, overwrite=overwrite)
     progress = Progress.to_stderr()

@@ -23,7 +23,7 @@ class BuildProfile:
     """What the report of a build shows, besides its manifest.
 
     Attributes:
-        sizes: table 2 of the paper, see ``medsim.workflow.stats.table_2``.
+        sizes: table 2 of the paper, see ``medsim.workflow.builds.stats.table_2``.
         distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
         lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
         examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where

@@ -45,11 +45,11 @@ def write_report(output: str | Path | Build | Evaluation, out: str | Path) -> Pa
 def _page(opened: Build | Evaluation) -> Page:
     if isinstance(opened, Evaluation):
         from medsim.report.evaluation_page import evaluation_page  # noqa: PLC0415 — needs Altair
-        from medsim.workflow.evaluation_profile import profile_of as of_evaluation  # noqa: PLC0415
+        from medsim.workflow.evaluations.profile import profile_of as of_evaluation  # noqa: PLC0415
 
         return evaluation_page(opened.manifest, of_evaluation(opened))
     from medsim.report.build_page import build_page  # noqa: PLC0415 — needs Altair
-    from medsim.workflow.build_profile import profile_of as of_build  # noqa: PLC0415
+    from medsim.workflow.builds.profile import profile_of as of_build  # noqa: PLC0415
 
     return build_page(opened.manifest, of_build(opened))
 

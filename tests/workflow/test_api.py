@@ -159,7 +159,7 @@ def test_the_human_phenotype_ontology_gives_the_positives_that_are_known() -> No
     from medsim.config import SourceOptions
     from medsim.sources import find_source
     from medsim.store import Store
-    from medsim.workflow.positives import derive_positives
+    from medsim.workflow.builds.positives import derive_positives
 
     source, path = find_source("hpo")
     with Store(threads=2) as store:

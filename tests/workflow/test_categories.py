@@ -14,7 +14,7 @@ from fixtures.categories import TOPS, categorised_release
 
 import medsim
 from medsim.errors import InputError, MedsimError, OptionError
-from medsim.workflow.categories import Categories, categories_of
+from medsim.workflow.evaluations.categories import Categories, categories_of
 from medsim.workflow.opened import Build
 
 

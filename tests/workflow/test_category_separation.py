@@ -24,10 +24,10 @@ from medsim.metrics import METRICS, Metric, WordBags, metrics_of
 from medsim.metrics.workers import Workers
 from medsim.progress import Progress
 from medsim.schema import SEPARATION_COLUMNS
-from medsim.workflow.categories import Categories, categories_of
+from medsim.workflow.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms
+from medsim.workflow.evaluations.categories import Categories, categories_of
+from medsim.workflow.evaluations.separation import separation_of, separation_path, write_separation
 from medsim.workflow.output import OutputFolder, claimed
-from medsim.workflow.separation import separation_of, separation_path, write_separation
-from medsim.workflow.similarities import EmbeddedTerms, NamedEmbedding, embed_terms
 
 NEAR = 1e-6  # single precision moves a similarity by less
 OF_WORDS = metrics_of(WordBags)

@@ -21,7 +21,7 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 from distributed import CancelledError, Client, Future, LocalCluster
 
 from medsim.manifest import library_versions
-from medsim.workflow import cluster
+from medsim.workflow.builds import cluster
 
 if TYPE_CHECKING:
     from medsim.progress import Stage
@@ -231,7 +231,7 @@ def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> Non
 
 def test_dask_is_imported_only_where_it_is_used() -> None:
     code = (
-        "import sys, medsim.workflow.build, medsim.workflow.shards; "
+        "import sys, medsim.workflow.builds.build, medsim.workflow.builds.shards; "
         "sys.exit('distributed' in sys.modules)"
     )
 

@@ -11,7 +11,7 @@ from fixtures.release import random_release
 
 import medsim
 from medsim.errors import InputError
-from medsim.workflow.corrections import read_corrections
+from medsim.workflow.builds.corrections import read_corrections
 
 COLUMNS = "term1,term2,judged\n"
 

@@ -18,8 +18,8 @@ from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import medsim
-from medsim.workflow import evaluate as evaluate_module
-from medsim.workflow.inputs import pair_id_of
+from medsim.workflow.evaluations import evaluate as evaluate_module
+from medsim.workflow.evaluations.inputs import pair_id_of
 from medsim.workflow.output import OutputFolder
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"

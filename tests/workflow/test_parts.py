@@ -22,7 +22,7 @@ from medsim.errors import InputError, OptionError
 from medsim.ratings import read_rated
 from medsim.ratings.words import WordTable
 from medsim.report.comparison import IS_PART, readable
-from medsim.workflow.parts import Cutting, parse_bins, parts_of
+from medsim.workflow.evaluations.parts import Cutting, parse_bins, parts_of
 
 WORDS = [f"word{number}" for number in range(40)]
 DATA = os.environ.get("MEDSIM_DATA")
@@ -277,7 +277,7 @@ def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation
 def test_the_report_shows_parts_in_a_section_of_their_own(cut: medsim.Evaluation) -> None:
     pytest.importorskip("altair", reason="needs medsim[report]")
     from medsim.report.evaluation_page import evaluation_page
-    from medsim.workflow.evaluation_profile import profile_of
+    from medsim.workflow.evaluations.profile import profile_of
 
     profile = profile_of(cut)
 

@@ -21,8 +21,8 @@ from medsim.errors import InputError, OptionError, OutputError
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.workflow import report
-from medsim.workflow.build_profile import profile_of
-from medsim.workflow.evaluation_profile import profile_of as of_evaluation
+from medsim.workflow.builds.profile import profile_of
+from medsim.workflow.evaluations.profile import profile_of as of_evaluation
 from medsim.workflow.report import _library
 
 SET = ["input", "dataset", "difficulty", "negatives"]

@@ -17,9 +17,9 @@ from medsim.errors import OptionError
 from medsim.lookup import CosineSearch
 from medsim.metrics import TermPoints
 from medsim.progress import Stage
-from medsim.workflow.linked import LinkedTerms
-from medsim.workflow.retrieval import Lookup, retrieve
-from medsim.workflow.similarities import EmbeddedTerms
+from medsim.workflow.embedded_terms import EmbeddedTerms
+from medsim.workflow.evaluations.linked import LinkedTerms
+from medsim.workflow.evaluations.retrieval import Lookup, retrieve
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from medsim.errors import OptionError
 from medsim.schema import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
-from medsim.workflow.findings import Drawing
+from medsim.workflow.evaluations.findings import Drawing
 from medsim.workflow.studies.graded import graded_tables
 from medsim.workflow.studies.judged import judged_tables
 

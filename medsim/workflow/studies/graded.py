@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.kernels.types import Flags, Rows, Table, Values
-    from medsim.workflow.findings import Drawing
+    from medsim.workflow.evaluations.findings import Drawing
 
 OUTLIERS = "outliers"
 """What stands for all outlying raters among those that are left out."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.evaluation.agreement import Judgements
     from medsim.evaluation.estimates import Estimate
     from medsim.kernels.types import Rows
-    from medsim.workflow.findings import Drawing
+    from medsim.workflow.evaluations.findings import Drawing
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
 FEWEST_PAIRS = 10

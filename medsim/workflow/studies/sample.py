@@ -16,7 +16,7 @@ from medsim.progress import Progress
 from medsim.schema import JUDGED_ITEM_COLUMNS, PAIR_COLUMNS
 from medsim.studies import JUDGEMENT
 from medsim.terms import lowered
-from medsim.workflow.datasets import SetKey, set_keys
+from medsim.workflow.builds.datasets import SetKey, set_keys
 from medsim.workflow.opened import Build
 from medsim.workflow.studies.annotators import annotators_of
 from medsim.workflow.studies.folder import Study, StudyDraft, write_study

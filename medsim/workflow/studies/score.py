@@ -16,7 +16,7 @@ from medsim.studies import JUDGEMENT
 from medsim.studies.answers import read_answers
 from medsim.studies.label_studio import annotated_tasks
 from medsim.studies.returned import StudyIdentity
-from medsim.workflow.findings import Drawing
+from medsim.workflow.evaluations.findings import Drawing
 from medsim.workflow.output import claimed
 from medsim.workflow.studies.folder import Study
 from medsim.workflow.studies.graded import OUTLIERS, graded_tables

@@ -1,0 +1,1 @@
+"""From a terminology to datasets on disk, and back: builds and their verification."""

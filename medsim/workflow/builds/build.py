@@ -1,0 +1,305 @@
+"""Builds the datasets of a terminology, from its files to a folder of Parquet."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import polars as pl
+
+from medsim import manifest
+from medsim.config import DEFAULT_STRATEGIES, BuildConfig, SourceOptions, checked_threads
+from medsim.errors import BrokenPromiseError, OptionError
+from medsim.progress import Progress
+from medsim.schema import CANONICAL_TABLES
+from medsim.store import Store
+from medsim.workflow.builds.checks import run_checks
+from medsim.workflow.builds.corrections import read_corrections
+from medsim.workflow.builds.datasets import (
+    SetKey,
+    SetMaker,
+    set_keys,
+    set_maker,
+)
+from medsim.workflow.builds.embedded import place_of, without_vectors
+from medsim.workflow.builds.job import job_of, libraries_of, options_of
+from medsim.workflow.builds.space import join_terms
+from medsim.workflow.builds.stages import (
+    Run,
+    derive,
+    largest_component,
+    named_embedding,
+    read,
+    wanted_of_sets,
+    warn_of_large_component,
+    with_vectors,
+)
+from medsim.workflow.builds.stats import stats_row
+from medsim.workflow.opened import PAIR_FILES, Build
+from medsim.workflow.output import OutputFolder, claimed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import date
+
+    from medsim.manifest import Skipped
+    from medsim.negatives import Found, TermSpace
+    from medsim.negatives.wanted import Wanted
+    from medsim.sources import Terminology
+    from medsim.workflow.builds.positives import Positives
+    from medsim.workflow.embedded_terms import NamedEmbedding
+
+
+def build(  # noqa: PLR0913 — an argument an option
+    source: str | Path = "hpo",
+    out: str | Path = "build",
+    *,
+    language: str = "en",
+    as_of: date | None = None,
+    synonym_scopes: Sequence[str] = ("exact",),
+    pool: str = "set",
+    negatives: Sequence[str] = DEFAULT_STRATEGIES,
+    embedding: str | None = None,
+    cache: str | Path | None = None,
+    corrections: str | Path | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    overwrite: bool = False,
+    dask: str | None = None,
+    progress: Progress | None = None,
+) -> Build:
+    """Return the build that it writes to ``out``: ten datasets a strategy of negatives.
+
+    Args:
+        source: an RF2 zip or folder, an .obo file, or a built-in name.
+        out: the folder to write; it appears whole or not at all.
+        language: the language code whose names make terms.
+        as_of: for full RF2 history, the day whose state is taken; None takes the newest.
+        synonym_scopes: the scopes of OBO synonyms that count: exact, narrow, broad, related.
+        pool: what negatives are drawn from: "set", the terms of their own set, or "terminology",
+            all names of eligible concepts and all terms of positives.
+        negatives: the strategies of negatives: "random", "levenshtein", "embedding".
+        embedding: what the strategy "embedding" compares terms by, as in "glove=vectors.txt";
+            options stand behind the path as in "bert=model.onnx,pooling=cls".
+        cache: the folder that keeps what encoders made of terms; by default nothing is kept.
+        corrections: a CSV file of pairs that people judged otherwise, as ``medsim study score``
+            writes it: those that do not mean the same are no positives, those that do no negatives.
+        seed: of random draws, ties and the order of rows, from 0 to 2**63 - 1.
+        threads: how many to use, all available ones by default; never changes the result.
+        overwrite: whether an earlier build at ``out`` may be replaced.
+        dask: where nearest terms are searched for: "local" for processes of this machine, or the
+            address of a Dask scheduler; by default here. A script that names "local" guards its
+            own start by ``if __name__ == "__main__"``, since Dask's processes import it.
+        progress: told of every stage; silent by default.
+
+    Raises:
+        InputError: the source or the embedding is missing, damaged or in no known format.
+        OptionError: an option is out of range or does not fit the source.
+        OutputError: ``out`` is taken or cannot be written.
+        ClusterError: the cluster cannot be reached, or its workers cannot do what is asked.
+    """
+    config = BuildConfig(
+        source=str(source),
+        out=Path(out),
+        reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
+        pool=pool,
+        negatives=tuple(negatives),
+        embedding=embedding,
+        cache=None if cache is None else Path(cache),
+        corrections=() if corrections is None else read_corrections(Path(corrections)),
+        seed=seed,
+        threads=checked_threads(threads),
+        overwrite=overwrite,
+        dask=dask,
+    )
+    return run_build(config, progress or Progress())
+
+
+def run_build(config: BuildConfig, progress: Progress) -> Build:
+    """Return the build that a config asks for; see ``build``."""
+    config.check()
+    with _search_elsewhere(config) as search:
+        return complete(config, progress, search)
+
+
+class FirstSearch(Protocol):
+    """Searches for the nearest candidates of first terms elsewhere, before they are served."""
+
+    def check(self, job: Mapping[str, str]) -> None:
+        """Raise MedsimError if it cannot serve a job, see ``job_of``; nothing is written yet."""
+
+    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
+        """Return what was found; what is missing is searched for when it is needed.
+
+        Args:
+            run: what is asked for.
+            space: all terms.
+            wanted: what the sets that are still to be made will ask for.
+        """
+
+
+def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None = None) -> Build:
+    """Return the build that it writes, every option being checked.
+
+    Args:
+        config: what is asked for.
+        progress: told of every stage.
+        search: where nearest candidates are searched for; here, set by set, by default.
+    """
+    with (
+        claimed(config.out, overwrite=config.overwrite) as output,
+        Store(threads=config.threads, spill=output.spill) as store,
+    ):
+        run = Run(config=config, store=store, progress=progress)
+        named = named_embedding(run)
+        terminology = read(run)
+        job = job_of(config, terminology, named)
+        if search is not None:
+            search.check(job)
+        _begin(run, output, job)
+        positives = derive(run, terminology)
+        space = join_terms(positives, store, pool=config.pool)
+        warn_of_large_component(run, space)
+        if named is not None:
+            space = with_vectors(run, named, positives, space)
+        known: Sequence[Found] = ()
+        if search is not None:
+            left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
+            known = search.find(run, space, wanted_of_sets(positives, space, left))
+        stats = _write_sets(run, output, _makers(run, positives, space, known), job)
+        _check(run, output)
+        skipped = (*positives.skipped, *without_vectors(positives, space))
+        _finish(run, output, terminology, named, skipped, space, stats)
+        output.publish()
+    return Build(config.out)
+
+
+def _search_elsewhere(config: BuildConfig) -> AbstractContextManager[FirstSearch | None]:
+    """Return what opens and closes the cluster that a config names, if it names one."""
+    if config.dask is None:
+        return nullcontext()
+    try:
+        from medsim.workflow.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra dask
+    except ImportError as error:
+        raise OptionError('--dask needs Dask: pip install "medsim[dask]"') from error
+    return on_cluster(config.dask, threads=config.threads)
+
+
+def _begin(run: Run, output: OutputFolder, job: dict[str, str]) -> None:
+    """Write the canonical tables, beside what an interrupted run of the same job has written."""
+    output.resume(job)
+    for table in CANONICAL_TABLES:
+        output.write(f"terminology/{table}.parquet", run.store.table(table), job)
+
+
+def _makers(
+    run: Run, positives: Positives, space: TermSpace, known: Sequence[Found]
+) -> Iterator[tuple[str, SetMaker]]:
+    """Yield what makes the sets of each strategy, in the order in which they are made."""
+    seed, threads = run.config.seed, run.config.threads
+    for name in run.config.strategies:
+        yield (
+            name,
+            set_maker(name, positives, space, run.store, seed=seed, threads=threads, known=known),
+        )
+
+
+def _write_sets(
+    run: Run,
+    output: OutputFolder,
+    makers: Iterable[tuple[str, SetMaker]],
+    job: dict[str, str],
+) -> pl.DataFrame:
+    """Write the datasets and their statistics, which are returned.
+
+    Args:
+        run: what is asked for.
+        output: where files are written.
+        makers: of the sets of each strategy, by its name, in the order in which they are made.
+        job: the metadata of files.
+    """
+    rows = []
+    for name, maker in makers:
+        for key in set_keys(name):
+            pairs = _taken_over(run, output, maker, key)
+            if pairs is None:
+                with run.progress.stage(f"make {key}") as stage:
+                    pairs = maker.make(key, stage)
+                    output.write(key.path, pairs, {**job, **key.columns()})
+                    stage.found(f"{pairs.height:,} pairs")
+            rows.append(stats_row(key.columns(), pairs))
+    stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
+    output.write("stats.parquet", stats, job)
+    return stats
+
+
+def _taken_over(
+    run: Run, output: OutputFolder, maker: SetMaker, key: SetKey
+) -> pl.DataFrame | None:
+    """Return the rows that an interrupted run of the same job wrote, if it did."""
+    pairs = output.read(key.path)
+    if pairs is None or pairs.schema != key.schema():
+        return None
+    maker.take_over(key, pairs)
+    output.took_over(key.path, pairs)
+    run.progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
+    return pairs
+
+
+def _check(run: Run, output: OutputFolder) -> None:
+    """Check the rules of the datasets on what lies on disk.
+
+    Raises:
+        BrokenPromiseError: a rule does not hold, which is a bug.
+    """
+    with run.progress.stage("check the rules") as stage:
+        run.store.view_parquet(output.folder, {"pair": PAIR_FILES})
+        findings = run_checks(run.store)
+        broken = findings.filter(pl.col("violations") > 0)
+        if broken.height:
+            raise BrokenPromiseError(
+                f"the build breaks its own rules ({', '.join(broken['check'])}); please report it"
+            )
+        stage.found(f"{findings.height} hold")
+
+
+def _finish(
+    run: Run,
+    output: OutputFolder,
+    terminology: Terminology,
+    named: NamedEmbedding | None,
+    skipped: tuple[Skipped, ...],
+    space: TermSpace,
+    stats: pl.DataFrame,
+) -> None:
+    """Write the manifest, the last file of a build."""
+    source = asdict(terminology)
+    del source["skipped"]
+    day = terminology.release_date
+    shortfall = int(stats["shortfall"].sum())
+    if shortfall:
+        run.progress.warn(
+            f"{shortfall:,} negatives could not be made; see them by medsim sql OUT 'from stats'"
+        )
+    manifest.Manifest(
+        medsim=manifest.medsim_version(),
+        libraries=libraries_of(named),
+        source={**source, "release_date": day.isoformat() if day else None},
+        options=options_of(run.config, named),
+        embedding=None if named is None else place_of(named),
+        threads=run.config.threads,
+        skipped=[asdict(one) for one in (*terminology.skipped, *skipped)],
+        components={
+            "n_terms": len(space.components),
+            "n_components": len(np.unique(space.components)),
+            "largest": largest_component(space),
+        },
+        shortfall=shortfall,
+        warnings=list(run.progress.warnings),
+        outputs=dict(sorted(output.outputs.items())),
+        stages=[asdict(record) for record in run.progress.records],
+    ).write(output.folder)

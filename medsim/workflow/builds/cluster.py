@@ -1,0 +1,240 @@
+"""Searches on a Dask cluster; the one module that imports Dask."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack, contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from distributed import (
+    CancelledError,
+    Client,
+    KilledWorker,
+    LocalCluster,
+    as_completed,
+    get_worker,
+)
+
+from medsim.errors import ClusterError
+from medsim.manifest import library_versions, medsim_version
+from medsim.negatives.candidates import CandidateSource, candidates_of
+from medsim.negatives.nearest import Candidates, NearestSearch
+from medsim.negatives.wanted import share_of
+from medsim.terms import PackedTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from distributed import Future
+
+    from medsim.kernels.types import Ids
+    from medsim.negatives import Found, TermSpace
+    from medsim.negatives.wanted import Wanted
+    from medsim.progress import Stage
+    from medsim.workflow.builds.stages import Run
+
+_SHARES_A_WORKER = 8  # so that a worker that is slow, late or lost costs little
+_FEWEST_FIRSTS = 64  # of a share
+_RETRIES = 3  # of a share that failed, and of all when the pools were lost with their workers
+_PATIENCE = 60  # seconds for a cluster to answer, and to have a worker
+_DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Run by local workers: an interrupt at a terminal reaches them too, and is not theirs to tell."""
+
+A = TypeVar("A", bound="np.ndarray[Any, Any]")
+
+
+@contextmanager
+def on_cluster(address: str, *, threads: int) -> Iterator[ClusterSearch]:
+    """Give the body a search on a cluster.
+
+    Args:
+        address: of a scheduler, or "local" for processes of this machine.
+        threads: of a local cluster, a process each.
+
+    Raises:
+        ClusterError: no scheduler answers, it has no workers, or they have other versions.
+    """
+    with ExitStack() as stack:
+        place: LocalCluster | str = address
+        if address == "local":
+            place = stack.enter_context(
+                LocalCluster(
+                    n_workers=threads,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.ERROR,
+                    preload=[_DEAF],
+                )
+            )
+        try:
+            client = stack.enter_context(Client(place, timeout=_PATIENCE, set_as_default=False))
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"no Dask scheduler answers at {address} ({error})") from error
+        _check_workers(client, address)
+        yield ClusterSearch(client, address)
+
+
+class ClusterSearch:
+    """Searches shares on the workers of a cluster; see ``builds.build.FirstSearch``."""
+
+    def __init__(self, client: Client, address: str) -> None:
+        self._client = client
+        self._address = address
+
+    def check(self, job: Mapping[str, str]) -> None:
+        """Accept any job."""
+
+    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
+        """Return the nearest candidates of all that is wanted.
+
+        A pool is sent to every worker once, and its shares are searched wherever a worker is free.
+        A share whose worker dies is searched again on another one.
+
+        Raises:
+            ClusterError: the workers die, or have other versions.
+        """
+        n_workers = len(self._client.scheduler_info()["workers"])
+        lengths = np.diff(space.lower.starts).astype(np.int32)
+        left = dict(enumerate(_shares(wanted, lengths, _SHARES_A_WORKER * n_workers)))
+        found: list[Found] = []
+        with run.progress.stage(f"search on {self._address}") as stage:
+            stage.total(sum(len(share.term1_ids) for share in left.values()))
+            for _ in range(_RETRIES):
+                if left:
+                    found += self._searched(space, left, run.config.seed, stage)
+            if left:
+                raise ClusterError(f"the workers of {self._address} are lost again and again")
+            stage.found(f"{len(found):,} shares on {n_workers:,} workers")
+        return found
+
+    def _searched(
+        self, space: TermSpace, left: dict[int, Wanted], seed: int, stage: Stage
+    ) -> Iterator[Found]:
+        """Yield what is found of shares, and take them off.
+
+        Those stay whose pool was lost, since all workers that held it died.
+        """
+        pools = {
+            share.pool: self._client.scatter(_pool(space, share, seed), broadcast=True, hash=False)
+            for share in {share.pool: share for share in left.values()}.values()
+        }
+        shares: dict[Future[Found], int] = {}
+        for at, share in left.items():
+            future = self._client.submit(
+                _search,
+                pools[share.pool],
+                share.term1_ids,
+                share.sizes,
+                _versions(),
+                retries=_RETRIES,
+                pure=False,
+            )
+            shares[future] = at
+        for future in as_completed(shares, loop=self._client.loop):
+            share = left[shares[future]]
+            if future.status not in {"finished", "error"}:
+                continue
+            try:
+                found = future.result()
+            except CancelledError:  # the worker died between finishing and handing over
+                continue
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"every worker died that searched one share of {share.pool}; "
+                    f"the last was {error.last_worker.address}"
+                ) from error
+            del left[shares[future]]
+            stage.advance(len(share.term1_ids))
+            yield found
+
+
+class _Pool:
+    """A pool on a worker, laid out when it is first searched.
+
+    It travels as its arrays. One share is searched at a time, with all threads of the worker.
+    """
+
+    def __init__(self, name: str, candidates: Candidates, term_ids: Ids, seed: int) -> None:
+        self._name = name
+        self._candidates = candidates
+        self._term_ids = term_ids
+        self._seed = seed
+        self._lock = Lock()
+        self._source: CandidateSource | None = None
+
+    def __reduce__(self) -> tuple[type[_Pool], tuple[object, ...]]:
+        return type(self), (self._name, self._candidates, self._term_ids, self._seed)
+
+    def search(self, term1_ids: Ids, sizes: Ids, threads: int) -> Found:
+        """Return the nearest candidates of some first terms."""
+        with self._lock:
+            if self._source is None:
+                self._source = self._laid_out(threads)
+            return self._source.search(_writable(term1_ids), _writable(sizes), lambda _: None)
+
+    def _laid_out(self, threads: int) -> CandidateSource:
+        sent = self._candidates
+        terms = PackedTerms(codes=_writable(sent.terms.codes), starts=_writable(sent.terms.starts))
+        candidates = Candidates(
+            terms=terms, components=_writable(sent.components), hashes=_writable(sent.hashes)
+        )
+
+        def lay_out() -> NearestSearch:
+            return NearestSearch(candidates, seed=self._seed, threads=threads)
+
+        return CandidateSource(self._name, _writable(self._term_ids), lay_out)
+
+
+def _pool(space: TermSpace, wanted: Wanted, seed: int) -> _Pool:
+    """Return the pool that something is wanted of."""
+    return _Pool(wanted.pool, candidates_of(space, wanted.pool_ids), wanted.pool_ids, seed)
+
+
+def _writable(array: A) -> A:
+    """Return an array that may be written to, as kernels are compiled for; messages hold others."""
+    return array if array.flags.writeable else array.copy()
+
+
+def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -> Found:
+    """Return the nearest candidates of one share; runs on a worker."""
+    worker = get_worker()
+    _check_versions(worker.address, _versions(), versions)
+    return pool.search(term1_ids, sizes, worker.state.nthreads)
+
+
+def _shares(wanted: Sequence[Wanted], lengths: Ids, most: int) -> list[Wanted]:
+    """Return the shares of all pools, the largest pools first."""
+    shares = []
+    for one in sorted(wanted, key=lambda one: len(one.pool_ids), reverse=True):
+        n_shares = min(most, -(-len(one.term1_ids) // _FEWEST_FIRSTS))
+        shares += [share_of(one, lengths, number + 1, n_shares) for number in range(n_shares)]
+    return shares
+
+
+def _check_workers(client: Client, address: str) -> None:
+    """Raise ClusterError if there are no workers, or they are not as this process is."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+        found = client.run(_versions)
+    except TimeoutError as error:
+        raise ClusterError(f"{address} has no workers (waited {_PATIENCE} seconds)") from error
+    except ImportError as error:
+        raise ClusterError(f"the workers of {address} cannot import medsim: {error}") from error
+    for worker, versions in found.items():
+        _check_versions(worker, versions, _versions())
+
+
+def _check_versions(worker: str, there: dict[str, str], here: dict[str, str]) -> None:
+    """Raise ClusterError if a worker might find something else."""
+    for name, version in here.items():
+        if there.get(name) != version:
+            raise ClusterError(
+                f"worker {worker} has {name} {there.get(name)}, and this process {version}; "
+                "results are the same for the same versions only"
+            )
+
+
+def _versions() -> dict[str, str]:
+    return {"medsim": medsim_version(), **library_versions()}

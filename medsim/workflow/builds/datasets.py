@@ -1,0 +1,224 @@
+"""The sets of a build in the order in which their negatives are made, and their files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim import queries
+from medsim.config import DIFFICULTIES
+from medsim.negatives import STRATEGIES, PositiveSet, UsedPairs
+from medsim.schema import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
+from medsim.workflow.builds.embedded import pair_cosines
+from medsim.workflow.builds.positives import Positives, pair_distances
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.kernels.types import Ids
+    from medsim.negatives import Embedding, Found, Negatives, SetNegatives, TermSpace
+    from medsim.progress import Stage
+    from medsim.store import Store
+
+_POSITIVE, _NEGATIVE = 1, 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetKey:
+    """What names one of the datasets.
+
+    Attributes:
+        dataset: such as "fsn_syn".
+        difficulty: "easy" or "hard".
+        negatives: the strategy, such as "levenshtein".
+    """
+
+    dataset: str
+    difficulty: str
+    negatives: str
+
+    @property
+    def path(self) -> str:
+        """Its file inside the folder of a build."""
+        return (
+            f"pairs/dataset={self.dataset}/difficulty={self.difficulty}"
+            f"/negatives={self.negatives}/data.parquet"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/{self.difficulty}/{self.negatives}"
+
+    def columns(self) -> dict[str, str]:
+        """Return the columns that the folders name."""
+        return {
+            "dataset": self.dataset,
+            "difficulty": self.difficulty,
+            "negatives": self.negatives,
+        }
+
+    def schema(self) -> pl.Schema:
+        """Return the columns of its file."""
+        embedded = self.negatives == "embedding"
+        return pl.Schema(EMBEDDED_PAIR_COLUMNS if embedded else PAIR_COLUMNS)
+
+
+def set_keys(strategy: str) -> list[SetKey]:
+    """Return the sets of one strategy, in the order in which their negatives are made."""
+    return [
+        SetKey(dataset=dataset.name, difficulty=difficulty, negatives=strategy)
+        for dataset in queries.datasets()
+        for difficulty in DIFFICULTIES
+    ]
+
+
+def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
+    """Return the positives of a set, in order of (term1, term2)."""
+    return positives.pairs.filter(
+        (pl.col("dataset") == key.dataset) & (pl.col("difficulty") == key.difficulty)
+    )
+
+
+def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
+    """Return the positives of a set as arrays.
+
+    Args:
+        rows: the set's, in order of (term1, term2).
+        key: of the set.
+    """
+    return PositiveSet(
+        name=f"{key.dataset}/{key.difficulty}",
+        term1_ids=rows["term1_id"].to_numpy(),
+        term2_ids=rows["term2_id"].to_numpy(),
+    )
+
+
+def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs with term1_id and term2_id; null where a text is none of the terms."""
+    ids = terms.select("term", "term_id")
+    for side in ("term1", "term2"):
+        own = ids.rename({"term": side, "term_id": f"{side}_id"})
+        pairs = pairs.join(own, on=side, how="left", maintain_order="left")
+    return pairs
+
+
+def set_maker(
+    strategy: str,
+    positives: Positives,
+    space: TermSpace,
+    store: Store,
+    *,
+    seed: int,
+    threads: int,
+    known: Sequence[Found] = (),
+) -> SetMaker:
+    """Return what makes the sets of one strategy.
+
+    Args:
+        strategy: its name.
+        positives: of all sets.
+        space: all terms, with their vectors where the strategy compares them.
+        store: with the tables term and bearer.
+        seed: of draws, ties and the order of rows.
+        threads: how many to use.
+        known: what has been searched for already.
+    """
+    make = STRATEGIES.get(strategy)(space, seed=seed, threads=threads, known=known)
+    embedding = space.embedding if strategy == "embedding" else None
+    return SetMaker(make, positives, store, seed=seed, threads=threads, embedding=embedding)
+
+
+class SetMaker:
+    """Makes the sets of one strategy, each with a look at those before it.
+
+    Args:
+        strategy: makes the negatives.
+        positives: of all sets.
+        store: with the tables term and bearer.
+        seed: of draws, ties and the order of rows.
+        threads: how many to use.
+        embedding: whose cosines the sets tell beside the distances; by default none.
+    """
+
+    def __init__(
+        self,
+        strategy: SetNegatives,
+        positives: Positives,
+        store: Store,
+        *,
+        seed: int,
+        threads: int,
+        embedding: Embedding | None = None,
+    ) -> None:
+        self._strategy = strategy
+        self._positives = positives
+        self._store = store
+        self._seed = seed
+        self._threads = threads
+        self._embedding = embedding
+        self._lower = positives.terms["lower_term"].to_list()
+        self._bearers = store.table("bearer").sort("term_id")["concept_id"]
+        self._made: list[tuple[SetKey, UsedPairs]] = []
+
+    def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
+        """Return the rows of one set, positives and negatives, in their final order."""
+        rows = positive_rows(self._positives, key)
+        positives = positive_set(rows, key)
+        negatives = self._strategy(positives, self.used_before(key), stage)
+        self._remember(key, positives.term1_ids[negatives.positive_rows], negatives.term2_ids)
+        return self._with_similarity(self._ordered(rows, negatives))
+
+    def take_over(self, key: SetKey, pairs: pl.DataFrame) -> None:
+        """Remember the negatives of a set that was made before, from its rows."""
+        negative = with_term_ids(pairs.filter(pl.col("label") == _NEGATIVE), self._positives.terms)
+        self._remember(key, negative["term1_id"].to_numpy(), negative["term2_id"].to_numpy())
+
+    def used_before(self, key: SetKey) -> UsedPairs:
+        """Return the negatives that a set must not repeat.
+
+        They are those of the sets before it, less those of datasets that it contains.
+        """
+        passed_over = queries.dataset(key.dataset).contains
+        seen = [pairs for made, pairs in self._made if made.dataset not in passed_over]
+        none = np.empty(0, np.int32)
+        return UsedPairs(
+            term1_ids=np.concatenate([none, *(pairs.term1_ids for pairs in seen)]),
+            term2_ids=np.concatenate([none, *(pairs.term2_ids for pairs in seen)]),
+        )
+
+    def _remember(self, key: SetKey, term1_ids: Ids, term2_ids: Ids) -> None:
+        self._made.append((key, UsedPairs(term1_ids=term1_ids, term2_ids=term2_ids)))
+
+    def _ordered(self, rows: pl.DataFrame, negatives: Negatives) -> pl.DataFrame:
+        """Return positives and negatives as texts, in an order drawn from the seed."""
+        against = rows[negatives.positive_rows]
+        second = pl.Series("term2_id", negatives.term2_ids, dtype=pl.Int32)
+        negative = against.select(
+            "term1_id",
+            second,
+            "concept1",
+            self._bearers[second].alias("concept2"),
+            pair_distances(self._lower, against["term1_id"], second, self._threads),
+            pl.lit(_NEGATIVE, pl.Int8).alias("label"),
+        )
+        positive = rows.select(
+            "term1_id",
+            "term2_id",
+            "concept1",
+            "concept2",
+            "distance",
+            pl.lit(_POSITIVE, pl.Int8).alias("label"),
+        )
+        self._store.put("pair_draft", pl.concat([positive, negative]))
+        pairs = self._store.frame("pairs/pair", seed=str(self._seed))
+        self._store.drop("pair_draft")
+        return pairs
+
+    def _with_similarity(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        if self._embedding is None:
+            return pairs
+        ids = with_term_ids(pairs.select("term1", "term2"), self._positives.terms)
+        first, second = (ids[side].to_numpy() for side in ("term1_id", "term2_id"))
+        return pairs.with_columns(pair_cosines(self._embedding, first, second, self._threads))

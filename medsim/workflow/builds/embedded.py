@@ -1,0 +1,185 @@
+"""The embedding by which negatives are made hard: found, and read for the terms of a build."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.embeddings.options import parse_embedding, parse_options
+from medsim.errors import InputError, OptionError
+from medsim.manifest import Skipped
+from medsim.metrics.averages import points_of
+from medsim.metrics.vectors import COMPARISONS, compare_rows
+from medsim.metrics.workers import Workers
+from medsim.negatives import Embedding
+from medsim.workflow.embedded_terms import embed_terms, identify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+    from medsim.kernels.types import Ids
+    from medsim.negatives import TermSpace
+    from medsim.progress import Progress
+    from medsim.workflow.builds.positives import Positives
+    from medsim.workflow.embedded_terms import NamedEmbedding
+    from medsim.workflow.opened import Build
+
+_OF_PLACE = ("format", "vocabulary")  # options that change where an embedding is moved
+
+
+def identity_of(named: NamedEmbedding) -> dict[str, object]:
+    """Return what decides the vectors of an embedding, wherever it lies."""
+    return {
+        "name": named.spec.name,
+        "fingerprint": named.fingerprint,
+        "options": replace(named.spec.options, format=None, vocabulary=None).given(),
+    }
+
+
+def place_of(named: NamedEmbedding) -> dict[str, str]:
+    """Return where an embedding is found again from any folder, and how it is read there."""
+    vocabulary = named.spec.options.vocabulary
+    place = {"path": str(named.spec.path.absolute()), "format": named.format_name}
+    return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
+
+
+def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEmbedding | None:
+    """Return the embedding that made a build's negatives, None if none did.
+
+    Args:
+        build: the build.
+        moved: where the embedding lies now, as in "glove=vectors.txt", if no longer where it was.
+        progress: told of the stage.
+
+    Raises:
+        InputError: the embedding is missing, or another one than the build's.
+        OptionError: the build has no embedding negatives, or its embedding is named otherwise.
+    """
+    if "embedding" not in build.strategies:
+        if moved is not None:
+            raise OptionError(f"--embedding {moved!r}: {build.folder} has no embedding negatives")
+        return None
+    identity, place = build.manifest.options.get("embedding"), build.manifest.embedding
+    if not isinstance(identity, dict) or place is None:
+        raise InputError(f"{build.folder}: the manifest does not say which embedding was used")
+    name = identity["name"]
+    spec = parse_embedding(moved or f"{name}={place['path']}")
+    if spec.name != name:
+        raise OptionError(f"--embedding {moved!r}: the embedding of the build is named {name!r}")
+    spec = replace(spec, options=_read_as_before(spec, identity["options"], place))
+    if not spec.path.exists():
+        raise InputError(
+            f"{spec.path}, of which embedding negatives were made, does not exist; say by "
+            f"--embedding {name}=PATH where it lies now"
+        )
+    named = identify(spec, progress)
+    if named.fingerprint != identity["fingerprint"]:
+        raise InputError(
+            f"{spec.path} is not the embedding that the build was made with: the SHA-256 of its "
+            f"files is {named.fingerprint}, not {identity['fingerprint']}; say by --embedding "
+            f"{name}=PATH where that one lies"
+        )
+    return named
+
+
+def _read_as_before(
+    spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
+) -> EmbeddingOptions:
+    """Return how a build read its embedding.
+
+    Args:
+        spec: where it lies now; of its options, only the format and the vocabulary may be others.
+        options: that decided the vectors.
+        place: where it lay.
+    """
+    given = spec.options.given()
+    for option, value in given.items():
+        if option not in _OF_PLACE and options.get(option) != value:
+            before = options.get(option, "its default")
+            raise OptionError(f"--embedding: {option}={value}, but the build read it with {before}")
+    own = {key: one[key] for one in (place, given) for key in _OF_PLACE if key in one}
+    return parse_options({**options, **own})
+
+
+def embedded(
+    named: NamedEmbedding,
+    positives: Positives,
+    space: TermSpace,
+    progress: Progress,
+    *,
+    threads: int,
+    cache: Path | None,
+) -> TermSpace:
+    """Return all terms with the vectors of those that may be in a pair.
+
+    Word vectors become the mean of a term's, as the metric avg_cos has it.
+
+    Args:
+        named: the embedding.
+        positives: of all sets.
+        space: all terms.
+        progress: told of the stage.
+        threads: how many may compute.
+        cache: the folder that keeps what encoders made.
+    """
+    term_ids = _paired(positives, space)
+    terms = positives.terms["term"].gather(term_ids).to_list()
+    has = embed_terms(named, terms, progress, threads=threads, cache=cache)
+    covered = np.flatnonzero(has.covered).astype(np.int32)
+    rows = np.full(len(space.components), -1, np.int32)
+    rows[term_ids[covered]] = np.arange(len(covered), dtype=np.int32)
+    vectors = points_of(has.embedded, covered, Workers(threads=threads))
+    return replace(space, embedding=Embedding(vectors=vectors, rows=rows))
+
+
+def without_vectors(positives: Positives, space: TermSpace) -> tuple[Skipped, ...]:
+    """Return how many terms, and first terms among them, have no vector."""
+    if space.embedding is None:
+        return ()
+    firsts = positives.pairs["term1_id"].unique().to_numpy()
+    rows = space.embedding.rows
+    return (
+        Skipped(
+            reason="term has no vector, so it is no candidate of embedding negatives",
+            n_rows=int(np.count_nonzero(rows[_paired(positives, space)] < 0)),
+        ),
+        Skipped(
+            reason="first term has no vector, so it gets no embedding negatives",
+            n_rows=int(np.count_nonzero(rows[firsts] < 0)),
+        ),
+    )
+
+
+def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: int) -> pl.Series:
+    """Return the cosine of each pair of terms, null where one has no vector.
+
+    Args:
+        embedding: of the terms.
+        left_ids: int32[n_pairs], terms.
+        right_ids: int32[n_pairs], terms.
+        threads: how many to use.
+    """
+    left, right = embedding.rows[left_ids], embedding.rows[right_ids]
+    known = (left >= 0) & (right >= 0)
+    found = np.full(len(left), np.nan, np.float32)
+    found[known] = compare_rows(
+        COMPARISONS["cos"],
+        lambda rows: embedding.vectors[rows],
+        left[known],
+        right[known],
+        Workers(threads=threads),
+    )
+    return pl.Series("similarity", found, pl.Float32).fill_nan(None)
+
+
+def _paired(positives: Positives, space: TermSpace) -> Ids:
+    """Return the terms that may be in a pair, in order of text: int32[n_terms]."""
+    if space.pool is not None:
+        return space.pool
+    pairs = positives.pairs
+    return np.union1d(pairs["term1_id"].to_numpy(), pairs["term2_id"].to_numpy()).astype(np.int32)

@@ -1,0 +1,142 @@
+"""What the vectors of a build's terms say of its embedding negatives, by NumPy alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.workflow.builds.datasets import set_keys
+from medsim.workflow.builds.evidence import counted_finding, refused_terms, sampled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from medsim.kernels.types import Flags, Ids, Table, Values, Vectors
+    from medsim.negatives import Embedding
+    from medsim.progress import Stage
+    from medsim.workflow.builds.evidence import Evidence
+
+_ROUNDING = 1e-6  # of a cosine in single precision, and of vectors that an encoder makes again
+_TERMS_AT_ONCE = 1 << 15
+_FIRSTS_AT_ONCE = 16  # so that their cosines with all terms fit in memory
+
+
+def check_similarities(evidence: Evidence) -> pl.DataFrame:
+    """Return whether stored similarities are the cosines of the terms' vectors."""
+    embedding, wrong = _embedding(evidence), []
+    for key in set_keys("embedding"):
+        pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
+        expected = _cosines(embedding, pairs["term1_id"].to_numpy(), pairs["term2_id"].to_numpy())
+        found = pairs["similarity"].fill_null(np.nan).to_numpy()
+        agree = np.isclose(found, expected, rtol=0, atol=_ROUNDING, equal_nan=True)
+        wrong += [str(key)] * int(np.count_nonzero(~agree))
+    return counted_finding("similarities", "Similarities are cosines of the vectors.", wrong)
+
+
+def check_most_similar(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame:
+    """Return whether sampled first terms have their most similar allowed terms.
+
+    Each is compared with every term that has a vector, in double precision. Candidates whose
+    cosines differ by no more than rounding may stand for each other.
+    """
+    maker = evidence.maker("embedding")
+    keys = set_keys("embedding")
+    stage.total(sample * len(keys))
+    wrong, n_compared = [], 0
+    for key in keys:
+        pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
+        used = maker.used_before(key)
+        negative = pairs.filter(pl.col("label") == 0)
+        wrong += [str(key)] * _n_without_vector(evidence, negative)
+        pool = _with_vectors(evidence, evidence.pool(pairs))
+        firsts = _with_vectors(evidence, sampled(pairs, sample))
+        for first, cosines in _compared_with_all(evidence, firsts, pool):
+            allowed = ~refused_terms(evidence, first, pool, negative, used)
+            own = pairs.filter(pl.col("term1_id") == first)
+            found = own.filter(pl.col("label") == 0)["term2_id"].to_numpy()
+            n_wanted = int((own["label"] == 1).sum())
+            if not _are_most_similar(np.isin(pool, found), cosines, allowed, n_wanted):
+                wrong.append(str(key))
+            n_compared += 1
+            stage.advance()
+        maker.take_over(key, pairs.drop("term1_id", "term2_id"))
+    stage.found(f"{n_compared:,} first terms")
+    promise = f"{n_compared:,} first terms have the most similar terms that brute force finds."
+    return counted_finding("most_similar", promise, wrong)
+
+
+def _embedding(evidence: Evidence) -> Embedding:
+    """Return the vectors of the terms.
+
+    Raises:
+        InputError: they were not read.
+    """
+    if evidence.space.embedding is None:
+        raise InputError(f"{evidence.build.folder}: its embedding negatives need their embedding")
+    return evidence.space.embedding
+
+
+def _with_vectors(evidence: Evidence, term_ids: Ids) -> Ids:
+    return term_ids[_embedding(evidence).rows[term_ids] >= 0]
+
+
+def _n_without_vector(evidence: Evidence, pairs: pl.DataFrame) -> int:
+    """Return how many pairs have a term without a vector."""
+    rows = _embedding(evidence).rows
+    first, second = (rows[pairs[side].to_numpy()] for side in ("term1_id", "term2_id"))
+    return int(np.count_nonzero((first < 0) | (second < 0)))
+
+
+def _compared_with_all(evidence: Evidence, firsts: Ids, pool: Ids) -> Iterator[tuple[int, Values]]:
+    """Yield first terms and their cosines with all terms of a pool: float64[n_pool]."""
+    embedding = _embedding(evidence)
+    rows = embedding.rows[pool]
+    for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
+        batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
+        queries = _units(embedding.vectors[embedding.rows[batch]])
+        cosines = np.zeros((len(batch), len(pool)))
+        for at in range(0, len(pool), _TERMS_AT_ONCE):
+            block = slice(at, at + _TERMS_AT_ONCE)
+            cosines[:, block] = queries @ _units(embedding.vectors[rows[block]]).T
+        yield from zip(batch.tolist(), cosines, strict=True)
+
+
+def _are_most_similar(chosen: Flags, cosines: Values, allowed: Flags, n_wanted: int) -> bool:
+    """Return whether as many terms are chosen as are due, all allowed, and none left is nearer.
+
+    Args:
+        chosen: bool[n_pool], which terms a first term has.
+        cosines: float64[n_pool], with the first term.
+        allowed: bool[n_pool], which terms it may have.
+        n_wanted: how many positives it has.
+    """
+    n_due = min(n_wanted, int(np.count_nonzero(allowed)))
+    if np.count_nonzero(chosen) != n_due or (chosen & ~allowed).any():
+        return False
+    left = allowed & ~chosen
+    if n_due == 0 or not left.any():
+        return True
+    return bool(cosines[left].max() <= cosines[chosen].min() + _ROUNDING)
+
+
+def _cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids) -> Values:
+    """Return the cosine of each pair: float64[n_pairs], NaN where one has no vector."""
+    left, right = embedding.rows[left_ids], embedding.rows[right_ids]
+    known = np.flatnonzero((left >= 0) & (right >= 0))
+    cosines = np.full(len(left), np.nan)
+    for begin in range(0, len(known), _TERMS_AT_ONCE):
+        pairs = known[begin : begin + _TERMS_AT_ONCE]
+        first, second = (_units(embedding.vectors[rows[pairs]]) for rows in (left, right))
+        cosines[pairs] = (first * second).sum(axis=1)
+    return cosines
+
+
+def _units(vectors: Vectors) -> Table:
+    """Return vectors scaled to length 1 in double precision; zeros stay zeros."""
+    wide = np.asarray(vectors, np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    scaled: Table = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return scaled

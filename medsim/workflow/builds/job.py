@@ -1,0 +1,52 @@
+"""What decides the rows of a build, by which files of an interrupted run are known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from medsim import manifest
+from medsim.workflow.builds.embedded import identity_of
+
+if TYPE_CHECKING:
+    from medsim.config import BuildConfig
+    from medsim.sources import Terminology
+    from medsim.workflow.embedded_terms import NamedEmbedding
+
+
+def job_of(
+    config: BuildConfig, terminology: Terminology, named: NamedEmbedding | None = None
+) -> dict[str, str]:
+    """Return what decides the rows of a build, and may they be passed on: no clock, no path.
+
+    Every file of the build bears it as metadata.
+
+    Args:
+        config: what is asked for.
+        terminology: that was read.
+        named: the embedding, where it asks for embedding negatives.
+    """
+    day = terminology.release_date
+    return {
+        "medsim": manifest.medsim_version(),
+        "libraries": json.dumps(libraries_of(named)),
+        "source": terminology.name,
+        "source_files": json.dumps([asdict(file) for file in terminology.files]),
+        "release_date": day.isoformat() if day else "",
+        "options": json.dumps(options_of(config, named)),
+        "redistributable": json.dumps(terminology.redistributable),
+        "terms_of_use": terminology.terms_of_use,
+    }
+
+
+def options_of(config: BuildConfig, named: NamedEmbedding | None) -> dict[str, object]:
+    """Return the options that decide the rows, and what the embedding is that does."""
+    options = config.options()
+    return options if named is None else {**options, "embedding": identity_of(named)}
+
+
+def libraries_of(named: NamedEmbedding | None) -> dict[str, str]:
+    """Return the versions of what decides the rows; encoders do only where there are vectors."""
+    encoders = {} if named is None else manifest.encoder_versions()
+    return {**manifest.library_versions(), **encoders}

@@ -1,0 +1,129 @@
+"""From canonical tables to the positives of every dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cpdist
+
+from medsim import queries
+from medsim.config import EASY_DISTANCE
+from medsim.manifest import Skipped
+from medsim.terms import numbered
+from medsim.workflow.builds.corrections import corrected_nodes, effects, without_rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.config import Correction
+    from medsim.store import Store
+
+POSITIVE_COLUMNS = (
+    "dataset",
+    "difficulty",
+    "term1_id",
+    "term2_id",
+    "concept1",
+    "concept2",
+    "distance",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Positives:
+    """The terms of a terminology and the positives made of them.
+
+    Attributes:
+        terms: every term that may be in a pair: term_id, term, lower_term, node_id; row ``i`` has
+            the id ``i``, and ids are in order of text.
+        pairs: a row per dataset and pair, with the columns of ``POSITIVE_COLUMNS``, in order of
+            dataset, difficulty, term1_id, term2_id.
+        corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
+            mean the same are not among the pairs.
+        skipped: what made no pair, and why.
+    """
+
+    terms: pl.DataFrame
+    pairs: pl.DataFrame
+    corrected: pl.DataFrame
+    skipped: tuple[Skipped, ...]
+
+
+def derive_positives(
+    store: Store,
+    *,
+    language: str,
+    rf2_rules: bool,
+    threads: int,
+    corrections: Sequence[Correction] = (),
+) -> Positives:
+    """Return the positives that the canonical tables of ``store`` give.
+
+    The tables term, name, bearer and substitution are left in the store.
+
+    Args:
+        store: with the canonical tables filled.
+        language: the language of the names.
+        rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
+        threads: for the distances.
+        corrections: what people say against it.
+    """
+    store.run("terms/substitution_name", language=language, rf2_rules=rf2_rules)
+    terms = numbered(store.frame("terms/spelling", language=language)["term"])
+    store.put("term", terms)
+    store.run("terms/name", language=language)
+    store.run("terms/bearer", language=language)
+    store.run("terms/substitution")
+    frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
+    corrected = corrected_nodes(corrections, terms)
+    candidates = pl.concat(frames)
+    drafts = without_rejected(candidates, corrected, terms)
+    changes = effects(candidates.height - drafts.height, len(corrections) - corrected.height)
+    skipped = [Skipped(**row) for row in store.frame("terms/skipped", language=language).to_dicts()]
+    return Positives(
+        terms=terms,
+        pairs=_with_distances(drafts, terms["lower_term"].to_list(), threads),
+        corrected=corrected,
+        skipped=(*skipped, *changes),
+    )
+
+
+def pair_distances(
+    lower_terms: list[str], left_ids: pl.Series, right_ids: pl.Series, threads: int
+) -> pl.Series:
+    """Return the Levenshtein distance of each pair of terms, in code points.
+
+    Args:
+        lower_terms: the lower-cased terms.
+        left_ids: int32[n_pairs], rows of ``lower_terms``.
+        right_ids: int32[n_pairs], likewise.
+        threads: how many to use.
+    """
+    left = [lower_terms[i] for i in left_ids.to_list()]
+    right = [lower_terms[i] for i in right_ids.to_list()]
+    if not left:
+        return pl.Series("distance", [], dtype=pl.Int32)
+    scores = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads)
+    return pl.Series("distance", scores, dtype=pl.Int32)
+
+
+def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
+    store.run(dataset.query)
+    pairs = store.frame("pairs/positive", candidates=dataset.name)
+    store.drop(dataset.name)
+    return pairs.with_columns(dataset=pl.lit(dataset.name))
+
+
+def _with_distances(pairs: pl.DataFrame, lower_terms: list[str], threads: int) -> pl.DataFrame:
+    distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
+    easy = pl.col("distance") <= EASY_DISTANCE
+    return (
+        pairs.with_columns(distance)
+        .with_columns(difficulty=pl.when(easy).then(pl.lit("easy")).otherwise(pl.lit("hard")))
+        .select(POSITIVE_COLUMNS)
+        .sort("dataset", "difficulty", "term1_id", "term2_id")
+    )

@@ -1,0 +1,289 @@
+"""A build in shards: each process searches its share, then one merges them to the build."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.config import (
+    DEFAULT_STRATEGIES,
+    BuildConfig,
+    Shard,
+    SourceOptions,
+    checked_threads,
+    parse_shard,
+)
+from medsim.errors import InputError, OptionError
+from medsim.negatives.candidates import candidate_source
+from medsim.negatives.wanted import share_of
+from medsim.progress import Progress
+from medsim.sources import find_source
+from medsim.store import Store
+from medsim.workflow.builds.build import complete
+from medsim.workflow.builds.corrections import corrections_in, read_corrections
+from medsim.workflow.builds.datasets import set_keys
+from medsim.workflow.builds.job import job_of
+from medsim.workflow.builds.shard_folder import ShardFolder, ShardJob
+from medsim.workflow.builds.space import join_terms
+from medsim.workflow.builds.stages import Run, derive, read, wanted_of_sets
+from medsim.workflow.output import check_free, resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from medsim.negatives import Found, TermSpace
+    from medsim.negatives.wanted import Wanted
+    from medsim.sources import Terminology
+    from medsim.workflow.opened import Build
+
+_SHARD_SCHEMA = {
+    "shard": pl.String,
+    "first_terms": pl.Int64,
+    "candidates": pl.Int64,
+    "file": pl.String,
+}
+
+
+def build_shard(  # noqa: PLR0913 — an argument an option
+    source: str | Path,
+    out: str | Path,
+    *,
+    shard: str,
+    language: str = "en",
+    as_of: date | None = None,
+    synonym_scopes: Sequence[str] = ("exact",),
+    pool: str = "set",
+    negatives: Sequence[str] = DEFAULT_STRATEGIES,
+    corrections: str | Path | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """Return the size of one shard of a build, which it searches and writes beside ``out``.
+
+    Shards may be made at the same time, on one machine or on several with a common folder; then
+    ``merge`` makes the build of them. A shard that is there already is not searched again.
+
+    Args:
+        source: as for ``build``.
+        out: the folder of the build; its shards lie in the folder ``OUT.shards``.
+        shard: such as "3/7", the third of seven.
+        language: as for ``build``, and so are the others.
+        as_of: as for ``build``.
+        synonym_scopes: as for ``build``.
+        pool: as for ``build``.
+        negatives: as for ``build``, "levenshtein" among them and "embedding" not.
+        corrections: as for ``build``.
+        seed: as for ``build``.
+        threads: how many to use, all available ones by default.
+        overwrite: whether there may be a build at ``out``, which ``merge`` will replace.
+        progress: told of every stage; silent by default.
+
+    Returns:
+        One row: shard, first_terms, candidates, file.
+
+    Raises:
+        InputError: the source is missing, damaged or in no known format.
+        OptionError: an option is out of range or does not fit the source.
+        OutputError: the folder holds shards of another job, or cannot be written.
+    """
+    config = BuildConfig(
+        source=str(source),
+        out=Path(out),
+        reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
+        pool=pool,
+        negatives=tuple(negatives),
+        corrections=() if corrections is None else read_corrections(Path(corrections)),
+        seed=seed,
+        threads=checked_threads(threads),
+        overwrite=overwrite,
+    )
+    return run_shard(config, parse_shard(shard), progress or Progress())
+
+
+def run_shard(config: BuildConfig, shard: Shard, progress: Progress) -> pl.DataFrame:
+    """Return the size of the shard that a config asks for; see ``build_shard``."""
+    _check_negatives(config)
+    config.check()
+    if config.dask is not None:
+        raise OptionError("--shard and --dask exclude each other: each shares out the search")
+    out = resolved(config.out)
+    check_free(out, overwrite=config.overwrite)
+    folder = ShardFolder(out)
+    with folder.spill() as spill, Store(threads=config.threads, spill=spill) as store:
+        run = Run(config=config, store=store, progress=progress)
+        terminology = read(run)
+        job = ShardJob(
+            job=job_of(config, terminology), total=shard.total, source=_found_again(config.source)
+        )
+        folder.claim(job)
+        found = _done_before(folder, job, shard, progress)
+        if found is None:
+            found = _search(run, terminology, shard)
+            folder.write(job, shard, found)
+    n_firsts = sum(len(one.term1_ids) for one in found)
+    n_candidates = sum(len(one.term2_ids) for one in found)
+    row = (str(shard), n_firsts, n_candidates, str(folder.path(shard)))
+    return pl.DataFrame([row], schema=_SHARD_SCHEMA, orient="row")
+
+
+def _check_negatives(config: BuildConfig) -> None:
+    """Raise OptionError if there is nothing to share out, or something that cannot be."""
+    if "embedding" in config.negatives:
+        raise OptionError(
+            "--shard shares out the search for Levenshtein negatives; build embedding negatives in "
+            "one piece"
+        )
+    if "levenshtein" not in config.negatives:
+        raise OptionError(
+            "--shard shares out the search for Levenshtein negatives, which --negatives "
+            f"{','.join(config.negatives)} does not ask for; leave it out"
+        )
+
+
+def merge(
+    out: str | Path,
+    *,
+    source: str | Path | None = None,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Build:
+    """Return the build that it makes of its shards; it is the same as one made in one piece.
+
+    The shards are removed when the build is there.
+
+    Args:
+        out: the folder of the build; its shards lie in the folder ``OUT.shards``.
+        source: where the terminology lies, if no longer where the shards found it.
+        threads: how many to use, all available ones by default; never changes the result.
+        overwrite: whether an earlier build at ``out`` may be replaced.
+        progress: told of every stage; silent by default.
+
+    Raises:
+        InputError: shards are missing, damaged or of another job, or the source is missing.
+        OutputError: the source is another one, or ``out`` is taken or cannot be written.
+    """
+    place, threads = resolved(Path(out)), checked_threads(threads)
+    check_free(place, overwrite=overwrite)
+    folder = ShardFolder(place)
+    job = folder.job()
+    search = _MergedSearch(folder, job)
+    config = _config_of(job, Path(out), source, threads=threads, overwrite=overwrite)
+    build = complete(config, progress or Progress(), search)
+    folder.remove()
+    return build
+
+
+class _MergedSearch:
+    """What the shards of a job found; see ``medsim.workflow.builds.build.FirstSearch``."""
+
+    def __init__(self, folder: ShardFolder, job: ShardJob) -> None:
+        self._folder = folder
+        self._job = job
+        self._found = folder.read_all(job)
+
+    def check(self, job: Mapping[str, str]) -> None:
+        """Raise OutputError if the shards are of another job."""
+        self._folder.check(dict(job), self._job.total)
+
+    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
+        """Return what the shards found.
+
+        Raises:
+            InputError: it is not all that is wanted.
+        """
+        del space
+        with run.progress.stage("take over the shards") as stage:
+            for one in wanted:
+                parts = [found.term1_ids for found in self._found if found.pool == one.pool]
+                if not np.isin(one.term1_ids, np.concatenate([one.term1_ids[:0], *parts])).all():
+                    raise InputError(
+                        f"{self._folder.folder}: the shards lack first terms of {one.pool}"
+                    )
+            n_firsts = sum(len(found.term1_ids) for found in self._found)
+            stage.found(f"{self._job.total:,} with {n_firsts:,} first terms")
+        return self._found
+
+
+def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
+    """Return what one shard finds: the nearest candidates of its share of all first terms."""
+    config = run.config
+    positives = derive(run, terminology)
+    space = join_terms(positives, run.store, pool=config.pool)
+    lengths = np.diff(space.lower.starts).astype(np.int32)
+    shares = [
+        share_of(one, lengths, shard.number, shard.total)
+        for one in wanted_of_sets(positives, space, set_keys("levenshtein"))
+    ]
+    found = []
+    with run.progress.stage(f"search shard {shard}") as stage:
+        stage.total(sum(len(share.term1_ids) for share in shares))
+        for share in shares:
+            if len(share.term1_ids):
+                source = candidate_source(
+                    space, share.pool, share.pool_ids, seed=config.seed, threads=config.threads
+                )
+                found.append(source.search(share.term1_ids, share.sizes, stage.advance))
+        stage.found(f"{sum(len(share.term1_ids) for share in shares):,} first terms")
+    return found
+
+
+def _done_before(
+    folder: ShardFolder, job: ShardJob, shard: Shard, progress: Progress
+) -> list[Found] | None:
+    """Return what a shard found earlier, None if it must be searched."""
+    try:
+        found = folder.read(job, shard)
+    except FileNotFoundError:
+        return None
+    except InputError as error:
+        progress.warn(f"{error}; it is searched again")
+        return None
+    progress.say(f"shard {shard} is done already: {folder.path(shard)}")
+    return found
+
+
+def _found_again(location: str) -> str:
+    """Return where a source is found from any folder: a built-in name, or a whole path."""
+    source, path = find_source(location)
+    return location if source.locate is not None else str(path.absolute())
+
+
+def _config_of(
+    job: ShardJob, out: Path, source: str | Path | None, *, threads: int, overwrite: bool
+) -> BuildConfig:
+    """Return what the shards were asked for.
+
+    Raises:
+        InputError: the source lies where the shards found it no longer.
+    """
+    options = json.loads(job.job["options"])
+    as_of = options["as_of"]
+    if source is None:
+        try:
+            find_source(job.source)
+        except InputError as error:
+            raise InputError(f"{error}; say by --source where it lies now") from error
+    reading = SourceOptions(
+        language=options["language"],
+        as_of=None if as_of is None else date.fromisoformat(as_of),
+        synonym_scopes=tuple(options["synonym_scopes"]),
+    )
+    return BuildConfig(
+        source=job.source if source is None else str(source),
+        out=out,
+        reading=reading,
+        pool=options["pool"],
+        negatives=tuple(options["strategies"]),
+        corrections=corrections_in(options),
+        seed=options["seed"],
+        threads=threads,
+        overwrite=overwrite,
+    )

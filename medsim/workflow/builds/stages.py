@@ -1,0 +1,120 @@
+"""The stages of a build that shards, and searches elsewhere, have in common with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.embeddings.options import parse_embedding
+from medsim.errors import InputError
+from medsim.negatives.wanted import wanted_candidates
+from medsim.sources import Terminology, find_source
+from medsim.workflow.builds.datasets import SetKey, positive_rows, positive_set
+from medsim.workflow.builds.embedded import embedded, without_vectors
+from medsim.workflow.builds.positives import Positives, derive_positives
+from medsim.workflow.embedded_terms import identify
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.config import BuildConfig
+    from medsim.negatives import TermSpace
+    from medsim.negatives.wanted import Wanted
+    from medsim.progress import Progress
+    from medsim.store import Store
+    from medsim.workflow.embedded_terms import NamedEmbedding
+
+_LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What every stage of one run needs."""
+
+    config: BuildConfig
+    store: Store
+    progress: Progress
+
+
+def named_embedding(run: Run) -> NamedEmbedding | None:
+    """Return the embedding that a config names, if it names one."""
+    text = run.config.embedding
+    return None if text is None else identify(parse_embedding(text), run.progress)
+
+
+def read(run: Run) -> Terminology:
+    """Fill the canonical tables."""
+    source, path = find_source(run.config.source)
+    with run.progress.stage(f"read {path.name}") as stage:
+        terminology = source.load(path, run.store, run.config.reading)
+        languages = run.store.frame("terms/language")
+        if run.config.reading.language not in languages["language"].to_list():
+            known = ", ".join(languages["language"].to_list()) or "none"
+            raise InputError(
+                f"{path}: no active descriptions in language {run.config.reading.language!r}; "
+                f"languages found: {known}"
+            )
+        stage.found(
+            f"{run.store.n_rows('concept'):,} concepts, "
+            f"{run.store.n_rows('description'):,} descriptions"
+        )
+    return terminology
+
+
+def derive(run: Run, terminology: Terminology) -> Positives:
+    """Return the positives of the canonical tables."""
+    with run.progress.stage("derive positives") as stage:
+        positives = derive_positives(
+            run.store,
+            language=run.config.reading.language,
+            rf2_rules=terminology.rf2_rules,
+            threads=run.config.threads,
+            corrections=run.config.corrections,
+        )
+        stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
+    if n_unmatched := len(run.config.corrections) - positives.corrected.height:
+        run.progress.warn(
+            f"{n_unmatched:,} of {len(run.config.corrections):,} corrections name terms that this "
+            "terminology does not have; they change nothing"
+        )
+    return positives
+
+
+def wanted_of_sets(positives: Positives, space: TermSpace, keys: Sequence[SetKey]) -> list[Wanted]:
+    """Return what sets of Levenshtein negatives will search for first."""
+    sets = [positive_set(positive_rows(positives, key), key) for key in keys]
+    return wanted_candidates(space, sets)
+
+
+def warn_of_large_component(run: Run, space: TermSpace) -> None:
+    """Warn where chains of positives link many of the terms."""
+    largest, n_terms = largest_component(space), len(space.components)
+    if largest > _LARGE_COMPONENT * n_terms:
+        run.progress.warn(
+            f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
+            "they are never paired as negatives"
+        )
+
+
+def largest_component(space: TermSpace) -> int:
+    """Return how many terms the largest connected component has."""
+    return int(np.bincount(space.components).max()) if len(space.components) else 0
+
+
+def with_vectors(
+    run: Run, named: NamedEmbedding, positives: Positives, space: TermSpace
+) -> TermSpace:
+    """Return all terms with their vectors, and warn of those that have none."""
+    config = run.config
+    space = embedded(
+        named, positives, space, run.progress, threads=config.threads, cache=config.cache
+    )
+    terms, firsts = (one.n_rows for one in without_vectors(positives, space))
+    if terms:
+        run.progress.warn(
+            f"{terms:,} terms have no vector in {named.spec.name}: they are no candidates of "
+            f"embedding negatives, and the {firsts:,} first terms among them get none"
+        )
+    return space

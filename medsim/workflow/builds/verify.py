@@ -1,0 +1,200 @@
+"""Re-derives from a build on disk everything that medsim promises of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.config import checked_threads
+from medsim.errors import InputError, OptionError
+from medsim.manifest import fingerprint
+from medsim.progress import Progress
+from medsim.schema import CANONICAL_TABLES, STATS_COLUMNS
+from medsim.store import Store
+from medsim.workflow.builds.checks import finding, run_checks
+from medsim.workflow.builds.datasets import set_keys
+from medsim.workflow.builds.embedded import embedded, embedding_of
+from medsim.workflow.builds.embedding_evidence import check_most_similar, check_similarities
+from medsim.workflow.builds.evidence import (
+    Evidence,
+    check_nearest,
+    check_positives,
+    check_random,
+    check_rows,
+    check_stats,
+    gather,
+)
+from medsim.workflow.opened import VIEWS, Build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from medsim.workflow.embedded_terms import NamedEmbedding
+
+DEFAULT_SAMPLE = 100
+"""First terms of each set that are searched again by brute force."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What was found.
+
+    Attributes:
+        findings: a row per check: check, promise, violations, example.
+    """
+
+    findings: pl.DataFrame
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promise holds."""
+        return not self.broken
+
+    @property
+    def broken(self) -> list[str]:
+        """The checks that found violations."""
+        return self.findings.filter(pl.col("violations") > 0)["check"].to_list()
+
+
+def verify(
+    folder: str | Path,
+    *,
+    sample: int = DEFAULT_SAMPLE,
+    embedding: str | None = None,
+    cache: str | Path | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Return whether a build on disk keeps medsim's promises, each derived anew.
+
+    Files and rows are compared with the manifest; positives are derived again from the canonical
+    tables; rules are checked in SQL; distances, statistics, ids and the order of rows are computed
+    again; random negatives are drawn again; a sample of first terms is compared with every term of
+    its set by an independent library; cosines are computed again from the embedding.
+
+    Args:
+        folder: of the build.
+        sample: how many first terms of each set of Levenshtein or embedding negatives are compared
+            by brute force; they are spread evenly over the set.
+        embedding: where the embedding of embedding negatives lies now, as in "glove=vectors.txt",
+            if no longer where the build found it.
+        cache: the folder that keeps what encoders made of terms; by default nothing is kept.
+        threads: how many to use, all available ones by default.
+        progress: told of every stage; silent by default.
+
+    Raises:
+        InputError: the folder holds no finished build, or its embedding is missing or another.
+        OptionError: the sample is negative, or ``embedding`` does not fit the build.
+    """
+    if sample < 0:
+        raise OptionError(f"--sample {sample} is negative")
+    build, progress = Build(folder), progress or Progress()
+    named = embedding_of(build, embedding, progress)
+    with progress.stage("compare files with the manifest"):
+        findings = list(_check_files(build))
+        damaged = any(found["violations"][0] for found in findings[:2])
+    if not damaged:
+        checking = _Checking(
+            build=build,
+            named=named,
+            cache=None if cache is None else Path(cache),
+            sample=sample,
+            threads=checked_threads(threads),
+            progress=progress,
+        )
+        findings += _check_content(checking)
+    return Verification(findings=pl.concat(findings))
+
+
+def _check_files(build: Build) -> Iterator[pl.DataFrame]:
+    """Yield whether files are there, have their columns, and hold the rows of the manifest."""
+    promised = build.manifest.outputs
+    found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
+    expected = set(VIEWS.values()) - {VIEWS["pair"]}
+    sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
+    expected |= set(sets)
+    wrong = sorted((expected ^ found) | (expected ^ set(promised)))
+    yield finding("files", "The files of a build are there, and no others.", *_counted(wrong))
+    unreadable, changed = [], []
+    for name in sorted(expected & found & set(promised)):
+        try:
+            frame = build.read(name)
+        except InputError:
+            unreadable.append(name)
+            continue
+        schema = sets[name].schema() if name in sets else _schema(name)
+        if frame.schema != schema:
+            unreadable.append(name)
+        elif (
+            fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows
+        ):
+            changed.append(name)
+    yield finding("columns", "Every file has the columns of its table.", *_counted(unreadable))
+    yield finding("fingerprint", "Every file holds the rows of the manifest.", *_counted(changed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checking:
+    """What the content of a build is checked with; see ``verify``."""
+
+    build: Build
+    named: NamedEmbedding | None
+    cache: Path | None
+    sample: int
+    threads: int
+    progress: Progress
+
+
+def _check_content(checking: _Checking) -> list[pl.DataFrame]:
+    """Return what is found in the rows, all files being readable."""
+    build, progress, threads = checking.build, checking.progress, checking.threads
+    with Store(threads=threads) as store:
+        store.view_parquet(build.folder, {"pair": VIEWS["pair"]})
+        with progress.stage("derive positives anew"):
+            evidence = gather(build, store, threads)
+            findings = [check_positives(evidence)]
+        with progress.stage("check the rules"):
+            findings.append(run_checks(store))
+        with progress.stage("compute ids, distances, order and statistics anew"):
+            findings += [check_rows(evidence), check_stats(evidence)]
+        return findings + _check_negatives(evidence, checking)
+
+
+def _check_negatives(evidence: Evidence, checking: _Checking) -> list[pl.DataFrame]:
+    """Return what is found of each strategy that the build has."""
+    findings, progress, strategies = [], checking.progress, checking.build.strategies
+    if "random" in strategies:
+        with progress.stage("draw random negatives anew") as stage:
+            findings.append(check_random(evidence, stage))
+    if "levenshtein" in strategies:
+        with progress.stage("search a sample by brute force") as stage:
+            findings.append(check_nearest(evidence, checking.sample, stage))
+    if checking.named is not None:
+        space = embedded(
+            checking.named,
+            evidence.positives,
+            evidence.space,
+            progress,
+            threads=checking.threads,
+            cache=checking.cache,
+        )
+        evidence = replace(evidence, space=space)
+        with progress.stage("compute similarities anew"):
+            findings.append(check_similarities(evidence))
+        with progress.stage("compare a sample of vectors by brute force") as stage:
+            findings.append(check_most_similar(evidence, checking.sample, stage))
+    return findings
+
+
+def _schema(name: str) -> pl.Schema:
+    """Return the columns of a file of a build that holds no pairs."""
+    if name.startswith("terminology/"):
+        return pl.Schema(CANONICAL_TABLES[Path(name).stem])
+    return pl.Schema(STATS_COLUMNS)
+
+
+def _counted(places: list[str]) -> tuple[int, str]:
+    return len(places), places[0] if places else ""

@@ -1,0 +1,140 @@
+"""Terms as an embedding has them: which embedding is meant, and its vectors of the terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.embeddings import Request, TermVectors, WordVectors, find_format, fingerprint
+from medsim.embeddings.tokens import forms, words_of
+from medsim.metrics import TermPoints, WordBags
+from medsim.schema import TERM_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from medsim.embeddings import Format
+    from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+    from medsim.kernels.types import Flags
+    from medsim.metrics import Embedded
+    from medsim.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedEmbedding:
+    """An embedding that is to be evaluated.
+
+    Attributes:
+        spec: how the user names it.
+        format_name: of its format.
+        format: how it is read.
+        fingerprint: of its files, see ``medsim.embeddings.fingerprint``.
+    """
+
+    spec: EmbeddingSpec
+    format_name: str
+    format: Format
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedTerms:
+    """Terms as an embedding has them.
+
+    Attributes:
+        embedded: what metrics compare.
+        covered: bool[n_terms].
+        terms: a row per term: term, covered, n_words, n_unknown_words; the latter two are null
+            where an embedding takes terms as a whole.
+        words: what each row of word vectors is of; None where an embedding takes terms as a whole.
+        n_dimensions: of its vectors.
+        n_vocabulary: how many words or terms it has in all; None where it can embed any.
+    """
+
+    embedded: Embedded
+    covered: Flags
+    terms: pl.DataFrame
+    words: pl.Series | None
+    n_dimensions: int
+    n_vocabulary: int | None
+
+
+def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
+    """Return an embedding with its format and the fingerprint of its files.
+
+    Raises:
+        InputError: it is missing, or in no known format.
+    """
+    with progress.stage(f"identify {spec.name}") as stage:
+        name, found = find_format(spec.path, spec.options)
+        digest = fingerprint(spec.path, found, spec.options)
+        stage.found(f"{found.describes}, {digest[:12]}")
+    return NamedEmbedding(spec=spec, format_name=name, format=found, fingerprint=digest)
+
+
+def embed_terms(
+    named: NamedEmbedding,
+    terms: Sequence[str],
+    progress: Progress,
+    *,
+    threads: int,
+    cache: Path | None,
+) -> EmbeddedTerms:
+    """Return terms as an embedding has them.
+
+    Args:
+        named: the embedding.
+        terms: distinct, in order of code points.
+        progress: told of the stage.
+        threads: how many may compute.
+        cache: the folder that keeps what encoders made.
+    """
+    spec = named.spec
+    with progress.stage(f"embed {len(terms):,} terms by {spec.name}") as stage:
+        request = Request(
+            terms=terms,
+            words=forms(terms, spec.options),
+            options=spec.options,
+            threads=threads,
+            cache=cache,
+            stage=stage,
+        )
+        found = named.format.load(spec.path, request)
+        if isinstance(found, WordVectors):
+            embedded = _as_bags(terms, found, spec.options)
+        else:
+            embedded = _as_points(terms, found)
+        n_covered = int(np.count_nonzero(embedded.covered))
+        stage.found(f"{n_covered:,} covered, {embedded.n_dimensions} dimensions")
+    return embedded
+
+
+def _as_bags(terms: Sequence[str], found: WordVectors, options: EmbeddingOptions) -> EmbeddedTerms:
+    bags = words_of(terms, found, options)
+    counts = {"n_words": bags.n_words, "n_unknown_words": bags.n_unknown}
+    return EmbeddedTerms(
+        embedded=WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts),
+        covered=bags.covered,
+        terms=pl.DataFrame({"term": terms, "covered": bags.covered, **counts}, schema=TERM_COLUMNS),
+        words=pl.Series("word", found.words, pl.String),
+        n_dimensions=found.vectors.shape[1],
+        n_vocabulary=found.n_vocabulary,
+    )
+
+
+def _as_points(terms: Sequence[str], found: TermVectors) -> EmbeddedTerms:
+    counts = {"n_words": [None] * len(terms), "n_unknown_words": [None] * len(terms)}
+    return EmbeddedTerms(
+        embedded=TermPoints(vectors=found.vectors),
+        covered=found.covered,
+        terms=pl.DataFrame(
+            {"term": terms, "covered": found.covered, **counts}, schema=TERM_COLUMNS
+        ),
+        words=None,
+        n_dimensions=found.vectors.shape[1],
+        n_vocabulary=found.n_vocabulary,
+    )

@@ -1,0 +1,1 @@
+"""From embeddings and pairs to scores, and to tables of them."""

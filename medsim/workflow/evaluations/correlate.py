@@ -1,0 +1,206 @@
+"""Correlates intrinsic scores of models with their scores on extrinsic tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import InputError, OptionError, unknown_name
+from medsim.evaluation.correlation import (
+    FEWEST_FOR_TEST,
+    PearsonTest,
+    pearson_test,
+    smallest_detectable,
+)
+from medsim.evaluation.significance import holm
+from medsim.progress import Progress
+from medsim.report.comparison import MAIN_STATISTICS, SET, best_metrics
+from medsim.report.correlations import COLUMNS, too_few, verdict
+from medsim.schema import COMPARISON_COLUMNS
+from medsim.workflow.evaluations.compare import SUBSETS
+from medsim.workflow.evaluations.findings import STATISTICS
+from medsim.workflow.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
+from medsim.workflow.opened import Evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from medsim.kernels.types import Values
+
+Scores = str | Path | pl.DataFrame
+"""A table with a row per model, or the file that holds it."""
+
+_HIGHER_IS_BETTER = [s for s in (*STATISTICS[False], *STATISTICS[True]) if s != "threshold"]
+_MOST_NAMED = 5
+
+
+def correlate(
+    intrinsic: Scores | Evaluation,
+    extrinsic: Scores,
+    *,
+    metric: str | None = None,
+    statistic: str | None = None,
+    subset: str = "common",
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """Return Pearson's correlation of every intrinsic set with every extrinsic task.
+
+    Each is over the models that have both scores, with its two-tailed t-test, and p corrected for
+    the number of all tests by Holm's procedure, as in tables 6, 8 and 9 of Chiu et al. (BMC
+    Bioinformatics 2018), who did not correct.
+
+    Args:
+        intrinsic: an evaluation or its folder, whose embeddings are the models; or a table with a
+            row per model and a column per set.
+        extrinsic: a table with a row per model and a column per task. Models are in the column
+            "model", or in the first that has text; every column of numbers counts, and a cell may
+            be empty.
+        metric: of an evaluation; each embedding's best on each set by default.
+        statistic: of an evaluation; by default AUC or, for ratings, Spearman's correlation.
+        subset: of an evaluation, "common" for pairs that all embeddings cover, or "own".
+        progress: warned of models and scores that are left out, and of too few models; silent by
+            default.
+
+    Returns:
+        ``medsim.report.correlations.COLUMNS``, sets and tasks in their order. ``smallest_r`` is the
+        smallest correlation that so many models are likely (80%) to show in one test.
+
+    Raises:
+        InputError: a table is not as it must be, or fewer than 3 models are in both.
+        OptionError: a name is unknown, or an option of evaluations is given for a table.
+    """
+    progress = progress or Progress()
+    of_sets = _intrinsic_scores(intrinsic, metric, statistic, subset, progress)
+    of_tasks = read_model_scores(extrinsic, progress)
+    models = _common_models(of_sets, of_tasks, progress)
+    sides = _by_set(of_sets, models), _by_set(of_tasks, models)
+    for columns in sides:
+        _warn_of_missing(columns, models, progress)
+    names, tests = [], []
+    for key, scores in sides[0].items():
+        for (task, _), performance in sides[1].items():
+            both = ~np.isnan(scores) & ~np.isnan(performance)
+            names.append((*key, task))
+            tests.append(pearson_test(scores[both], performance[both]))
+    if (said := too_few(max(test.n for test in tests))) is not None:
+        progress.warn(said)
+    return _rows(names, tests)
+
+
+def _intrinsic_scores(
+    intrinsic: Scores | Evaluation,
+    metric: str | None,
+    statistic: str | None,
+    subset: str,
+    progress: Progress,
+) -> pl.DataFrame:
+    """Return the scores of models on intrinsic sets, ``SCORE_COLUMNS``."""
+    if subset not in SUBSETS:
+        raise OptionError(unknown_name("subset", subset, list(SUBSETS)))
+    if isinstance(intrinsic, (str, Path)) and Path(intrinsic).is_dir():
+        intrinsic = Evaluation(intrinsic)
+    if isinstance(intrinsic, Evaluation):
+        return _evaluation_scores(intrinsic, metric, statistic, subset)
+    for option, value in (("--metric", metric), ("--statistic", statistic)):
+        if value is not None:
+            raise OptionError(f"{option} {value} is for the folder of an evaluation, not a table")
+    return read_model_scores(intrinsic, progress)
+
+
+def _evaluation_scores(
+    evaluation: Evaluation, metric: str | None, statistic: str | None, subset: str
+) -> pl.DataFrame:
+    """Return what embeddings reach on every set, at their best metric or at one."""
+    results = evaluation.results()
+    if metric is not None:
+        known = sorted(results["metric"].unique())
+        if metric not in known:
+            raise OptionError(unknown_name("metric", metric, known))
+        results = results.filter(metric=metric)
+    if statistic is not None and statistic not in _HIGHER_IS_BETTER:
+        raise OptionError(unknown_name("statistic", statistic, _HIGHER_IS_BETTER))
+    statistics = MAIN_STATISTICS if statistic is None else (statistic,)
+    untested = pl.DataFrame(schema=COMPARISON_COLUMNS)  # what is better by how much is not asked
+    best = best_metrics(results, untested, statistics, subset=subset)
+    if best.is_empty():
+        raise InputError(f"{evaluation.folder} has no {statistics[0]} under {metric or 'a metric'}")
+    name = pl.concat_str(*SET, separator="/", ignore_nulls=True).alias("set")
+    return best.select(name, "statistic", pl.col("embedding").alias("model"), "value").cast(
+        pl.Schema(SCORE_COLUMNS)
+    )
+
+
+def _common_models(of_sets: pl.DataFrame, of_tasks: pl.DataFrame, progress: Progress) -> list[str]:
+    """Return the models that both sides have, in the order of the first."""
+    left, right = (list(dict.fromkeys(scores["model"])) for scores in (of_sets, of_tasks))
+    common = [model for model in left if model in set(right)]
+    only_left, only_right = (
+        [model for model in side if model not in set(common)] for side in (left, right)
+    )
+    if len(common) < FEWEST_FOR_TEST:
+        raise InputError(
+            f"{len(common)} models have both intrinsic and extrinsic scores, and a correlation "
+            f"needs {FEWEST_FOR_TEST}; only intrinsic: {_listed(only_left)}; only extrinsic: "
+            f"{_listed(only_right)}; names must be equal"
+        )
+    for kind, only in (("intrinsic", only_left), ("extrinsic", only_right)):
+        if only:
+            progress.warn(f"only {kind} scores, so left out: {_listed(only)}")
+    return common
+
+
+def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str | None], Values]:
+    """Return by set and statistic the values of the models, NaN where there is none."""
+    asked = pl.DataFrame({"model": models}, {"model": pl.String})
+    return {
+        (name, statistic): asked.join(of_set, on="model", how="left", maintain_order="left")[
+            "value"
+        ]
+        .fill_null(np.nan)
+        .to_numpy()
+        for (name, statistic), of_set in scores.group_by("set", "statistic", maintain_order=True)
+    }
+
+
+def _warn_of_missing(
+    columns: Mapping[tuple[str, str | None], Values], models: Sequence[str], progress: Progress
+) -> None:
+    """Warn of sets or tasks for which a model has no score."""
+    for (name, _), values in columns.items():
+        missing = [model for model, value in zip(models, values, strict=True) if np.isnan(value)]
+        if missing:
+            progress.warn(
+                f"{name}: {len(missing)} of {len(models)} models have no score and are left out "
+                f"there: {_listed(missing)}"
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}" if names else "none"
+
+
+def _rows(
+    names: Sequence[tuple[str, str | None, str]], tests: Sequence[PearsonTest]
+) -> pl.DataFrame:
+    corrected = holm(np.array([test.p for test in tests]))
+    n_tests = int(np.count_nonzero(~np.isnan(corrected)))
+    rows = [
+        (
+            *name,
+            test.r.value,
+            test.r.low,
+            test.r.high,
+            test.t,
+            test.p,
+            p_holm,
+            test.n,
+            smallest_detectable(test.n),
+            verdict(test, p_holm, n_tests),
+        )
+        for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
+    ]
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row").fill_nan(None)

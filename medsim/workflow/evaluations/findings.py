@@ -1,0 +1,264 @@
+"""What similarities show of an input: scores of every set of pairs, and which of them differ."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.evaluation.bootstrap import SpearmanBootstrap
+from medsim.evaluation.delong import delong
+from medsim.evaluation.scores import LabelledScores, RatedScores, labelled_scores, rated_scores
+from medsim.evaluation.significance import Test, mcnemar
+from medsim.kernels.hashing import tie_hashes
+from medsim.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.workflow.evaluations.comparisons import Row, Side, defined, family_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from medsim.evaluation.estimates import Estimate
+    from medsim.kernels.types import Flags, Values
+    from medsim.progress import Stage
+    from medsim.workflow.evaluations.inputs import EvaluationInput, PairSet
+
+STATISTICS = {
+    False: ("auc", "average_precision", "accuracy", "accuracy_heldout", "threshold"),
+    True: ("spearman", "pearson", "kendall"),
+}
+"""What is computed of labelled pairs (False) and of rated ones (True)."""
+
+TESTED = {False: ("auc", "accuracy"), True: ("spearman",)}
+"""The statistics whose differences are tested, of labelled and of rated pairs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """An embedding under a metric.
+
+    Attributes:
+        embedding: its name.
+        metric: its name.
+        similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
+        signature: what decides its scores, in a line.
+    """
+
+    embedding: str
+    metric: str
+    similarities: NDArray[np.float32]
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """How chance enters.
+
+    Attributes:
+        seed: of the bootstrap and of the held-out half.
+        resamples: of the bootstrap.
+        threads: how many compute; they never change a result.
+    """
+
+    seed: int
+    resamples: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What the similarities of an input show.
+
+    Attributes:
+        results: ``RESULT_COLUMNS``.
+        comparisons: ``COMPARISON_COLUMNS``.
+    """
+
+    results: pl.DataFrame
+    comparisons: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    """Contenders' scores on the same pairs of a set.
+
+    Attributes:
+        contenders: who is scored.
+        values: float64[n_pairs], labels or ratings of the pairs.
+        scores: of each contender.
+        bootstrap: of all contenders, where pairs are rated.
+    """
+
+    contenders: Sequence[Contender]
+    values: Values
+    scores: Sequence[LabelledScores | RatedScores]
+    bootstrap: SpearmanBootstrap | None
+
+    def value(self, at: int, statistic: str) -> float:
+        """Return a statistic of one of the contenders."""
+        return self.estimate(at, statistic).value
+
+    def estimate(self, at: int, statistic: str) -> Estimate:
+        """Return a statistic of one of the contenders with its interval."""
+        found: Estimate = getattr(self.scores[at], statistic)
+        return found
+
+
+def find(
+    one: EvaluationInput,
+    pair_ids: pl.Series,
+    contenders: Sequence[Contender],
+    drawing: Drawing,
+    stage: Stage,
+) -> Findings:
+    """Return the scores of all contenders on every set of an input, and their comparisons.
+
+    Every contender is scored on the pairs that its embedding covers ("own"), and on those that all
+    embeddings of the input cover ("common"); comparisons are made on the latter.
+
+    Args:
+        one: the input.
+        pair_ids: of its pairs, in the order of the contenders' similarities.
+        contenders: embeddings under metrics.
+        drawing: how chance enters.
+        stage: told how far the work is.
+    """
+    covered = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
+    common = np.logical_and.reduce(list(covered.values()))
+    held_out = held_out_half(pair_ids, drawing.seed)
+    results: list[Row] = []
+    comparisons: list[Row] = []
+    sets = list(one.sets(pair_ids))
+    stage.total(len(sets))
+    for pair_set in sets:
+        where: Row = {"input": one.name, **pair_set.named()}
+        shared = _score(pair_set, common, contenders, held_out, drawing)
+        results += (where | row for row in _result_rows(shared, "common", pair_set))
+        comparisons += (where | row for row in _comparison_rows(shared, pair_set))
+        for embedding, own in covered.items():
+            members = [c for c in contenders if c.embedding == embedding]
+            if (own & ~common)[pair_set.rows].any():
+                scored = _score(pair_set, own, members, held_out, drawing)
+            else:
+                scored = _part(shared, members)
+            results += (where | row for row in _result_rows(scored, "own", pair_set))
+        stage.advance()
+    return Findings(
+        results=pl.DataFrame(results, schema=RESULT_COLUMNS, orient="row"),
+        comparisons=pl.DataFrame(comparisons, schema=COMPARISON_COLUMNS, orient="row"),
+    )
+
+
+def held_out_half(pair_ids: pl.Series, seed: int) -> Flags:
+    """Return which pairs no threshold is chosen on: a half drawn from their own content."""
+    ids = np.array([int(pair_id, 16) for pair_id in pair_ids], np.uint64)
+    held_out: Flags = tie_hashes(np.uint64(seed), np.uint64(0), ids) % np.uint64(2) == 1
+    return held_out
+
+
+def _score(
+    pair_set: PairSet,
+    mask: Flags,
+    contenders: Sequence[Contender],
+    held_out: Flags,
+    drawing: Drawing,
+) -> _Scored:
+    """Return contenders' scores on those pairs of a set that a mask takes."""
+    taken = mask[pair_set.rows]
+    rows, values = pair_set.rows[taken], pair_set.values[taken]
+    sides = [c.similarities[rows].astype(np.float64) for c in contenders]
+    if pair_set.rated:
+        bootstrap = SpearmanBootstrap(
+            sides,
+            values,
+            seed=drawing.seed,
+            resamples=drawing.resamples,
+            threads=drawing.threads,
+        )
+        rated = [
+            rated_scores(side, values, bootstrap.correlation(at)) for at, side in enumerate(sides)
+        ]
+        return _Scored(contenders=contenders, values=values, scores=rated, bootstrap=bootstrap)
+    with ThreadPoolExecutor(drawing.threads) as executor:
+        score = partial(labelled_scores, labels=values == 1, held_out=held_out[rows])
+        labelled = list(executor.map(score, sides))
+    return _Scored(contenders=contenders, values=values, scores=labelled, bootstrap=None)
+
+
+def _part(scored: _Scored, members: Sequence[Contender]) -> _Scored:
+    """Return the scores of some of the contenders."""
+    places = [at for at, c in enumerate(scored.contenders) if any(c is one for one in members)]
+    scores = [scored.scores[at] for at in places]
+    return replace(scored, contenders=members, scores=scores, bootstrap=None)
+
+
+def _result_rows(scored: _Scored, subset: str, pair_set: PairSet) -> Iterator[Row]:
+    for at, contender in enumerate(scored.contenders):
+        for statistic in STATISTICS[pair_set.rated]:
+            estimate = scored.estimate(at, statistic)
+            yield {
+                "subset": subset,
+                "embedding": contender.embedding,
+                "metric": contender.metric,
+                "statistic": statistic,
+                "value": defined(estimate.value),
+                "low": defined(estimate.low),
+                "high": defined(estimate.high),
+                "n_pairs": len(pair_set.rows),
+                "n_covered": len(scored.values),
+                "signature": f"{contender.signature}, {pair_set}, {subset}",
+            }
+
+
+def _comparison_rows(scored: _Scored, pair_set: PairSet) -> Iterator[Row]:
+    """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
+
+    p-values are corrected for the number of comparisons of one statistic among the same contenders
+    on the same set.
+    """
+    families: dict[str, list[int]] = {}
+    for at, contender in enumerate(scored.contenders):
+        families.setdefault(contender.embedding, []).append(at)
+    for of in TESTED[pair_set.rated]:
+        for members in families.values():
+            yield from _family_rows("metrics", of, members, scored)
+        best = [max(members, key=partial(_rank, scored, of)) for members in families.values()]
+        yield from _family_rows("embeddings", of, best, scored)
+
+
+def _rank(scored: _Scored, of: str, at: int) -> float:
+    value = scored.value(at, of)
+    return -math.inf if math.isnan(value) else value
+
+
+def _family_rows(between: str, of: str, members: Sequence[int], scored: _Scored) -> Iterator[Row]:
+    contenders = [scored.contenders[at] for at in members]
+    sides = [
+        Side(embedding=one.embedding, metric=one.metric, value=scored.value(at, of))
+        for at, one in zip(members, contenders, strict=True)
+    ]
+    return family_rows(
+        between,
+        of,
+        sides,
+        lambda one, other: _test(of, scored, members[one], members[other]),
+        len(scored.values),
+    )
+
+
+def _test(of: str, scored: _Scored, one: int, other: int) -> Test:
+    """Return whether two contenders differ in a statistic of the same pairs."""
+    if scored.bootstrap is not None:
+        return scored.bootstrap.difference(one, other)
+    first, second = scored.scores[one], scored.scores[other]
+    if not (isinstance(first, LabelledScores) and isinstance(second, LabelledScores)):
+        raise TypeError(f"{of} of rated pairs has no test")
+    if of == "auc":
+        return delong(first, second, scored.values == 1)
+    return mcnemar(first.correct, second.correct)

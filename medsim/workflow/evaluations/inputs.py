@@ -1,0 +1,247 @@
+"""What embeddings are evaluated on: the pairs of builds and of rated files, in one form."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import InputError, OptionError
+from medsim.manifest import fingerprint
+from medsim.ratings import read_rated
+from medsim.ratings.columns import RatedColumns, parse_rated
+from medsim.schema import EVALUATED_COLUMNS
+from medsim.workflow.evaluations.parts import Cutting, parts_of
+from medsim.workflow.opened import Build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from medsim.kernels.types import Ids, Values
+    from medsim.ratings import RatedPairs
+    from medsim.workflow.evaluations.parts import Parts
+
+SET_COLUMNS = ("dataset", "difficulty", "negatives")
+"""What names a set of pairs within an input."""
+
+_UNSAFE = re.compile(r"[^\w .+-]")  # in the name of a folder that Hive's rules name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairSet:
+    """A set of pairs on which statistics are made.
+
+    Attributes:
+        dataset: its name; for a rated file, whose rating it is, and of a part which, as in
+            "mean/count=10-99".
+        difficulty: of a build's set, else None.
+        negatives: of a build's set, else None.
+        rows: int32[n_pairs], rows of the input's pairs, ascending.
+        values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
+        rated: whether the values are ratings.
+    """
+
+    dataset: str
+    difficulty: str | None
+    negatives: str | None
+    rows: Ids
+    values: Values
+    rated: bool
+
+    def __str__(self) -> str:
+        return "/".join(part for part in self.named().values() if part is not None)
+
+    def named(self) -> dict[str, str | None]:
+        """Return what names the set, by column."""
+        return {name: getattr(self, name) for name in SET_COLUMNS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationInput:
+    """Pairs on which embeddings are evaluated.
+
+    Attributes:
+        name: of the build's folder or the rated file.
+        rated: whether the pairs have ratings; else they have labels.
+        frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
+        provenance: what the manifest says of it, with its ``fingerprint``.
+        warnings: what a reader of its results should know.
+    """
+
+    name: str
+    rated: bool
+    frame: pl.DataFrame
+    provenance: dict[str, object]
+    warnings: tuple[str, ...] = ()
+
+    def pairs(self) -> pl.DataFrame:
+        """Return pair_id, term1 and term2 of each pair once, in order of pair_id."""
+        columns = ("pair_id", "term1", "term2")
+        return self.frame.select(columns).unique("pair_id").sort("pair_id")
+
+    def sets(self, pair_ids: pl.Series) -> Iterator[PairSet]:
+        """Yield the sets in order of name.
+
+        Args:
+            pair_ids: of ``pairs``.
+        """
+        numbered = pl.DataFrame({"pair_id": pair_ids}).with_row_index("row")
+        value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
+        slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
+        groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
+        for key in sorted(groups, key=lambda key: [str(part) for part in key]):
+            group = groups[key].sort("row", "value")
+            yield PairSet(
+                **dict(zip(SET_COLUMNS, key, strict=True)),
+                rows=group["row"].to_numpy().astype(np.int32),
+                values=group["value"].to_numpy(),
+                rated=self.rated,
+            )
+
+
+def read_inputs(
+    paths: Sequence[str | Path], cutting: Cutting | None = None
+) -> list[EvaluationInput]:
+    """Return the pairs of builds (folders) and rated files.
+
+    Args:
+        paths: of the inputs; columns of a rated file that is in no known layout stand behind its
+            path as in "rated.csv,term1=A,term2=B,rating=score".
+        cutting: how rated files are cut into parts, by default as they tell themselves.
+
+    Raises:
+        InputError: one is missing, unfinished or damaged.
+        OptionError: there is none, or two have the same name.
+    """
+    if not paths:
+        raise OptionError("name at least one input: a build's folder or a file of rated pairs")
+    found: dict[str, EvaluationInput] = {}
+    for path in map(str, paths):
+        folder = Path(path)
+        if folder.is_dir():
+            one = _of_build(folder)
+        else:
+            one = _of_rated_file(*parse_rated(path), cutting or Cutting())
+        if one.name in found:
+            raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
+        found[one.name] = one
+    return list(found.values())
+
+
+def pair_id_of(term1: str, term2: str) -> str:
+    """Return the id of a pair of terms, as ``sql/pairs/pair.sql`` makes it."""
+    text = f"{len(term1)}:{term1}{term2}"
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
+
+
+def _of_build(folder: Path) -> EvaluationInput:
+    build = Build(folder)
+    outputs = build.manifest.outputs
+    paths = sorted(path for path in outputs if path.startswith("pairs/"))
+    frames = [_set_of_build(build, path) for path in paths]
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=EVALUATED_COLUMNS)
+    content = [(path, outputs[path].fingerprint) for path in paths]
+    empty = [path for path, one in zip(paths, frames, strict=True) if one.is_empty()]
+    return EvaluationInput(
+        name=_name_of(folder),
+        rated=False,
+        frame=frame,
+        provenance={
+            "kind": "build",
+            "path": str(folder),
+            "fingerprint": hashlib.sha256(repr(content).encode()).hexdigest(),
+            "redistributable": build.manifest.source.get("redistributable"),
+            "source": build.manifest.source,
+            "options": build.manifest.options,
+            "medsim": build.manifest.medsim,
+        },
+        warnings=(f"{folder}: {len(empty)} sets have no pairs and are left out",) if empty else (),
+    )
+
+
+def _name_of(folder: Path) -> str:
+    """Return a folder's own name, links not followed, fit to name another."""
+    named = folder if folder.name not in {"", ".."} else folder.resolve()
+    return _UNSAFE.sub("_", named.name)
+
+
+def _set_of_build(build: Build, path: str) -> pl.DataFrame:
+    """Return the pairs of one set.
+
+    Raises:
+        InputError: the file is missing or damaged, or does not hold the rows of the manifest.
+    """
+    frame = build.read(path)
+    if fingerprint(frame) != build.manifest.outputs[path].fingerprint:
+        raise InputError(
+            f"{build.folder / path} does not hold the rows that the manifest tells of; "
+            "see medsim verify"
+        )
+    named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
+    return frame.with_columns(
+        *(pl.lit(named[column], pl.String).alias(column) for column in SET_COLUMNS),
+        pl.lit(None, pl.Float64).alias("rating"),
+    ).select(*EVALUATED_COLUMNS)
+
+
+def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -> EvaluationInput:
+    rated = read_rated(path, columns)
+    parts = parts_of(rated, cutting)
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+    return EvaluationInput(
+        name=_UNSAFE.sub("_", rated.name),
+        rated=True,
+        frame=_rated_rows(rated, parts),
+        provenance={
+            "kind": "rated",
+            "path": str(path),
+            "fingerprint": hashlib.sha256(f"{digest} {columns}".encode()).hexdigest(),
+            "redistributable": None,
+            "layout": rated.layout,
+            "range": rated.range,
+            "higher_is_similar": rated.higher_is_similar,
+            "skipped": [asdict(one) for one in rated.skipped],
+            "parts": None if parts.rows.is_empty() else cutting.provenance(),
+        },
+        warnings=tuple(
+            f"{path.name}: {said}"
+            for said in (
+                *(f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped),
+                *rated.warnings,
+                *parts.warnings,
+            )
+        ),
+    )
+
+
+def _rated_rows(rated: RatedPairs, parts: Parts) -> pl.DataFrame:
+    """Return ``EVALUATED_COLUMNS``, a row per pair and rating, and again for each of its parts."""
+    ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
+    key = ["row", "pair_id", "term1", "term2"]
+    whole = (
+        rated.pairs.with_columns(pl.Series("pair_id", ids, pl.String))
+        .with_row_index("row")
+        .unpivot(rated.pairs.columns[2:], index=key, variable_name="dataset")
+        .rename({"value": "rating"})
+        .drop_nulls("rating")
+    )
+    of_parts = whole.join(parts.rows, on="row", maintain_order="left").with_columns(
+        pl.format("{}/{}", "dataset", "part").alias("dataset")
+    )
+    return (
+        pl.concat([whole, of_parts.select(whole.columns)])
+        .with_columns(
+            pl.lit(None, pl.String).alias("difficulty"),
+            pl.lit(None, pl.String).alias("negatives"),
+            pl.lit(None, pl.Int8).alias("label"),
+        )
+        .select(*EVALUATED_COLUMNS)
+    )

@@ -1,0 +1,94 @@
+"""The terms of a build among which those that mean the same are looked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim import config
+from medsim.kernels.hashing import term_hashes
+from medsim.store import Store
+from medsim.terms import pack
+from medsim.workflow.builds.rederived import rederive
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Hashes, Ids
+    from medsim.workflow.builds.positives import Positives
+    from medsim.workflow.opened import Build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedTerms:
+    """The terms of a build, each once however its case is written.
+
+    Attributes:
+        terms: a row per term in order of text: term, component (equal for terms that positives
+            link), difficulty ("easy" where the nearest positive is, null where there is none),
+            n_words, is_linked (whether another term has the same component).
+    """
+
+    terms: pl.DataFrame
+
+    @property
+    def components(self) -> Ids:
+        """The component of each term: int32[n_terms]."""
+        return self.terms["component"].to_numpy()
+
+    @property
+    def hashes(self) -> Hashes:
+        """A hash of each term's content: uint64[n_terms]."""
+        packed = pack(self.terms["term"].to_list())
+        return np.asarray(term_hashes(packed.codes, packed.starts), np.uint64)
+
+
+def linked_terms(build: Build, threads: int) -> LinkedTerms:
+    """Return the terms that a build draws negatives from, with what positives link.
+
+    They are the terms of all positives, or with ``pool=terminology`` those of the terminology. Of
+    terms that are equal when case is ignored the first in order of text stands for all.
+
+    Raises:
+        InputError: the manifest lacks the options that this needs.
+    """
+    with Store(threads=threads) as store:
+        derived = rederive(build, store, threads)
+    positives, space = derived.positives, derived.space
+    in_pairs = pl.concat([positives.pairs["term1_id"], positives.pairs["term2_id"]])
+    drawn_from = in_pairs.unique().to_numpy() if space.pool is None else space.pool
+    terms = (
+        positives.terms.with_columns(pl.Series("component", space.components))
+        .filter(pl.col("term_id").is_in(pl.Series(drawn_from).implode()))
+        .unique("node_id", keep="first", maintain_order=True)
+        .join(_difficulties(positives), on="node_id", how="left", maintain_order="left")
+        .select(
+            "term",
+            "component",
+            "difficulty",
+            pl.col("term").map_elements(_n_words, pl.Int32).alias("n_words"),
+            (pl.len().over("component") > 1).alias("is_linked"),
+        )
+    )
+    return LinkedTerms(terms=terms)
+
+
+def _n_words(term: str) -> int:
+    return len(term.split())
+
+
+def _difficulties(positives: Positives) -> pl.DataFrame:
+    """Return the difficulty of the easiest positive of each node: node_id, difficulty."""
+    nodes = positives.terms.select("term_id", "node_id")
+    ends = [
+        positives.pairs.select(pl.col(side).alias("term_id"), "distance")
+        for side in ("term1_id", "term2_id")
+    ]
+    easy = pl.col("distance").min() <= config.EASY_DISTANCE
+    return (
+        pl.concat(ends)
+        .join(nodes, on="term_id")
+        .group_by("node_id")
+        .agg(pl.when(easy).then(pl.lit("easy")).otherwise(pl.lit("hard")).alias("difficulty"))
+    )

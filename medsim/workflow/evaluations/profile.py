@@ -1,0 +1,66 @@
+"""What the report of an evaluation shows: its tables, and what similarities look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.report.comparison import IS_PART, best_metrics
+from medsim.report.evaluation_page import EvaluationProfile
+from medsim.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
+from medsim.workflow.evaluations.pictures import pictures_of
+
+if TYPE_CHECKING:
+    from medsim.workflow.opened import Evaluation
+
+_WORST = 10  # terms whose nearest term is not linked, of an embedding
+
+
+def profile_of(evaluation: Evaluation) -> EvaluationProfile:
+    """Return what an evaluation's report shows."""
+    every, every_comparison = evaluation.results(), evaluation.comparisons()
+    results, comparisons = every.filter(~IS_PART), every_comparison.filter(~IS_PART)
+    pictures = pictures_of(evaluation, results, comparisons)
+    return EvaluationProfile(
+        results=results,
+        comparisons=comparisons,
+        coverage=evaluation.coverage().filter(~IS_PART),
+        parts=best_metrics(every.filter(IS_PART), every_comparison.filter(IS_PART), ("spearman",)),
+        distributions=pictures.distributions,
+        quartiles=pictures.quartiles,
+        curves=pictures.curves,
+        errors=pictures.errors,
+        separation=(
+            evaluation.separation()
+            if "separation.parquet" in evaluation.manifest.outputs
+            else pl.DataFrame(schema=SEPARATION_COLUMNS)
+        ),
+        retrieval=(
+            evaluation.retrieval()
+            if "retrieval.parquet" in evaluation.manifest.outputs
+            else pl.DataFrame(schema=RETRIEVAL_COLUMNS)
+        ),
+        retrieved=_retrieved(evaluation),
+    )
+
+
+def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
+    """Return a few terms whose nearest term is not linked to them, the nearest first."""
+    named = {"input": pl.String, "embedding": pl.String, "index": pl.String}
+    frames = [pl.DataFrame(schema={**named, **RETRIEVED_COLUMNS})]
+    for path in sorted(evaluation.manifest.outputs):
+        if not path.startswith("retrieval/"):
+            continue
+        of = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
+        wrong = (
+            evaluation.read(path, list(RETRIEVED_COLUMNS))
+            .filter(pl.col("nearest_linked").not_())
+            .drop_nulls("nearest_similarity")
+            .sort("nearest_similarity", "term", descending=[True, False])
+            .head(_WORST)
+        )
+        frames.append(
+            wrong.select(*(pl.lit(of.get(n), pl.String).alias(n) for n in named), pl.all())
+        )
+    return pl.concat(frames)

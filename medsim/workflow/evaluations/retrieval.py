@@ -1,0 +1,278 @@
+"""Retrieval: whether the nearest terms of a term, in an embedding, are those that mean the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.evaluation.retrieval import NOT_FOUND
+from medsim.lookup import CosineSearch, Neighbours
+from medsim.metrics.averages import points_of
+from medsim.metrics.workers import Workers
+from medsim.schema import RETRIEVED_COLUMNS
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
+    from medsim.progress import Stage
+    from medsim.workflow.embedded_terms import EmbeddedTerms
+    from medsim.workflow.evaluations.linked import LinkedTerms
+
+_DEEPEST = 10
+_LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100}  # nearest terms that an index is asked for
+_SAMPLE = 1000  # terms whose nearest of an approximate index are held against the exact ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """How terms are looked up.
+
+    Attributes:
+        index: of FAISS, see ``medsim.lookup.INDEXES``.
+        seed: of ties, and of the cells of an approximate index.
+        threads: how many search; they never change the result.
+    """
+
+    index: str
+    seed: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pool:
+    """The terms that have a vector.
+
+    Attributes:
+        terms: int64[n_points], rows of the build's terms, in order of text.
+        vectors: float32[n_points, n_dimensions].
+        components: int32[n_points], equal for linked terms.
+        hashes: uint64[n_points], of the terms' content.
+        queries: int32[n_queries], the points that are linked to another term, covered or not.
+        findable: bool[n_queries], whether one that it is linked to is a point as well.
+    """
+
+    terms: Rows
+    vectors: Vectors
+    components: Ids
+    hashes: Hashes
+    queries: Ids
+    findable: Flags
+
+    def search(self, lookup: Lookup, index: str) -> CosineSearch:
+        """Return what finds the nearest other points of a point."""
+        return CosineSearch(
+            self.vectors,
+            np.arange(len(self.terms), dtype=np.int32),
+            self.hashes,
+            index=index,
+            seed=lookup.seed,
+            threads=lookup.threads,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What was found for the queries.
+
+    Attributes:
+        neighbours: their nearest points.
+        ranks: int64[n_queries], of the most similar linked point, or ``NOT_FOUND``.
+        linked: int32[n_queries], that point, -1 where there is none.
+        similarities: float32[n_queries], to it, NaN where there is none.
+        recall: float32[n_queries], the share of the ten nearest that an approximate index found,
+            NaN where it was not looked at.
+    """
+
+    neighbours: Neighbours
+    ranks: Counts
+    linked: Ids
+    similarities: Singles
+    recall: Singles
+
+
+def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
+    """Return where it lies what an embedding finds for an input's linked terms."""
+    folder = f"retrieval/input={name}/embedding={embedding}/metric={metric}/index={index}"
+    return f"{folder}/data.parquet"
+
+
+def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Stage) -> pl.DataFrame:
+    """Return what an embedding finds for each term that is linked to another.
+
+    The rank of a term's most similar linked term is one more than the number of terms that are not
+    linked to it and at least as similar: ties count against the embedding. Of an approximate index
+    it is the most similar linked term, and its rank, among the 100 nearest terms that it gives.
+
+    Args:
+        linked: the terms of a build.
+        has: them, and maybe others, as an embedding has them.
+        lookup: how they are looked up.
+        stage: told how far the work is.
+
+    Returns:
+        ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
+    """
+    pool = _pool(linked, has, lookup.threads)
+    stage.total(len(pool.queries))
+    search = pool.search(lookup, lookup.index)
+    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[lookup.index], stage)
+    asked = pool.queries[pool.findable]
+    partners, similarities = search.most_similar_linked(asked, pool.components)
+    found = _Found(
+        neighbours=neighbours,
+        ranks=np.full(len(pool.queries), NOT_FOUND, np.int64),
+        linked=np.full(len(pool.queries), -1, np.int32),
+        similarities=np.full(len(pool.queries), np.nan, np.float32),
+        recall=np.full(len(pool.queries), np.nan, np.float32),
+    )
+    found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
+    if lookup.index == "flat":
+        _fill_ranks(search, pool, found, stage)
+    else:
+        _fill_approximate_ranks(pool, found)
+        _fill_recall(pool, found, lookup, stage)
+    return _frame(linked, pool, found)
+
+
+def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
+    rows = linked.terms.select("term").join(
+        has.terms.select("term", "covered").with_row_index("row"),
+        on="term",
+        how="left",
+        maintain_order="left",
+    )
+    terms = np.flatnonzero(rows["covered"].to_numpy())
+    _, components = np.unique(linked.components[terms], return_inverse=True)
+    queries = np.flatnonzero(linked.terms["is_linked"].to_numpy()[terms]).astype(np.int32)
+    return _Pool(
+        terms=terms,
+        vectors=points_of(
+            has.embedded,
+            rows["row"].to_numpy()[terms].astype(np.int32),
+            Workers(threads=threads),
+        ),
+        components=components.astype(np.int32),
+        hashes=linked.hashes[terms],
+        queries=queries,
+        findable=np.bincount(components)[components[queries]] > 1,
+    )
+
+
+def _nearest(
+    search: CosineSearch, pool: _Pool, queries: Ids, n_nearest: int, stage: Stage
+) -> Neighbours:
+    n_others = max(len(pool.terms) - 1, 0)
+    sizes = np.full(len(queries), min(n_nearest, n_others), np.int32)
+    return search.nearest(queries, sizes, stage.advance)
+
+
+def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, stage: Stage) -> None:
+    """Write the rank of each query's most similar linked point.
+
+    It is read off the neighbours where the last of them is less similar, since then all that are as
+    similar are among them. Elsewhere they are counted.
+
+    Args:
+        search: of the points, by a flat index.
+        pool: with the points.
+        found: with their neighbours; its ranks are filled.
+        stage: told how far the counting is.
+    """
+    starts = found.neighbours.starts
+    lowest = np.full(len(pool.queries), np.inf, np.float32)
+    some = np.diff(starts) > 0
+    lowest[some] = found.neighbours.similarities[starts[1:][some] - 1]
+    everything = np.diff(starts) == len(pool.terms) - 1
+    known = pool.findable & ((found.similarities > lowest) | everything)
+    found.ranks[known] = 1 + _n_nearer(pool, found)[known]
+    left = pool.findable & ~known
+    stage.total(int(np.count_nonzero(left)))
+    found.ranks[left] = 1 + search.count_as_similar(
+        pool.queries[left], found.similarities[left], pool.components, stage.advance
+    )
+
+
+def _fill_approximate_ranks(pool: _Pool, found: _Found) -> None:
+    """Write the rank of each query's first linked point among its neighbours, and which it is."""
+    same = np.flatnonzero(_are_linked(pool, found))
+    queries, first = np.unique(_rows(found)[same], return_index=True)
+    at = same[first]
+    found.linked[queries] = found.neighbours.ids[at]
+    found.similarities[queries] = found.neighbours.similarities[at]
+    found.ranks[queries] = 1 + _n_nearer(pool, found)[queries]
+
+
+def _n_nearer(pool: _Pool, found: _Found) -> Counts:
+    """Return how many neighbours are at least as similar as the linked point and not linked."""
+    row = _rows(found)
+    with np.errstate(invalid="ignore"):
+        nearer = found.neighbours.similarities >= found.similarities[row]
+    return np.bincount(row, nearer & ~_are_linked(pool, found), len(pool.queries)).astype(np.int64)
+
+
+def _rows(found: _Found) -> Rows:
+    """Return which query each neighbour is of: int64[n_neighbours]."""
+    return np.repeat(np.arange(len(found.ranks)), np.diff(found.neighbours.starts))
+
+
+def _are_linked(pool: _Pool, found: _Found) -> Flags:
+    """Return whether each neighbour is linked to its query: bool[n_neighbours]."""
+    own = pool.components[pool.queries][_rows(found)]
+    return np.asarray(pool.components[found.neighbours.ids] == own, np.bool_)
+
+
+def _fill_recall(pool: _Pool, found: _Found, lookup: Lookup, stage: Stage) -> None:
+    """Write for some queries how many of their ten nearest points an approximate index found."""
+    n_queries = len(pool.queries)
+    sample = np.unique(np.linspace(0, max(n_queries - 1, 0), min(n_queries, _SAMPLE)).astype(int))
+    exact = _nearest(pool.search(lookup, "flat"), pool, pool.queries[sample], _DEEPEST, stage)
+    given = found.neighbours
+    for at, query in enumerate(sample):
+        nearest = exact.ids[exact.starts[at] : exact.starts[at + 1]]
+        own = given.ids[given.starts[query] : given.starts[query + 1]][:_DEEPEST]
+        found.recall[query] = len(np.intersect1d(nearest, own)) / max(len(nearest), 1)
+
+
+def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
+    """Return what was found, and the linked terms that have no vector."""
+    names = linked.terms["term"]
+    first = np.full(len(pool.queries), -1, np.int64)
+    some = np.diff(found.neighbours.starts) > 0
+    at = found.neighbours.starts[:-1][some]
+    first[some] = found.neighbours.ids[at]
+    alike = np.full(len(pool.queries), np.nan, np.float32)
+    alike[some] = found.neighbours.similarities[at]
+    same = pool.components[first] == pool.components[pool.queries]
+    of_queries = pl.DataFrame(
+        {
+            "term": names[pool.terms[pool.queries]],
+            "covered": True,
+            "rank": found.ranks,
+            "linked_term": _named(names, pool, found.linked),
+            "linked_similarity": found.similarities,
+            "nearest_term": _named(names, pool, first),
+            "nearest_similarity": alike,
+            "nearest_linked": pl.Series(same).set(pl.Series(~some), None),
+            "recall": found.recall,
+        },
+        schema_overrides={"term": pl.String},
+    )
+    return (
+        linked.terms.filter("is_linked")
+        .join(of_queries, on="term", how="left", maintain_order="left")
+        .with_columns(
+            pl.col("covered").fill_null(value=False),
+            pl.when(pl.col("rank") != NOT_FOUND).then("rank").alias("rank"),
+            pl.col("linked_similarity", "nearest_similarity", "recall").fill_nan(None),
+        )
+        .select(*RETRIEVED_COLUMNS)
+        .cast(pl.Schema(RETRIEVED_COLUMNS))
+    )
+
+
+def _named(names: pl.Series, pool: _Pool, points: Rows) -> pl.Series:
+    """Return the terms of some points; null for -1."""
+    terms = pool.terms[points] if len(pool.terms) else np.zeros(len(points), np.int64)
+    return names[terms].set(pl.Series(points < 0), None)

@@ -1,0 +1,127 @@
+"""What an evaluation is made on: the pairs of its inputs, and of builds their terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import OptionError
+from medsim.ratings.words import read_words
+from medsim.report.comparison import IS_PART
+from medsim.workflow.evaluations.categories import Categories, categories_of
+from medsim.workflow.evaluations.inputs import EvaluationInput, read_inputs
+from medsim.workflow.evaluations.linked import LinkedTerms, linked_terms
+from medsim.workflow.evaluations.parts import Cutting
+from medsim.workflow.opened import Build
+
+if TYPE_CHECKING:
+    from medsim.progress import Progress
+    from medsim.workflow.evaluations.job import EvaluationConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An input, and what of it is looked at beside its pairs.
+
+    Attributes:
+        pairs: the input.
+        linked: the terms among which linked ones are looked for; None where that is not asked for.
+        categories: those that are to be kept apart; None where that is not asked for.
+    """
+
+    pairs: EvaluationInput
+    linked: LinkedTerms | None
+    categories: Categories | None
+
+    @property
+    def name(self) -> str:
+        """The name of the input."""
+        return self.pairs.name
+
+    def provenance(self) -> dict[str, object]:
+        """Return what the manifest says of the input, its categories included."""
+        if self.categories is None:
+            return self.pairs.provenance
+        return {**self.pairs.provenance, "categories": self.categories.provenance()}
+
+    def terms(self) -> pl.Series:
+        """Return the terms that need vectors, distinct, in any order."""
+        parts = [self.pairs.frame["term1"], self.pairs.frame["term2"]]
+        if self.linked is not None:
+            parts.append(self.linked.terms["term"])
+        if self.categories is not None:
+            parts.append(pl.Series(self.categories.terms(), dtype=pl.String))
+        return pl.concat([part.rename("term") for part in parts]).unique()
+
+
+def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]:
+    """Return what a config asks to evaluate on.
+
+    Raises:
+        InputError: an input is missing, unfinished or damaged.
+        OptionError: what is asked for needs a build, and there is none.
+    """
+    with progress.stage("read inputs") as stage:
+        words = None if config.words is None else read_words(config.words)
+        inputs = read_inputs(config.inputs, Cutting(words=words, bins=config.bins))
+        stage.found(", ".join(_counted(one) for one in inputs))
+    for one in inputs:
+        for warning in one.warnings:
+            progress.warn(warning)
+    if all(one.rated for one in inputs):
+        for what, asked in (("retrieval", config.retrieval), ("separation", config.separation)):
+            if asked:
+                raise OptionError(f"{what} needs a build among the inputs, not only rated files")
+    _check_cut(config, inputs)
+    return [
+        Subject(
+            pairs=one,
+            linked=_linked(one, config, progress),
+            categories=_categories(one, config, progress),
+        )
+        for one in inputs
+    ]
+
+
+def _counted(one: EvaluationInput) -> str:
+    whole = one.frame.filter(~IS_PART)
+    n_parts = one.frame.filter(IS_PART)["dataset"].n_unique()
+    return f"{one.name}: {whole.height:,} pairs{f', {n_parts} parts' if n_parts else ''}"
+
+
+def _check_cut(config: EvaluationConfig, inputs: list[EvaluationInput]) -> None:
+    """Raise OptionError if there is nothing that what is asked for could cut into parts."""
+    if config.words is not None and not any(one.rated for one in inputs):
+        raise OptionError("--words cuts rated files into parts, and there is none among the inputs")
+    counted = pl.col("dataset").str.contains("/count=", literal=True)
+    if config.bins and all(one.frame.filter(counted).is_empty() for one in inputs):
+        raise OptionError(
+            "--bins are of counts of words, and no pair has both of its words counted in one of "
+            "them; say by --words where the counts stand"
+        )
+
+
+def _linked(
+    one: EvaluationInput, config: EvaluationConfig, progress: Progress
+) -> LinkedTerms | None:
+    if not config.retrieval or one.rated:
+        return None
+    with progress.stage(f"link terms of {one.name}") as stage:
+        linked = linked_terms(Build(str(one.provenance["path"])), config.threads)
+        n_linked = int(linked.terms["is_linked"].sum())
+        stage.found(f"{n_linked:,} of {linked.terms.height:,} terms have a linked term")
+    return linked
+
+
+def _categories(
+    one: EvaluationInput, config: EvaluationConfig, progress: Progress
+) -> Categories | None:
+    if not config.separation or one.rated:
+        return None
+    with progress.stage(f"find categories of {one.name}") as stage:
+        build = Build(str(one.provenance["path"]))
+        found = categories_of(build, config.categories or None, config.threads)
+        stage.found(", ".join(f"{c.name}: {len(c.terms):,} terms" for c in found.categories))
+    return found

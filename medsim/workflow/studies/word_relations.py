@@ -1,0 +1,61 @@
+"""What builds know of single words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.store import Store
+from medsim.words.frequencies import normalised
+from medsim.words.tables import lines_of, read_text
+from medsim.words.terminology import names_of, relations
+from medsim.workflow.builds.rederived import rederive
+from medsim.workflow.opened import Build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.words.forms import Forms
+    from medsim.words.terminology import Relations
+
+
+def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:
+    """Return the words of a file, a word a line, or the single-word names of a build.
+
+    Args:
+        path: of the file, or the folder of the build.
+        forms: in which the words are returned.
+        threads: of the database.
+
+    Raises:
+        InputError: it cannot be read, or is empty.
+    """
+    if path.is_dir():
+        with Store(threads=threads) as store:
+            rederive(Build(path), store, threads)
+            return frozenset(names_of(store, forms)["word"])
+    words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
+    if not words:
+        raise InputError(f"{path} is empty; it needs a word a line")
+    return frozenset(map(forms.of, normalised(words)))
+
+
+def relations_in(folder: Path, forms: Forms, words: pl.DataFrame, threads: int) -> Relations:
+    """Return how the terminology of a build relates words.
+
+    Args:
+        folder: of the build.
+        forms: of the words.
+        words: word and word_id.
+        threads: of the database.
+
+    Raises:
+        InputError: the folder holds no finished build.
+    """
+    with Store(threads=threads) as store:
+        derived = rederive(Build(folder), store, threads)
+        component = pl.Series("component", derived.space.components)
+        components = derived.positives.terms.select("node_id", component).unique("node_id")
+        return relations(store, names_of(store, forms), words, components)
