@@ -52,7 +52,7 @@ def build(
     cache: VectorCache = None,
     corrections: Annotated[
         Path | None,
-        typer.Option(help="CSV of pairs judged otherwise, as medsim study score writes it."),
+        typer.Option(help="Table of pairs judged otherwise, as medsim study score writes it."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of random draws, ties and the order of rows.")] = 0,
     threads: Threads = None,

@@ -67,7 +67,10 @@ def sample(
 @study.command()
 def grade(
     pairs: Annotated[
-        Path, typer.Argument(metavar="PAIRS", help="CSV or TSV with the columns term1 and term2.")
+        Path,
+        typer.Argument(
+            metavar="PAIRS", help="CSV, TSV or Parquet with the columns term1 and term2."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the study to write.")],
     raters: Annotated[

@@ -10,9 +10,9 @@ import polars as pl
 from medsim.errors import InputError
 from medsim.manifest import Skipped
 from medsim.ratings.columns import RatedColumns
-from medsim.ratings.lines import read_content
 from medsim.ratings.places import find_places
 from medsim.ratings.rows import read_rows
+from medsim.tables.text import read_text
 from medsim.terms import lowered
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.ratings.layouts import Layout
-    from medsim.ratings.lines import Content
 
 OWN_COLUMNS = "columns as named"
 """What stands for the layout of a file whose columns the user named."""
@@ -72,9 +71,9 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         OptionError: the columns are not in the file.
     """
     columns = columns or RatedColumns()
-    content = read_content(path)
-    places = find_places(content, columns)
-    rows = read_rows(content, places)
+    text = read_text(path)
+    places = find_places(text, columns)
+    rows = read_rows(text, places)
     first = _first_of_repeats(rows.frame)
     frame = rows.frame.filter(first)
     counts = {
@@ -97,7 +96,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         range=(layout.low, layout.high) if layout else None,
         higher_is_similar=upward,
         skipped=skipped,
-        warnings=tuple(_warnings(content, frame, upward=upward)),
+        warnings=(*text.warnings, *_warnings(frame, upward=upward)),
     )
 
 
@@ -110,9 +109,7 @@ def _first_of_repeats(frame: pl.DataFrame) -> pl.Series:
     return frame.select(alike.is_first_distinct()).to_series()
 
 
-def _warnings(content: Content, frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
-    if content.encoding == "latin-1":
-        yield f"{content.path.name} is not UTF-8 and was read as latin-1"
+def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
     if not upward:
         yield "a higher rating means less similar in the file; ratings were turned round"
     if n_pairs := _n_contradictory(frame):

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from medsim.errors import OptionError, unknown_name
-
-SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
-"""What may stand between two columns, the one that is rarest in terms first."""
+from medsim.tables.lines import SEPARATORS
 
 DIRECTIONS = {"similar": True, "different": False}
 """What a higher rating can mean, and whether that is similarity."""
@@ -37,7 +35,8 @@ class RatedColumns:
             that recognises the file.
         term2: the column of second terms.
         ratings: the columns of ratings.
-        separator: the character between columns, one of ``SEPARATORS``; None lets the file tell.
+        separator: the character between columns, one of ``medsim.tables.lines.SEPARATORS``; None
+            lets the file tell.
         higher_is_similar: whether a higher rating means more similar; None takes what the layout
             says, and True where there is none.
     """

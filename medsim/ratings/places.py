@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from medsim.errors import InputError, OptionError, unknown_name
-from medsim.ratings.columns import HOW_TO_NAME, SEPARATORS, RatedColumns
+from medsim.ratings.columns import HOW_TO_NAME, RatedColumns
 from medsim.ratings.layouts import LAYOUTS
-from medsim.ratings.lines import cells_of_lines
 from medsim.ratings.properties import PAIR_PROPERTIES
 from medsim.ratings.values import is_missing, number_in
+from medsim.tables.lines import SEPARATORS, first_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.ratings.layouts import Layout
-    from medsim.ratings.lines import Content
+    from medsim.tables.text import Text
 
 _OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that say all
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -51,7 +51,7 @@ class Places:
     layout: Layout | None
 
 
-def find_places(content: Content, columns: RatedColumns) -> Places:
+def find_places(text: Text, columns: RatedColumns) -> Places:
     """Return where terms and ratings stand: as the user says, else as a layout does.
 
     Raises:
@@ -59,7 +59,7 @@ def find_places(content: Content, columns: RatedColumns) -> Places:
         OptionError: the file has no such column, or two of that name.
     """
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
-    first = _first_lines(content, separators)
+    first = first_lines(text, separators)
     widest = max(first.values(), key=len)
     if not columns.named() and any(set(_OWN.named()) <= set(cells) for cells in first.values()):
         columns = replace(columns, term1="term1", term2="term2", ratings=("rating",))
@@ -67,9 +67,9 @@ def find_places(content: Content, columns: RatedColumns) -> Places:
     if names:
         for separator, cells in first.items():
             if all(_matches(name, cells) for name in names):
-                return _named(content.path, separator, cells, columns)
+                return _named(text.path, separator, cells, columns)
         missing = next(name for name in names if not _matches(name, widest))
-        raise OptionError(f"{content.path}: {_no_column(missing, widest)}")
+        raise OptionError(f"{text.path}: {_no_column(missing, widest)}")
     fitting = [
         (len(layout.header), separator, layout)
         for separator, cells in first.items()
@@ -77,23 +77,9 @@ def find_places(content: Content, columns: RatedColumns) -> Places:
         if _fits(layout, separator, cells)
     ]
     if not fitting:
-        raise InputError(f"{content.path} is in no known layout: {_description(widest)}")
+        raise InputError(f"{text.path} is in no known layout: {_description(widest)}")
     _, separator, layout = max(fitting, key=lambda found: found[0])
     return _as_laid_out(layout, separator, first[separator])
-
-
-def _first_lines(content: Content, separators: list[str]) -> dict[str, list[str]]:
-    """Return the cells of the first line by separator, for those that fit its quotes."""
-    first: dict[str, list[str]] = {}
-    failures: list[InputError] = []
-    for separator in separators:
-        try:
-            _, first[separator] = next(cells_of_lines(content, separator), (0, []))
-        except InputError as error:
-            failures.append(error)
-    if not any(first.values()):
-        raise failures[-1] if failures else InputError(f"{content.path} is empty")
-    return first
 
 
 def _plain(name: str) -> str:

@@ -9,15 +9,15 @@ import polars as pl
 
 from medsim.errors import InputError
 from medsim.ratings.columns import HOW_TO_NAME
-from medsim.ratings.lines import cells_of_lines
 from medsim.ratings.properties import property_in
 from medsim.ratings.values import is_missing, number_in
+from medsim.tables.lines import cells_of_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.ratings.lines import Content
     from medsim.ratings.places import Places
+    from medsim.tables.text import Text
 
 _LONGEST_SHOWN = 80
 
@@ -40,15 +40,15 @@ class Rows:
     n_without_term: int
 
 
-def read_rows(content: Content, places: Places) -> Rows:
+def read_rows(text: Text, places: Places) -> Rows:
     """Return the pairs of those lines that have two terms and all ratings.
 
     Raises:
         InputError: a line has more or fewer cells than the first, a rating that is no number or is
             outside the scale, or a property that is none; or there is no line but the header.
     """
-    path = content.path
-    lines = cells_of_lines(content, places.separator)
+    path = text.path
+    lines = cells_of_lines(text, places.separator)
     if places.has_header:
         next(lines)
     rows: list[tuple[str | float, ...]] = []

@@ -10,11 +10,12 @@ import polars as pl
 
 from medsim.errors import InputError
 from medsim.schema import ANSWER_COLUMNS
-from medsim.studies.content import read_text, shown
+from medsim.studies.content import shown
 from medsim.studies.csv_sheets import read_csv
 from medsim.studies.jsonl import read_jsonl
 from medsim.studies.label_studio import read_label_studio
 from medsim.studies.returned import StudyIdentity
+from medsim.tables.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -134,13 +135,13 @@ def _checked(path: Path, entries: dict[str, _Shown], study: StudyIdentity) -> li
 
 def _read(path: Path, study: StudyIdentity) -> Iterator[Given]:
     """Yield the answers in a file; what it begins with tells its format."""
-    text = read_text(path)
-    begin = text.lstrip()[:1]
+    text = read_text(path, guess=False)
+    begin = text.content.lstrip()[:1]
     if begin == "{":
-        return read_jsonl(path, text, study)
+        return read_jsonl(path, text.content, study)
     if begin == "[":
-        return read_label_studio(path, text, study)
-    return read_csv(path, text, study)
+        return read_label_studio(path, text.content, study)
+    return read_csv(text, study)
 
 
 def _check_entry(given: Given, entries: dict[str, _Shown]) -> None:

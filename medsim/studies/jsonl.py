@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.errors import InputError
 from medsim.studies import FORMAT, GRADED, Scale, Sheet
-from medsim.studies.content import checked_lines, parsed_json, shown
+from medsim.studies.content import parsed_json, shown
 from medsim.studies.returned import Given, StudyIdentity, answered, check_study, value_of
+from medsim.tables.lines import checked_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.errors import InputError, OptionError, unknown_name
+from medsim.tables.named import read_table
 from medsim.terms import lowered
-from medsim.words.tables import read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,14 +38,14 @@ def read_frequencies(path: Path, word_class: str | None) -> pl.DataFrame:
         InputError: the file cannot be read, or a cell of it is not what it should be.
         OptionError: the class is not in the file, or must be named.
     """
-    cells = read_table(path, ("word", "class", "count"), ("lemma", "topics"))
-    frame = cells.frame
+    table = read_table(path, ("word", "class", "count"), ("lemma", "topics"))
+    frame = table.frame
     if frame.is_empty():
         raise InputError(f"{path} has a header and no word")
-    cells.refuse(frame["word"] == "", "word", "is empty")
-    cells.refuse(frame["class"] == "", "class", "is empty")
+    table.refuse(frame["word"] == "", "word", "is empty")
+    table.refuse(frame["class"] == "", "class", "is empty")
     counts = frame["count"].str.contains(_NUMBER)
-    cells.refuse(~counts, "count", "is no whole number such as 120")
+    table.refuse(~counts, "count", "is no whole number such as 120")
     chosen = _class_of(path, frame["class"].unique().sort().to_list(), word_class)
     empty = pl.lit(None, pl.String)
     lemma = pl.col("lemma").replace("", None) if "lemma" in frame.columns else empty

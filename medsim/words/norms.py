@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.tables.named import read_table
 from medsim.words.frequencies import normalised
-from medsim.words.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from medsim.tables.named import Table
     from medsim.words.forms import Forms
-    from medsim.words.tables import Cells
 
 _STRENGTHS = {"fsg": "FSG", "strength": "strength"}
 
@@ -82,23 +82,23 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
 
 
 def _of_file(path: Path) -> pl.DataFrame:
-    cells = read_table(path, ("cue", "target"), tuple(_STRENGTHS))
-    column = next((name for name in _STRENGTHS if name in cells.frame.columns), None)
-    strengths = [None] * cells.frame.height if column is None else _numbers(cells, column)
+    table = read_table(path, ("cue", "target"), tuple(_STRENGTHS))
+    column = next((name for name in _STRENGTHS if name in table.frame.columns), None)
+    strengths = [None] * table.frame.height if column is None else _numbers(table, column)
     return pl.DataFrame(
         {
-            "cue": normalised(cells.frame["cue"].to_list()),
-            "target": normalised(cells.frame["target"].to_list()),
+            "cue": normalised(table.frame["cue"].to_list()),
+            "target": normalised(table.frame["target"].to_list()),
             "strength": strengths,
-            "name": [None if column is None else _STRENGTHS[column]] * cells.frame.height,
+            "name": [None if column is None else _STRENGTHS[column]] * table.frame.height,
         },
         schema={"cue": pl.String, "target": pl.String, "strength": pl.Float64, "name": pl.String},
     )
 
 
-def _numbers(cells: Cells, column: str) -> list[float | None]:
+def _numbers(table: Table, column: str) -> list[float | None]:
     """Return the strengths of a file, which must be numbers where they are not empty."""
-    values = cells.frame[column].replace("", None).cast(pl.Float64, strict=False)
-    wrong = (values.is_null() & (cells.frame[column] != "")) | ~values.fill_null(0).is_finite()
-    cells.refuse(wrong, column, "is no number such as 0.42")
+    values = table.frame[column].replace("", None).cast(pl.Float64, strict=False)
+    wrong = (values.is_null() & (table.frame[column] != "")) | ~values.fill_null(0).is_finite()
+    table.refuse(wrong, column, "is no number such as 0.42")
     return values.to_list()

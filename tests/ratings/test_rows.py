@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from medsim.errors import InputError, OptionError
 from medsim.manifest import Skipped
-from medsim.ratings import RatedPairs, lines, read_rated
+from medsim.ratings import RatedPairs, read_rated
 from medsim.ratings.columns import parse_columns
+from medsim.tables import lines, text
 
 OWN = parse_columns("term1=a,term2=b,rating=r")
 REPEATED = "the pair stands there already, with the same ratings"
@@ -131,11 +132,10 @@ def test_quotes_that_do_not_match_are_refused_with_their_line(tmp_path, line):
         (b"\xef\xbb\xbf", "is empty"),
         (b" \r\n\r\n", "is empty"),
         (b'""\n""\n', "is empty"),
-        (b"\x80\x04\x95\x00", "is no text: byte 2 is 0x04"),
+        (b"a\n\x80\x04\x95\x00", r"is no text: line 2 has the character '\\x04'"),
         (pickle.dumps(["a", "b"], protocol=2), "is no text"),
         (pickle.dumps(["a", "b"], protocol=0), "is in no known layout"),
-        (b"PK\x03\x04zip", "is no text: byte 3 is 0x03"),
-        ("a,b\n".encode("utf-16"), "is in UTF-16; save it as UTF-8"),
+        (b"PK\x03\x04zip", "is a workbook or a zip; save the sheet as CSV"),
         (b"\n <!DOCTYPE html><html>", "is a web page"),
         (b"\xef\xbb\xbf<HTML lang='en'>", "is a web page"),
         (b"{}", "is in no known layout"),
@@ -157,14 +157,14 @@ def test_a_path_that_is_no_file_is_refused(tmp_path):
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "LARGEST_FILE", 1 << 20)
+    monkeypatch.setattr(text, "LARGEST_FILE", 1 << 20)
     with pytest.raises(InputError, match="larger than 1 MiB"):
         read(tmp_path, b"a,b,r\n" + b"x" * (1 << 20))
 
 
 def test_a_file_as_large_as_allowed_is_read(tmp_path, monkeypatch):
     content = "a,b,r\nx,y,1\n"
-    monkeypatch.setattr(lines, "LARGEST_FILE", len(content))
+    monkeypatch.setattr(text, "LARGEST_FILE", len(content))
 
     assert read(tmp_path, content).pairs.height == 1
 
@@ -208,11 +208,11 @@ cells = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
     st.sampled_from(["\n", "\r", "\r\n"]),
 )
 def test_whatever_is_written_as_csv_is_read_back(tmp_path_factory, rows, separator, end):
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=csv.QUOTE_ALL)
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, delimiter=separator, lineterminator=end, quoting=csv.QUOTE_ALL)
     writer.writerows([("a", "b", "r"), *rows])
 
-    rated = read(tmp_path_factory.getbasetemp(), text.getvalue())
+    rated = read(tmp_path_factory.getbasetemp(), file.getvalue())
 
     assert rated.pairs.rows() == rows
 

@@ -12,11 +12,12 @@ from fixtures.studies import PAIRS, STUDY_ID, assignment_of, entry_id, sheet
 
 from medsim.errors import InputError
 from medsim.schema import ANSWER_COLUMNS
-from medsim.studies import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet, content
+from medsim.studies import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
 from medsim.studies.answers import Answers, StudyIdentity, read_answers
 from medsim.studies.csv_sheets import written_csv
 from medsim.studies.jsonl import written_jsonl
 from medsim.studies.label_studio import annotated_tasks
+from medsim.tables import text
 
 STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
 SHEETS = [sheet(annotator=name) for name in ("cy", "ada", "ben")]
@@ -201,10 +202,10 @@ def test_a_file_without_answers_is_refused(tmp_path):
         (b"PK\x03\x04\x14\x00", "is a workbook or a zip; save the sheet as CSV in UTF-8"),
         (b"\x89PNG\r\n\x1a\n\x00", "is not in UTF-8: byte 1 is 0x89; save it as UTF-8"),
         ("entry,left\nMénière".encode("latin-1"), "is not in UTF-8: byte 13 is 0xe9; save it as U"),
-        ("entry,left\nM\xe9".encode("utf-16") + b"\x00", "is not in UTF-8: byte 29 is 0x00"),
-        (b"entry,left\nx\x00y", "is no text: line 2 has a NUL character"),
-        ("entry,left".encode("utf-16-le"), "is no text: line 1 has a NUL character"),
-        (b"<html><body>Sign in</body></html>", ": line 1 has 0 columns 'entry', and must have one"),
+        ("entry,left\nM\xe9".encode("utf-16") + b"\x00", "is not in UTF-16: byte 29 is 0x00; save"),
+        (b"entry,left\nx\x00y", r"is no text: line 2 has the character '\x00'"),
+        ("entry,left".encode("utf-16-le"), r"is no text: line 1 has the character '\x00'"),
+        (b"<html><body>Sign in</body></html>", "is a web page; save the file that it shows"),
         (b"{}", "has no end line: it is cut short, or no export of the page"),
         (b'{"a":' * 100_000, "has no end line"),
         (b"[" * 100_000, "is JSON nested too deeply"),
@@ -214,7 +215,7 @@ def test_a_file_without_answers_is_refused(tmp_path):
 def test_a_file_that_holds_no_answers_is_refused_in_one_line(tmp_path, data, message):
     path = put(tmp_path, "file", data)
 
-    assert refused(path).startswith(f"{path}{'' if message.startswith(':') else ' '}{message}")
+    assert refused(path).startswith(f"{path} {message}")
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
@@ -236,9 +237,9 @@ def test_a_folder_must_hold_files_of_answers(tmp_path):
 
 def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
     path = put_jsonl(tmp_path, "ada.jsonl", ADA, SAME)
-    monkeypatch.setattr(content, "LARGEST_FILE", path.stat().st_size - 1)
+    monkeypatch.setattr(text, "LARGEST_FILE", path.stat().st_size - 1)
 
-    assert refused(path) == f"{path} is larger than 0 MiB, too large for answers"
+    assert refused(path) == f"{path} is larger than 0 MiB, more than is read"
 
 
 def test_no_files_are_no_answers():

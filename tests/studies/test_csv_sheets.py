@@ -17,6 +17,7 @@ from medsim.errors import InputError
 from medsim.studies import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Entry, Scale
 from medsim.studies.csv_sheets import _as_text, _from_text, read_csv, written_csv
 from medsim.studies.returned import Given, StudyIdentity
+from medsim.tables.text import Text
 
 PATH = Path("sheet.csv")
 IDS = [entry_id("ada", position) for position in (1, 2, 3)]
@@ -42,7 +43,8 @@ TERMS = st.text(
 
 
 def read(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
-    return list(read_csv(PATH, text, StudyIdentity(study_id=STUDY_ID, scale=scale)))
+    study = StudyIdentity(study_id=STUDY_ID, scale=scale)
+    return list(read_csv(Text(path=PATH, content=text), study))
 
 
 def cells_of(text: str) -> list[list[str]]:
@@ -194,10 +196,16 @@ def test_empty_cells_at_the_end_of_a_row_may_be_missing():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("entry,left,answer\n", "sheet.csv: line 1 has 0 columns 'right', and must have one each"),
-        ("entry,left,right,answer,Answer\n", "sheet.csv: line 1 has 2 columns 'answer', and must"),
-        ("hello\n", "sheet.csv: line 1 has 0 columns 'entry', and must have one each of entry, "),
-        (",,,\n", "sheet.csv: line 1 has 0 columns 'entry'"),
+        (
+            "entry,left,answer\n",
+            "sheet.csv has no column 'right'; it needs entry, left, right, answer",
+        ),
+        ("entry,left,right,answer,Answer\n", "sheet.csv has two columns 'answer'"),
+        (
+            "hel\x1blo\n",
+            "sheet.csv has no column 'entry'; it needs entry, left, right, answer and has ",
+        ),
+        (",,,\n", "sheet.csv has no column 'entry'"),
         ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
         (
             "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
@@ -205,7 +213,10 @@ def test_empty_cells_at_the_end_of_a_row_may_be_missing():
         ),
         ('entry,left,right,answer\nx,"a"b,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
         ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
-        (f"entry,left,right,answer\n{'x' * 200_000}", "sheet.csv: line 2 has more than 131,072 ch"),
+        (
+            f"entry,left,right,answer\n{'x' * 1_200_000}",
+            "sheet.csv: line 2 has more than 1,048,576",
+        ),
         (
             'entry,left,right,answer\nx,"' + "long\n" * 40_000,
             "sheet.csv: line 2 cannot be cut into cells (field larger than field limit",

@@ -143,7 +143,7 @@ def test_a_text_with_other_line_ends_was_edited():
         ([HEAD, "{]"], "ada.jsonl: line 2 is no JSON"),
         ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is JSON nested too deeply"),
         ([HEAD, "9" * 5_000], "ada.jsonl: line 2 has a number with too many digits"),
-        ([HEAD, "x" * 200_000], "ada.jsonl: line 2 has more than 131,072 characters"),
+        ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
         ([HEAD, "7"], "ada.jsonl: line 2 is no answer to an entry"),
         ([HEAD, {"entry": 7, "answer": "same"}], "ada.jsonl: line 2 is no answer to an entry"),
         (

@@ -79,14 +79,14 @@ def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("one,two\na,b\n", "no columns term1 and term2"),
+        ("one,two\na,b\n", "no column 'term1'; it needs term1, term2 and has 'one, two'"),
         ("term1,term2\n", "has no pairs"),
-        ("term1,term2\na,b\nB,A\n", "lines 2 and 3 have the same pair"),
-        ("term1,term2\na,\n", "line 2: a term is empty"),
+        ("term1,term2\na,b\nB,A\n", "line 2 and line 3 have the same pair"),
+        ("term1,term2\na,\n", "line 2: term2 '' is empty"),
         ("term1,term2\na,A\n", "line 2: both terms are 'a'"),
-        ("term1,term2\na,b,c\n", "line 2 has 3 cells, not 2"),
+        ("term1,term2\na,b,c\n", "line 2 has 3 cells, and the first 2"),
         ("term1,term2,group\na,b,1\n", "'group' has a name that medsim gives"),
-        ("term1,term2,x,x\na,b,1,2\n", "column 4 has no name, or that of another"),
+        ("term1,term2,x,x\na,b,1,2\n", "has two columns 'x'"),
     ],
 )
 def test_a_wrong_file_of_pairs_is_refused(tmp_path: Path, text: str, says: str) -> None:

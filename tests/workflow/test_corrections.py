@@ -114,11 +114,14 @@ def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Pa
     ("text", "says"),
     [
         ("term1,term2\na,b\n", "no column 'judged'"),
-        (COLUMNS + "a,b,maybe\n", "line 2: judged is 'maybe', neither same nor not_same"),
-        (COLUMNS + "a,b,same\nB,A,not_same\n", "lines 2 and 3 contradict each other on 'B' and"),
+        (COLUMNS + "a,b,maybe\n", "line 2: judged 'maybe' is neither same nor not_same"),
+        (
+            COLUMNS + "a,b,same\nB,A,not_same\n",
+            "line 2 and line 3 contradict each other on 'B' and",
+        ),
         (COLUMNS + "a,A,same\n", "line 2: both terms are 'a'"),
-        (COLUMNS + "a,,same\n", "line 2: a term is empty"),
-        (COLUMNS + "a,b\n", "line 2 has 2 cells, not 3"),
+        (COLUMNS + "a,,same\n", "line 2: term2 '' is empty"),
+        (COLUMNS + "a,b\n", "line 2 has 2 cells, and the first 3"),
         (COLUMNS + '"a,b,same\n', "cannot be cut"),
         ("", "is empty"),
     ],

@@ -191,7 +191,10 @@ def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("model,ner\na,1\nb,good\nc,2\n", "column 'ner' has numbers, and 'good' in line 3"),
+        (
+            "model,ner\na,1\nb,good\nc,2\n",
+            "line 3: ner 'good' is no number such as 0.85, as others",
+        ),
         ("model,ner\na,1\nb,2,3\n", "line 3 has 3 cells, and the first 2"),
         ("model,ner\na,1\na,2\nb,3\n", "has model 'a' twice"),
         ("model,ner\na,1\n,2\nb,3\n", "row 2 has no model"),

@@ -9,43 +9,45 @@ import polars as pl
 from medsim.config import Correction
 from medsim.errors import InputError
 from medsim.manifest import Skipped
-from medsim.ratings.lines import cells_of_lines, read_content
+from medsim.tables.named import read_table
 from medsim.terms import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from medsim.ratings.lines import Content
-
 MOST_CORRECTIONS = 20_000
 """The most corrections of a build, whose manifest and files bear them all."""
 
-_COLUMNS = ("term1", "term2", "judged")
 _JUDGED = {"same": True, "not_same": False}
 
 
 def read_corrections(path: Path) -> tuple[Correction, ...]:
-    """Return the corrections of a CSV file, each pair once, in order of text.
+    """Return the corrections of a table, each pair once, in order of text.
 
     Its columns are term1, term2 and judged, which is "same" or "not_same"; others are ignored.
-    ``medsim study score`` writes such a file.
+    ``medsim study score`` writes such a file, as CSV.
 
     Raises:
         InputError: the file cannot be read, lacks a column, or contradicts itself; the message
             names the line.
     """
-    content = read_content(path)
-    found: dict[tuple[str, ...], tuple[int, Correction]] = {}
-    for line, one in _rows(content):
-        key = tuple(sorted(lowered((one.term1, one.term2))))
+    table = read_table(path, ("term1", "term2", "judged"))
+    for side in ("term1", "term2"):
+        table.refuse(table.frame[side] == "", side, "is empty")
+    judged = table.frame["judged"]
+    table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
+    found: dict[tuple[str, ...], tuple[str, Correction]] = {}
+    for place, (term1, term2, answer) in table.rows():
+        key = tuple(sorted(lowered((term1, term2))))
         if key[0] == key[1]:
-            raise InputError(f"{path}: line {line}: both terms are {one.term1!r}")
-        known_line, known = found.setdefault(key, (line, one))
+            raise InputError(f"{path}: {place}: both terms are {term1!r}")
+        one = Correction(term1=term1, term2=term2, same=_JUDGED[answer])
+        known_place, known = found.setdefault(key, (place, one))
         if known.same != one.same:
             raise InputError(
-                f"{path}: lines {known_line} and {line} contradict each other on "
-                f"{one.term1!r} and {one.term2!r}"
+                f"{path}: {known_place} and {place} contradict each other on {term1!r} and "
+                f"{term2!r}"
             )
     if len(found) > MOST_CORRECTIONS:
         raise InputError(
@@ -133,28 +135,3 @@ def effects(n_rejected: int, n_unmatched: int) -> Iterator[Skipped]:
         yield Skipped(reason="a positive judged not to mean the same", n_rows=n_rejected)
     if n_unmatched:
         yield Skipped(reason="a correction of a term that no name bears", n_rows=n_unmatched)
-
-
-def _rows(content: Content) -> Iterator[tuple[int, Correction]]:
-    """Yield the line and the correction of each row."""
-    path = content.path
-    lines = cells_of_lines(content, ",")
-    _, header = next(lines, (0, []))
-    missing = [name for name in _COLUMNS if header.count(name) != 1]
-    if missing:
-        raise InputError(
-            f"{path} has no column {missing[0]!r}, or several; a file of corrections has "
-            f"{', '.join(_COLUMNS)}, with commas between them"
-        )
-    places = [header.index(name) for name in _COLUMNS]
-    for line, cells in lines:
-        if len(cells) != len(header):
-            raise InputError(f"{path}: line {line} has {len(cells)} cells, not {len(header)}")
-        term1, term2, judged = (cells[place] for place in places)
-        if judged not in _JUDGED:
-            raise InputError(
-                f"{path}: line {line}: judged is {judged[:40]!r}, neither same nor not_same"
-            )
-        if not (term1 and term2):
-            raise InputError(f"{path}: line {line}: a term is empty")
-        yield line, Correction(term1=term1, term2=term2, same=_JUDGED[judged])

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.errors import InputError
-from medsim.ratings.columns import SEPARATORS
-from medsim.ratings.lines import cells_of_lines, read_content
 from medsim.ratings.values import is_missing, number_in
+from medsim.tables.named import is_parquet, read_parquet, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from medsim.progress import Progress
+    from medsim.tables.named import Table
 
 SCORE_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "set": pl.String,
@@ -27,8 +25,6 @@ SCORE_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 
 MODEL = "model"
 """The name of the column of models; a table without it has them in its first column of text."""
-
-_LONGEST_SHOWN = 40
 
 
 def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> pl.DataFrame:
@@ -48,14 +44,14 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
     if isinstance(table, pl.DataFrame):
         return _scores("the table", table, progress)
     path = Path(table)
-    if path.suffix.lower() != ".parquet":
-        return _scores(str(path), _text_table(path), progress)
-    try:
-        frame = pl.read_parquet(path, hive_partitioning=False, glob=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise InputError(f"{path} cannot be read ({said[0]})") from error
-    return _scores(str(path), frame, progress)
+    if is_parquet(path):
+        return _scores(str(path), read_parquet(path), progress)
+    text = read_table(path, known=None)
+    for warning in text.warnings:
+        progress.warn(warning)
+    models = _models_of_text(text.frame)
+    columns = [one if one.name == models else _column(text, one) for one in text.frame]
+    return _scores(str(path), pl.DataFrame(columns), progress)
 
 
 def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame:
@@ -106,55 +102,29 @@ def _check_models(where: str, models: pl.Series) -> None:
         raise InputError(f"{where} has model {twice!r} twice; each must have one row")
 
 
-def _text_table(path: Path) -> pl.DataFrame:
-    """Return the table of a text file: numbers where a column has them, else text."""
-    content = read_content(path)
-    first = content.data.decode(content.encoding).lstrip().splitlines()[0]
-    separator = max(SEPARATORS.values(), key=first.count)
-    (_, header), *lines = cells_of_lines(content, separator)
-    for number, cells in lines:
-        if len(cells) != len(header):
-            raise InputError(
-                f"{path}: line {number} has {len(cells)} cells, and the first {len(header)}"
-            )
-    names = [name or f"column{at}" for at, name in enumerate(header, start=1)]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{path} has two columns {name!r}; each needs a name of its own")
-    columns = {name: [cells[at] for _, cells in lines] for at, name in enumerate(names)}
-    models = _models_of_text(columns)
-    numbers = [number for number, _ in lines]
-    return pl.DataFrame(
-        [
-            pl.Series(name, cells, pl.String)
-            if name == models
-            else _column(f"{path}: column {name!r}", name, cells, numbers)
-            for name, cells in columns.items()
-        ]
-    )
-
-
-def _models_of_text(columns: dict[str, list[str]]) -> str | None:
+def _models_of_text(frame: pl.DataFrame) -> str | None:
     """Return which column has the models: that of the name, or the first with any text."""
-    for name in columns:
+    for name in frame.columns:
         if name.lower() == MODEL:
             return name
-    for name, cells in columns.items():
-        if any(not is_missing(cell) and number_in(cell) is None for cell in cells):
-            return name
+    for column in frame:
+        if any(not is_missing(cell) and number_in(cell) is None for cell in column):
+            return column.name
     return None
 
 
-def _column(where: str, name: str, cells: Sequence[str], numbers: Sequence[int]) -> pl.Series:
-    """Return a column as numbers, or as text where none of it is a number."""
+def _column(table: Table, cells: pl.Series) -> pl.Series:
+    """Return a column as numbers where there are any, else as text."""
     values = [None if is_missing(cell) else number_in(cell) for cell in cells]
-    wrong = [at for at, v in enumerate(values) if v is None and not is_missing(cells[at])]
-    if not wrong:
-        return pl.Series(name, values, pl.Float64)
-    if all(value is None for value in values):
-        return pl.Series(name, cells, pl.String)
-    at = wrong[0]
-    raise InputError(
-        f"{where} has numbers, and {cells[at][:_LONGEST_SHOWN]!r} in line {numbers[at]}; write a "
-        "number such as 0.85, or nothing where there is no score"
+    wrong = [
+        value is None and not is_missing(cell) for value, cell in zip(values, cells, strict=True)
+    ]
+    if any(wrong) and all(value is None for value in values):
+        return cells
+    table.refuse(
+        pl.Series(wrong, dtype=pl.Boolean),
+        cells.name,
+        "is no number such as 0.85, as others of the column are; where there is no score, write "
+        "nothing",
     )
+    return pl.Series(cells.name, values, pl.Float64)

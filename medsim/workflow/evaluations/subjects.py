@@ -67,6 +67,8 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
         words = None if config.words is None else read_words(config.words)
         inputs = read_inputs(config.inputs, Cutting(words=words, bins=config.bins))
         stage.found(", ".join(_counted(one) for one in inputs))
+    for warning in words.warnings if words else ():
+        progress.warn(warning)
     for one in inputs:
         for warning in one.warnings:
             progress.warn(warning)

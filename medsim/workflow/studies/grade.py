@@ -124,7 +124,7 @@ def grade_study(  # noqa: PLR0913 — an argument an option
     )
     told = instructions_of(GRADED, instructions)
     with progress.stage("share pairs out") as stage:
-        frame = read_pairs(path)
+        frame = read_pairs(path, progress)
         sharing.check(frame.height)
         items = _items(frame, sharing)
         assignment = _assignment(items, sharing)

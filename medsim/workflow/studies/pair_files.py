@@ -4,66 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from medsim.errors import InputError
-from medsim.ratings.lines import cells_of_lines, read_content
+from medsim.progress import Progress
 from medsim.schema import GRADED_ITEM_COLUMNS, RATED_COLUMNS
+from medsim.tables.named import read_table
 from medsim.terms import lowered
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.ratings.lines import Content
+    import polars as pl
 
 _SIDES = ("term1", "term2")
 _TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))
+_LONGEST_SHOWN = 40
 
 
-def read_pairs(path: Path) -> pl.DataFrame:
-    """Return the pairs of a CSV or TSV file: term1, term2, and its other columns as text.
+def read_pairs(path: Path, progress: Progress | None = None) -> pl.DataFrame:
+    """Return the pairs of a table: term1, term2, and its other columns as text.
+
+    Args:
+        path: of a CSV, TSV or Parquet file.
+        progress: warned where the file's encoding is in doubt; silent by default.
 
     Raises:
         InputError: the file cannot be read, lacks a column or has one whose name medsim gives, or
             a pair has one term alone or stands twice; the message names the line.
     """
-    content = read_content(path)
-    separator, header = _header(content)
-    rows: list[list[str]] = []
-    seen: dict[tuple[str, ...], int] = {}
-    sides = [header.index(side) for side in _SIDES]
-    for line, cells in cells_of_lines(content, separator):
-        if not seen and not rows and cells == header:
-            continue
-        if len(cells) != len(header):
-            raise InputError(f"{path}: line {line} has {len(cells)} cells, not {len(header)}")
-        pair = tuple(sorted(lowered([cells[side] for side in sides])))
-        if not all(pair):
-            raise InputError(f"{path}: line {line}: a term is empty")
-        if pair[0] == pair[1]:
-            raise InputError(f"{path}: line {line}: both terms are {cells[sides[0]][:40]!r}")
-        if (known := seen.setdefault(pair, line)) != line:
-            raise InputError(f"{path}: lines {known} and {line} have the same pair")
-        rows.append(cells)
-    if not rows:
-        raise InputError(f"{path} has no pairs")
-    frame = pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
-    return frame.select(*_SIDES, pl.exclude(_SIDES))
-
-
-def _header(content: Content) -> tuple[str, list[str]]:
-    """Return the separator of a file and the names of its columns."""
-    path = content.path
-    names: list[str] = []
-    for separator in (",", "\t", ";"):
-        _, names = next(cells_of_lines(content, separator), (0, []))
-        if set(_SIDES) <= set(names):
-            break
-    else:
-        raise InputError(f"{path} has no columns term1 and term2 in its first line")
-    for at, name in enumerate(names):
-        if not name or name in names[:at]:
-            raise InputError(f"{path}: column {at + 1} has no name, or that of another")
+    table = read_table(path, _SIDES, known=None)
+    for warning in table.warnings:
+        (progress or Progress()).warn(warning)
+    for name in table.frame.columns:
         if name in _TAKEN:
             raise InputError(f"{path}: the column {name!r} has a name that medsim gives; rename it")
-    return separator, names
+    if table.frame.is_empty():
+        raise InputError(f"{path} has no pairs")
+    for side in _SIDES:
+        table.refuse(table.frame[side] == "", side, "is empty")
+    seen: dict[tuple[str, ...], str] = {}
+    for place, (term1, term2, *_) in table.rows():
+        pair = tuple(sorted(lowered([term1, term2])))
+        if pair[0] == pair[1]:
+            raise InputError(f"{path}: {place}: both terms are {term1[:_LONGEST_SHOWN]!r}")
+        if (known := seen.setdefault(pair, place)) != place:
+            raise InputError(f"{path}: {known} and {place} have the same pair")
+    return table.frame

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
 from medsim.store import Store
+from medsim.tables.lines import lines_of
+from medsim.tables.text import read_text
 from medsim.words.frequencies import normalised
-from medsim.words.tables import lines_of, read_text
 from medsim.words.terminology import names_of, relations
 from medsim.workflow.builds.rederived import rederive
 from medsim.workflow.opened import Build
@@ -37,8 +37,6 @@ def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:
             rederive(Build(path), store, threads)
             return frozenset(names_of(store, forms)["word"])
     words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
-    if not words:
-        raise InputError(f"{path} is empty; it needs a word a line")
     return frozenset(map(forms.of, normalised(words)))
 
 

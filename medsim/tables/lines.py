@@ -1,0 +1,92 @@
+"""Text cut into lines, and lines into cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from medsim.tables.text import Text
+
+LONGEST_LINE = 1 << 20
+"""The most characters that a line may have."""
+
+SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
+"""What may stand between two cells, the one that is rarest in terms first."""
+
+
+def lines_of(text: Text) -> Iterator[str]:
+    """Yield the lines of a text with their ends, which are CR, LF or both.
+
+    Raises:
+        InputError: a line is too long.
+    """
+    # newline="" knows all three line ends and leaves them as they are.
+    return checked_lines(text.path, io.StringIO(text.content, newline=""))
+
+
+def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines as they are.
+
+    Raises:
+        InputError: one is too long.
+    """
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST_LINE:
+            raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")
+        yield line
+
+
+def cells_of_lines(
+    text: Text, separator: str, *, trimmed: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number, from 1, and the cells of each line that is not blank.
+
+    A cell may be quoted; then it may hold line ends, and the number is that of its first line.
+
+    Args:
+        text: of a file.
+        separator: what stands between cells.
+        trimmed: whether cells lose the white space around them.
+
+    Raises:
+        InputError: a line is too long, or its quotes do not match.
+    """
+    reader = csv.reader(lines_of(text), delimiter=separator, skipinitialspace=trimmed, strict=True)
+    number = 1
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield number, cells if trimmed else row
+            number = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{text.path}: line {number} cannot be cut into cells ({error})"
+        ) from error
+
+
+def first_lines(
+    text: Text, separators: Iterable[str] = tuple(SEPARATORS.values())
+) -> dict[str, list[str]]:
+    """Return the cells of the first line that is not blank, for each separator that can cut it.
+
+    Raises:
+        InputError: none can, or there is no such line.
+    """
+    first: dict[str, list[str]] = {}
+    failures: list[InputError] = []
+    for separator in separators:
+        try:
+            _, first[separator] = next(cells_of_lines(text, separator), (0, []))
+        except InputError as error:
+            failures.append(error)
+    if not any(first.values()):
+        raise failures[-1] if failures else InputError(f"{text.path} is empty")
+    return first

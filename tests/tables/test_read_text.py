@@ -1,0 +1,95 @@
+"""Files of unknown origin: which are text, in which encoding, and which are refused."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.errors import InputError
+from medsim.tables.lines import cells_of_lines, lines_of
+from medsim.tables.text import Text, read_text
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff<"))
+PAGE = "<HTML>\r\n<BODY>\r\n<pre>\r\ncue,target\r\na,b\r\n</pre>\r\n</BODY>\r\n</HTML>\r\n"
+
+
+def put(folder: Path, data: bytes) -> Path:
+    path = folder / "table.csv"
+    path.write_bytes(data)
+    return path
+
+
+@given(WORDS.filter(str.strip), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_text_is_read_as_it_was_written(tmp_path_factory, content: str, encoding: str) -> None:
+    path = put(tmp_path_factory.getbasetemp(), content.encode(encoding))
+
+    for guess in (True, False):
+        assert read_text(path, guess=guess) == Text(path=path, content=content)
+
+
+def test_utf_16_is_read_in_either_order_of_bytes(tmp_path: Path) -> None:
+    for mark, encoding in (
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        assert read_text(put(tmp_path, mark + "é\n".encode(encoding))).content == "é\n"
+
+
+def test_latin_1_is_guessed_with_a_warning_or_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, "Sjögren\n".encode("latin-1"))
+
+    found = read_text(path)
+
+    assert found.content == "Sjögren\n"
+    assert found.warnings == ("table.csv is not UTF-8 and was read as latin-1",)
+    with pytest.raises(InputError, match="is not in UTF-8: byte 3 is 0xf6; save it as UTF-8"):
+        read_text(path, guess=False)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_character_that_no_text_has_is_named_with_its_line(tmp_path: Path, end: str) -> None:
+    ends = end.encode()
+    for data, shown in ((b"a" + ends + b"\0", r"'\\x00'"), (b"\xe9" + ends + b"\x1f", r"'\\x1f'")):
+        with pytest.raises(InputError, match=f"is no text: line 2 has the character {shown}"):
+            read_text(put(tmp_path, data))
+
+
+@pytest.mark.parametrize("guess", [True, False])
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"PK\x03\x04rest", "is a workbook or a zip; save the sheet as CSV in UTF-8"),
+        (b"\xd0\xcf\x11\xe0rest", "is a workbook; save the sheet as CSV in UTF-8"),
+        (b"PAR1rest", "is Parquet, where text is read; write it as CSV"),
+        (b"\xff\xfea\x00b", "is not in UTF-16: byte 5 is 0x62"),
+        (b"\xff\xfe", "is empty"),
+        (b"<html><head><title>Sign in</title></head><pre>a,b</pre>", "is a web page"),
+        (b"<html>" * 30 + b"<pre>a,b", "is a web page"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_what_it_is(
+    tmp_path: Path, data: bytes, says: str, *, guess: bool
+) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        read_text(put(tmp_path, data), guess=guess)
+
+    assert str(tmp_path / "table.csv") in str(caught.value)
+
+
+@pytest.mark.parametrize("page", [PAGE, PAGE.split("</pre>", maxsplit=1)[0]])
+def test_a_text_in_a_web_page_keeps_the_numbers_of_its_lines(tmp_path: Path, page: str) -> None:
+    text = read_text(put(tmp_path, page.encode()))
+
+    assert list(cells_of_lines(text, ",")) == [(4, ["cue", "target"]), (5, ["a", "b"])]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"))))
+def test_lines_end_in_cr_or_lf_or_both_and_in_nothing_else(lines: list[str]) -> None:
+    ends = ["\n", "\r\n", "\r"]
+    parts = [f"{line}|{ends[at % 3]}" for at, line in enumerate(lines)]
+
+    assert list(lines_of(Text(path=Path("x"), content="".join(parts)))) == parts
