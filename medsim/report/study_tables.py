@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ENDS = ("_low", "_high")
+_LONGEST = 80  # characters of a term that is shown
 
 
 def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
@@ -27,8 +28,14 @@ def _cells(table: pl.DataFrame) -> Iterator[pl.Series]:
             rows = table.select(column, *(column + end for end in _ENDS)).rows()
             cells = [_cell(*row) for row in rows]
             yield pl.Series(column, cells, dtype=pl.String)
+        elif table[column].dtype == pl.String:
+            yield table[column].map_elements(_shortened, pl.String)
         else:
             yield table[column]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _cell(value: float | None, low: float | None, high: float | None) -> str:

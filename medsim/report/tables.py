@@ -13,7 +13,10 @@ from medsim.report.formats import TableFormat
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # with what ends a line in Unicode
+_CONTROL = re.compile(
+    # With what ends a line in Unicode, and what turns the direction of those after it.
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",

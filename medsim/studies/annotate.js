@@ -105,7 +105,7 @@ function parsed(line) {
 // The answers of an exported file by place; throws Refused with words for the annotator.
 function readFile(bytes) {
   const foreign = "This is not a file of answers that was exported from a page like this one.";
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const text = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"); // as mail may change them
   const [first, ...rest] = text.split("\n");
   const header = parsed(first);
   refuse(header.medsim !== "answers", foreign);

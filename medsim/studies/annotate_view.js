@@ -10,6 +10,7 @@ const nameOf = (value) => NAMES[sheet.scale.answers[value]] ?? `${value}`;
 const UNKEPT = "This browser does not keep your answers. Export often: what is not exported is lost when the page is closed.";
 const ROW = 10; // equal ratings in a row that are worth a warning
 const LISTED = 60; // pairs that are listed as left out
+const TOO_SOON = 250; // milliseconds in which nobody reads a pair
 const LONG = 60; // characters of a term from which both are set smaller
 
 const size = sheet.page_size || answers.length;
@@ -18,6 +19,7 @@ const pageOf = (place) => Math.floor(place / size);
 const endOf = (page) => Math.min((page + 1) * size, answers.length);
 const slider = byId("slider");
 let at = 0; // the place of the pair that is shown, or was last
+let shownAt = 0; // when that pair appeared
 let screen = "start";
 let isKept = true;
 let isExported = true; // whether a file has all that the browser does not keep
@@ -75,6 +77,7 @@ function showPair(place, message = "") {
   say("message", message);
   show("pair");
   if (!isOther) return;
+  shownAt = performance.now();
   const given = answers[at] === NONE ? "" : ` Your answer: ${nameOf(answers[at])}.`;
   say("spoken", `${heading}: ${left}; ${right}.${given}`);
   scrollTo(0, 0);
@@ -237,7 +240,7 @@ async function take(found) {
   const [mine, theirs] = ["Keep the answers on this page", "Take the answers of the file"];
   let choice = mine;
   if (differing.length) {
-    const text = `${counted(differing.length, "pair has", "pairs have")} another answer in the file than on this page. Which should stay? What only one of the two answers is kept either way.`;
+    const text = `${counted(differing.length, "pair has", "pairs have")} another answer in the file than on this page. Which should stay? Answers that only one of the two has are kept either way.`;
     choice = await asked("The file and this page differ", text, [mine, theirs, "Cancel"]);
     if (![mine, theirs].includes(choice)) return;
   }
@@ -316,8 +319,11 @@ function listen() {
   };
   for (const [name, act] of Object.entries(acts)) byId(name)?.addEventListener("click", act);
   for (const one of document.querySelectorAll("[data-answer]")) {
-    // The second click of a double click would answer the next pair.
-    one.addEventListener("click", ({ detail }) => detail < 2 && answer(valueOf(one.dataset.answer)));
+    one.addEventListener("click", ({ detail }) => {
+      // The second click of a double click would answer the next pair, which nobody has read yet.
+      const isDouble = detail > 1 && performance.now() - shownAt < TOO_SOON;
+      if (!isDouble) answer(valueOf(one.dataset.answer));
+    });
   }
   slider.addEventListener("input", () => touched(true));
   slider.addEventListener("click", () => touched(true));

@@ -65,7 +65,8 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     An answer that stands twice counts once.
 
     Args:
-        paths: of files; a folder stands for those in it that have one of ``SUFFIXES``.
+        paths: of files; a folder stands for those in it, and in folders in it, that have one of
+            ``SUFFIXES``; of these, sheets that nobody filled in are left out with a warning.
         assignment: what was shown to whom, with ``ASSIGNMENT_COLUMNS``.
         study: what the answers must be of.
 
@@ -82,32 +83,40 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     }
     kept: dict[str, Given] = {}
     n_repeated: Counter[str] = Counter()
-    files = tuple(_files(paths))
-    for path in files:
-        for given in _checked(path, entries, study):
+    files: list[Path] = []
+    unanswered: list[Path] = []
+    for path, is_named in _files(paths):
+        found = _checked(path, entries, study)
+        if not found and is_named:
+            raise InputError(f"{path} has no answers")
+        (files if found else unanswered).append(path)
+        for given in found:
             earlier = kept.setdefault(given.entry_id, given)
             if earlier is not given:
                 entry = entries[given.entry_id]
                 _check_agreement(earlier, given, entry, study)
                 n_repeated[entry.annotator] += 1
+    if unanswered and not kept:
+        raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer")
     frame = _frame(kept, assignment)
     missing = _missing(frame, assignment)
     return Answers(
         frame=frame,
         missing=missing,
-        warnings=tuple(_warnings(missing, n_repeated)),
+        warnings=(*_of_unanswered(unanswered), *_warnings(missing, n_repeated)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
-        files=files,
+        files=tuple(files),
     )
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+    """Yield files, and whether each was named itself, not the folder that it is in."""
     for path in paths:
         if not path.is_dir():
-            yield path
+            yield path, True
             continue
         try:
-            found = sorted(path.iterdir())
+            found = sorted(path.rglob("*"))
         except OSError as error:
             raise InputError(f"{path} cannot be listed ({error.strerror})") from error
         files = [
@@ -115,15 +124,14 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         ]
         if not files:
             raise InputError(f"{path} has no file that ends in {', '.join(SUFFIXES)}")
-        yield from files
+        for one in files:
+            yield one, False
 
 
 def _checked(path: Path, entries: dict[str, _Shown], study: StudyIdentity) -> list[Given]:
     """Return the answers in a file, all of entries that were shown as the file says."""
     found = list(_read(path, study))
-    if not found:
-        raise InputError(f"{path} has no answers")
-    if not any(given.entry_id in entries for given in found):
+    if found and not any(given.entry_id in entries for given in found):
         raise InputError(
             f"{path} is of another study: none of its entries, such as "
             f"{shown(found[0].entry_id)}, is of study {study.study_id!r}"
@@ -187,6 +195,11 @@ def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
     n_answered = frame.group_by("annotator").agg(pl.len().cast(pl.Int64).alias("n_answered"))
     counts = n_entries.join(n_answered, on="annotator").sort("annotator")
     return counts.with_columns(n_missing=pl.col("n_entries") - pl.col("n_answered"))
+
+
+def _of_unanswered(paths: Sequence[Path]) -> Iterator[str]:
+    if paths:
+        yield f"no answers in {', '.join(path.name for path in paths)}; left out"
 
 
 def _warnings(missing: pl.DataFrame, n_repeated: Counter[str]) -> Iterator[str]:

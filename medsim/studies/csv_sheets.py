@@ -45,7 +45,7 @@ def written_csv(sheet: Sheet) -> str:
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
     for entry in sheet.entries:
-        writer.writerow([*map(_as_text, (entry.entry_id, entry.left, entry.right)), ""])
+        writer.writerow([*map(guarded, (entry.entry_id, entry.left, entry.right)), ""])
     return text.getvalue()
 
 
@@ -60,7 +60,7 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
     """
     table = table_of(text, COLUMNS, filled_in=True)
     for at, row in table.rows():
-        entry_id, left, right, answer = map(_from_text, row)
+        entry_id, left, right, answer = map(unguarded, row)
         if not answer.strip():
             continue
         place = f"{text.path}: {at}"
@@ -74,12 +74,12 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
         )
 
 
-def _as_text(cell: str) -> str:
+def guarded(cell: str) -> str:
     """Return a cell that spreadsheets leave alone; one that would be taken for this gets more."""
     return f"'{cell}" if _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell) else cell
 
 
-def _from_text(cell: str) -> str:
-    """Return what ``_as_text`` was given, also where a spreadsheet took the apostrophe away."""
+def unguarded(cell: str) -> str:
+    """Return what ``guarded`` was given, also where a spreadsheet took the apostrophe away."""
     guarded = cell.startswith("'") and _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell)
     return cell[1:] if guarded else cell

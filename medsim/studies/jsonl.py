@@ -55,7 +55,7 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
         InputError: the text is cut short or was edited, is of another study or scale, or holds what
             is no answer.
     """
-    lines = _whole(path, text)
+    lines = _whole(path, text.replace("\r\n", "\n"))  # as mail may change them
     place = f"{path}: line 1"
     head = _head(place, parsed_json(place, lines[0]))
     check_study(str(path), head.get("study"), study)

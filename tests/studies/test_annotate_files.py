@@ -53,6 +53,20 @@ def test_a_file_is_imported_into_another_browser(sit, tmp_path: Path) -> None:
     assert other.export(tmp_path / "again").read_bytes() == path.read_bytes()
 
 
+def test_a_file_with_the_line_ends_and_the_mark_of_another_program_is_imported(
+    sit, tmp_path: Path
+) -> None:
+    seen = sit(sheet_of())
+    seen.press("Tab", "Enter", "s", "n")
+    path = seen.export(tmp_path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+
+    other = sit(sheet_of())
+    other.take(path)
+
+    other.page.wait_for_selector("text=Imported 2 answers of the 2 in the file.")
+
+
 def test_what_is_exported_is_to_the_byte_what_a_script_would_write(sit, tmp_path: Path) -> None:
     sheet = sheet_of(annotator='éva \u2028 "quoted" </script>')
     seen = sit(sheet)

@@ -227,6 +227,28 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     assert refused(loop) == f"{loop} cannot be read (Too many levels of symbolic links)"
 
 
+def test_sheets_that_nobody_filled_in_are_left_out_of_a_folder(tmp_path):
+    ada, ben = sheet(annotator="ada"), sheet(annotator="ben")
+    (tmp_path / "ada").mkdir()
+    put_jsonl(tmp_path / "ada", "ada.jsonl", ada, 1, 0, 2)
+    put(tmp_path / "ada", "sheet-ada.csv", written_csv(ada))
+    put(tmp_path, "sheet-ben.csv", written_csv(ben))
+
+    found = read_answers([tmp_path], assignment_of([ada, ben]), STUDY)
+
+    assert found.frame["value"].to_list() == [1, 0, 2]
+    assert [path.name for path in found.files] == ["ada.jsonl"]
+    assert found.warnings[0] == "no answers in sheet-ada.csv, sheet-ben.csv; left out"
+    assert found.absent == ("ben",)
+
+
+def test_a_folder_of_sheets_that_nobody_filled_in_is_refused(tmp_path):
+    put(tmp_path, "sheet.csv", written_csv(sheet()))
+
+    with pytest.raises(InputError, match="no file there has an answer"):
+        read_answers([tmp_path], assignment_of([sheet()]), STUDY)
+
+
 def test_a_folder_must_hold_files_of_answers(tmp_path):
     put(tmp_path, "notes.txt", "hello")
     assert refused(tmp_path) == f"{tmp_path} has no file that ends in .csv, .json, .jsonl"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from medsim.errors import InputError
 from medsim.studies import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Entry, Scale
-from medsim.studies.csv_sheets import _as_text, _from_text, read_csv, written_csv
+from medsim.studies.csv_sheets import guarded, read_csv, unguarded, written_csv
 from medsim.studies.returned import Given, StudyIdentity
 from medsim.tables.text import Text
 
@@ -98,13 +98,13 @@ def test_terms_and_answers_come_back_from_any_spreadsheet(
 @given(TERMS)
 @example("'" * 100_000 + "x")
 def test_no_cell_is_a_formula_and_every_cell_is_recognised(term: str) -> None:
-    cell = _as_text(term)
+    cell = guarded(term)
 
     assert not cell.lstrip().startswith(
         ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
     )
     assert not cell.startswith(("\t", "\r", "\n"))
-    assert _from_text(cell) == term
+    assert unguarded(cell) == term
     assert cell in {term, f"'{term}"}
 
 
@@ -115,15 +115,15 @@ def test_no_cell_is_a_formula_and_every_cell_is_recognised(term: str) -> None:
         *("007", "1e5", "12e45", ".5", "5 %", "TRUE", "'1"),
     ],
 )
-def test_a_cell_that_would_become_a_number_or_a_date_is_kept_as_text(term: str) -> None:
-    assert _as_text(term) == f"'{term}"
+def test_a_cell_that_would_become_a_number_or_a_date_is_keptguarded(term: str) -> None:
+    assert guarded(term) == f"'{term}"
 
 
 @pytest.mark.parametrize(
     "term", ["Fever", "HbA1c", "5-fluorouracil", "vitamin B12", "may", "'tis", "March fever"]
 )
 def test_a_cell_that_stays_as_it_is_gets_no_apostrophe(term: str) -> None:
-    assert _as_text(term) == term
+    assert guarded(term) == term
 
 
 def test_an_entry_that_looks_like_a_number_comes_back():

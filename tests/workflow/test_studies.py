@@ -10,11 +10,12 @@ import krippendorff
 import numpy as np
 import polars as pl
 import pytest
-from fixtures.release import random_release
+from fixtures.release import Release, random_release
 from fixtures.simulated import judge, rate
 
 import medsim
 from medsim.errors import InputError, OptionError, OutputError
+from medsim.studies.jsonl import written_jsonl
 from medsim.workflow.studies.folder import Study
 
 NAMES = ("ada", "ben", "eva")
@@ -116,9 +117,10 @@ def test_what_an_annotator_is_given_has_no_trace_of_the_key(study: Study) -> Non
 
     assert [file.name for file in given] == [
         "annotate.html",
-        "label_studio.json",
+        "instructions.txt",
+        "label_studio-ada.json",
         "label_studio.xml",
-        "sheet.csv",
+        "sheet-ada.csv",
     ]
     traces = {*study.items()["dataset"], *study.items()["negatives"]} - {"random"}
     traces |= {*study.items()["pair_id"].head(50), *study.items()["item_id"].head(50)}
@@ -196,7 +198,7 @@ def test_answers_of_several_kinds_are_scored_together(small: medsim.Build, tmp_p
     study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.0), dont_know=0)
     (tmp_path / "answers" / "ada.jsonl").unlink()
-    sheet = pl.read_csv(study.folder / "annotators" / "ada" / "sheet.csv", infer_schema=False)
+    sheet = pl.read_csv(study.folder / "annotators" / "ada" / "sheet-ada.csv", infer_schema=False)
     labels = (
         study.items()
         .select("item_id", "label")
@@ -215,6 +217,59 @@ def test_answers_of_several_kinds_are_scored_together(small: medsim.Build, tmp_p
     assert scores.table().filter(dataset="all")["accuracy"].item() == 1.0
     assert any("'ada' left 2 of" in warning for warning in scores.warnings)
     assert scores.table("missing")["annotator"].to_list() == ["ada", "ada"]
+
+
+def test_what_nobody_answered_is_told_and_counts_as_missing(
+    small: medsim.Build, tmp_path: Path
+) -> None:
+    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
+    judge(study, tmp_path / "all", dict.fromkeys(NAMES, 0.0), dont_know=0)
+    items = dict(study.assignment().select("entry_id", "item_id").iter_rows())
+    left_out = set(study.items()["item_id"].head(4))
+    for sheet in study.sheets():
+        values = {
+            entry.entry_id: 1 for entry in sheet.entries if items[entry.entry_id] not in left_out
+        }
+        few = dict(list(values.items())[:5]) if sheet.annotator == "eva" else values
+        (tmp_path / f"{sheet.annotator}.jsonl").write_text(written_jsonl(sheet, few))
+
+    scores = medsim.score_study(
+        study, [tmp_path / f"{name}.jsonl" for name in NAMES], resamples=100
+    )
+
+    n_items = study.items().height
+    missing = dict(scores.table("annotators").select("annotator", "n_missing").iter_rows())
+    assert missing == {"ada": 4, "ben": 4, "eva": n_items - 5}
+    assert scores.table("missing").height == sum(missing.values())
+    assert scores.table().filter(dataset="all")["n_pairs"].item() == n_items - 4
+    said = "\n".join(scores.warnings)
+    assert f"4 of {n_items} pairs were answered by nobody" in said
+    assert "eva answered less than half" in said
+    alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
+    assert any("one annotator alone" in warning for warning in alone.warnings)
+
+
+def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
+    names = ["=HYPERLINK(0)", "+1+1", "bell\x07 and \x1b", '<b>"q",\'</b>', "\u202eleft", "-5"]
+    synonyms = [f"@other {at}" for at in range(len(names))]
+    release = Release()
+    for at, (name, synonym) in enumerate(zip(names, synonyms, strict=True)):
+        release.named(str(1000 + at), name, synonym)
+    build = medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "out")
+    study = medsim.sample_study(build, tmp_path / "study", annotators=NAMES)
+    judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 1.0), dont_know=0)
+
+    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+
+    text = (tmp_path / "scores" / "disagreements.csv").read_text(encoding="utf-8-sig")
+    assert not [line for line in text.splitlines() if ",=HYPERLINK" in line or ",+1+1" in line]
+    corrected = medsim.build(
+        tmp_path / "release.zip", tmp_path / "new", corrections=tmp_path / "scores/corrections.csv"
+    )
+    options = corrected.manifest.options["corrections"]
+    rejected = {frozenset(pair) for *pair, same in options if not same}
+    assert rejected == {frozenset(pair) for pair in zip(names, synonyms, strict=True)}
+    assert corrected.pairs().filter(label=1).collect().is_empty()
 
 
 def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(

@@ -9,6 +9,7 @@ import polars as pl
 from medsim.config import Correction
 from medsim.errors import InputError
 from medsim.manifest import Skipped
+from medsim.studies.csv_sheets import unguarded
 from medsim.tables.named import read_table
 from medsim.terms import lowered
 
@@ -26,7 +27,7 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
     """Return the corrections of a table, each pair once, in order of text.
 
     Its columns are term1, term2 and judged, which is "same" or "not_same"; others are ignored.
-    ``medsim study score`` writes such a file, as CSV.
+    ``medsim study score`` writes such a file, as CSV whose cells are harmless to spreadsheets.
 
     Raises:
         InputError: the file cannot be read, lacks a column, or contradicts itself; the message
@@ -38,7 +39,8 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
     judged = table.frame["judged"]
     table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
     found: dict[tuple[str, ...], tuple[str, Correction]] = {}
-    for place, (term1, term2, answer) in table.rows():
+    for place, (guarded1, guarded2, answer) in table.rows():
+        term1, term2 = unguarded(guarded1), unguarded(guarded2)
         key = tuple(sorted(lowered((term1, term2))))
         if key[0] == key[1]:
             raise InputError(f"{path}: {place}: both terms are {term1!r}")

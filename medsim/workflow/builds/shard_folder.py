@@ -23,6 +23,7 @@ from medsim.negatives import Found
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_MOST_LISTED = 5  # values of an option in a message
 _JOB = "job.json"
 _SPILL = "spill-"
 _SIGNATURE, _POOLS = "signature", "pools"
@@ -244,13 +245,20 @@ def _differences(there: ShardJob, here: ShardJob) -> list[str]:
 def _differing_values(name: str, there: object, here: object) -> list[str]:
     if isinstance(there, dict) and isinstance(here, dict):
         return [
-            f"{part} {there.get(part)} there, {here.get(part)} here"
+            f"{part} {_short(there.get(part))} there, {_short(here.get(part))} here"
             for part in {**there, **here}
             if there.get(part) != here.get(part)
         ]
     if name == "source_files":
         return ["other source files"]
     return [f"{name.replace('_', ' ')} {there} there, {here} here"]
+
+
+def _short(value: object) -> str:
+    """Return a value, or of a long list how many it has."""
+    if isinstance(value, list) and len(value) > _MOST_LISTED:
+        return f"({len(value):,} of them)"
+    return str(value)
 
 
 def _parsed(value: str) -> object:

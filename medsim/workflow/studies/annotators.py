@@ -14,6 +14,11 @@ MOST_ANNOTATORS = 1000
 
 _NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
 _NUMBER = re.compile(r"[0-9]{1,6}")
+_NO_NAME = re.compile(
+    # A number that is no count, or a device of Windows.
+    r"[0-9.]+|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
+    re.IGNORECASE,
+)
 
 
 def annotators_of(named: int | str | Sequence[str], stem: str) -> tuple[str, ...]:
@@ -42,10 +47,10 @@ def _checked(names: list[str]) -> tuple[str, ...]:
     if not 1 <= len(names) <= MOST_ANNOTATORS:
         raise OptionError(f"{len(names):,} annotators; 1 to {MOST_ANNOTATORS:,} are accepted")
     for at, name in enumerate(names):
-        if _NAME.fullmatch(name) is None:
+        if _NAME.fullmatch(name) is None or _NO_NAME.fullmatch(name) is not None:
             raise OptionError(
                 f"{name[:60]!r} cannot be the name of an annotator: a name has up to 40 letters, "
-                "digits, spaces and . - _, and begins with a letter or digit"
+                "digits, spaces and . - _, begins with a letter or digit, and is no number"
             )
         if name.casefold() in {other.casefold() for other in names[:at]}:
             raise OptionError(f"two annotators are named {name!r}")

@@ -171,11 +171,24 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
 
 def _write_sheet(sheet: Sheet, output: OutputFolder) -> None:
     """Write the files that one annotator is given: one of them is enough to answer."""
+    told = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
     files = {
         "annotate.html": rendered_sheet(sheet),
-        "sheet.csv": written_csv(sheet),
-        "label_studio.json": tasks(sheet),
-        "label_studio.xml": labelling_config(sheet.scale, sheet.instructions),
+        f"sheet-{sheet.annotator}.csv": written_csv(sheet),
+        "instructions.txt": _told_in_words(sheet, told),
+        f"label_studio-{sheet.annotator}.json": tasks(sheet),
+        "label_studio.xml": labelling_config(sheet.scale, told),
     }
     for name, text in files.items():
         output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))
+
+
+def _told_in_words(sheet: Sheet, told: Sequence[str]) -> str:
+    """Return what an annotator who fills in the sheet must know."""
+    allowed = ", ".join(answer.replace("_", " ") for answer in sheet.scale.answers)
+    filling = (
+        "Open annotate.html in a browser and go through the pairs; it needs no network. Or fill in "
+        f"the column answer of sheet-{sheet.annotator}.csv, and save it as CSV. The answers are: "
+        f"{allowed}. Leave a cell empty where you have not judged yet, and change no other column."
+    )
+    return "\n\n".join([sheet.title, *told, filling]) + "\n"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from medsim.studies import Scale
 
 _LONGEST = 20_000  # characters
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
@@ -38,6 +39,8 @@ def _read(path: Path) -> str:
         raise InputError(f"{path} is not UTF-8 (byte {error.start + 1})") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror})") from error
+    if (found := _CONTROL.search(text)) is not None:
+        raise InputError(f"{path} is no plain text: it has the character {found[0]!r}")
     if not text.strip():
         raise InputError(f"{path} holds no text")
     if len(text) > _LONGEST:

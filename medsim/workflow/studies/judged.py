@@ -37,7 +37,8 @@ def judged_tables(
 
     Args:
         items: ``JUDGED_ITEM_COLUMNS``.
-        answers: ``ANSWER_COLUMNS``, at least one; pairs that nobody answered are left out.
+        answers: ``ANSWER_COLUMNS``, at least one; pairs that nobody answered count as missing, and
+            in nothing else.
         drawing: of bootstrap intervals.
 
     Returns:
@@ -48,6 +49,7 @@ def judged_tables(
         ``medsim build --corrections`` reads them.
     """
     names = answers["annotator"].unique().sort().to_list()
+    n_shown = items.height
     items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
     table = _table(items, answers, names)
     truth = majority(table)
@@ -55,7 +57,7 @@ def judged_tables(
     return {
         "quality": _quality(items, table, drawing),
         "agreement": _agreement(table, names, drawing),
-        "annotators": _annotators(table, truth, names),
+        "annotators": _annotators(table, truth, names, n_shown),
         "disagreements": _disagreements(items, table, names),
         "corrections": _corrections(items, table),
     }
@@ -125,7 +127,7 @@ def _agreement(table: Judgements, names: Sequence[str], drawing: Drawing) -> pl.
     return table_of(rows)
 
 
-def _annotators(table: Judgements, truth: Rows, names: Sequence[str]) -> pl.DataFrame:
+def _annotators(table: Judgements, truth: Rows, names: Sequence[str], n_shown: int) -> pl.DataFrame:
     rows: list[Row] = []
     for column, name in enumerate(names):
         own = table[:, column]
@@ -135,7 +137,7 @@ def _annotators(table: Judgements, truth: Rows, names: Sequence[str]) -> pl.Data
             for value, answer in enumerate(JUDGEMENT.answers)
         }
         rows.append(
-            {"annotator": name, **counts, "n_missing": int((own == _NONE).sum())}
+            {"annotator": name, **counts, "n_missing": n_shown - int((own != _NONE).sum())}
             | with_ends("with_majority", share_of(int((own == truth)[told].sum()), int(told.sum())))
         )
     return table_of(rows)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from medsim.config import check_seed, checked_threads
 from medsim.errors import InputError, OptionError, unknown_name
 from medsim.evaluation.bootstrap import RESAMPLES
@@ -14,6 +16,7 @@ from medsim.manifest import SCORES, ScoresManifest, medsim_version
 from medsim.progress import Progress
 from medsim.studies import JUDGEMENT
 from medsim.studies.answers import read_answers
+from medsim.studies.csv_sheets import guarded
 from medsim.studies.label_studio import annotated_tasks
 from medsim.studies.returned import StudyIdentity
 from medsim.workflow.evaluations.findings import Drawing
@@ -23,9 +26,7 @@ from medsim.workflow.studies.graded import OUTLIERS, graded_tables
 from medsim.workflow.studies.judged import judged_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
+    from collections.abc import Iterator, Mapping, Sequence
 
     from medsim.studies.answers import Answers
 
@@ -101,8 +102,8 @@ def score_study(  # noqa: PLR0913 — an argument an option
         stage.found(f"{found.frame.height:,} of {found.missing.height} annotators")
     for warning in found.warnings:
         progress.warn(warning)
-    if found.absent:
-        progress.warn(f"no answers of {', '.join(found.absent)}")
+    for warning in _doubts(opened, found):
+        progress.warn(warning)
     with progress.stage("score"):
         tables = _tables(opened, found.frame, tuple(leave_out), drawing)
         tables["missing"] = _missing(opened.assignment(), found)
@@ -117,6 +118,20 @@ def score_study(  # noqa: PLR0913 — an argument an option
         }
         _write(scores, opened, found, options, Path(out), overwrite=overwrite)
     return scores
+
+
+def _doubts(study: Study, found: Answers) -> Iterator[str]:
+    """Yield what makes scores less sure than they look."""
+    if found.absent:
+        yield f"no answers of {', '.join(found.absent)}; scores are of the others alone"
+    items, answered = study.items()["item_id"], found.frame["item_id"].unique()
+    if n_items := len(items) - len(answered):
+        yield f"{n_items:,} of {len(items):,} pairs were answered by nobody and are left out"
+    if study.scale is JUDGEMENT and found.missing.height == 1:
+        yield "one annotator alone: its judgements are the ground truth, which nothing confirms"
+    for name, n_entries, n_answered, _ in found.missing.iter_rows():
+        if 2 * n_answered < n_entries:
+            yield f"{name} answered less than half; say --leave-out to score without"
 
 
 def _read(study: Study, files: Sequence[Path]) -> Answers:
@@ -166,7 +181,7 @@ def _write(
     with claimed(out, overwrite=overwrite, kind=SCORES) as output:
         output.resume({})
         for name, table in scores.tables.items():
-            output.write_text(f"{name}.csv", table.write_csv(), table.height)
+            output.write_text(f"{name}.csv", _for_spreadsheets(name, table), table.height)
         for sheet in study.sheets():
             own = dict(
                 found.frame.filter(annotator=sheet.annotator)["entry_id", "value"].iter_rows()
@@ -183,6 +198,17 @@ def _write(
             outputs=dict(sorted(output.outputs.items())),
         ).write(output.folder)
         output.publish()
+
+
+def _for_spreadsheets(name: str, table: pl.DataFrame) -> str:
+    """Return a table as CSV that a spreadsheet shows as it stands and runs nothing of.
+
+    The rated set is for programs: its terms stand as they are.
+    """
+    if name != "rated":
+        text = (pl.col(name) for name, kind in table.schema.items() if kind == pl.String)
+        table = table.with_columns(one.map_elements(guarded, pl.String) for one in text)
+    return table.write_csv(include_bom=True)
 
 
 def _digest(path: Path) -> str:
