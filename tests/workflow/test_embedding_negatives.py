@@ -69,21 +69,31 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return folder, oracle.positive_sets(oracle.positives(rows)), pool, vectors
 
 
-@pytest.mark.parametrize("pool", ["set", "terminology"])
-def test_embedding_negatives_are_the_most_similar_allowed_terms(
-    release, tmp_path: Path, pool: str
-) -> None:
-    folder, positives, terms, vectors = release
-    shared = terms if pool == "terminology" else None
-
-    build = medsim.build(
+def built(folder: Path, out: Path, pool: str) -> medsim.Build:
+    return medsim.build(
         folder / "release",
-        tmp_path / "out",
+        out,
         pool=pool,
         seed=SEED,
         negatives=["embedding"],
         embedding=f"own={folder / 'terms.parquet'},case=keep",
     )
+
+
+@pytest.fixture(scope="module")
+def of_sets(release) -> medsim.Build:
+    """A build whose negatives are drawn from their own sets."""
+    return built(release[0], release[0] / "sets", "set")
+
+
+@pytest.mark.parametrize("pool", ["set", "terminology"])
+def test_embedding_negatives_are_the_most_similar_allowed_terms(
+    release, of_sets: medsim.Build, tmp_path: Path, pool: str
+) -> None:
+    folder, positives, terms, vectors = release
+    shared = terms if pool == "terminology" else None
+
+    build = of_sets if pool == "set" else built(folder, tmp_path / "out", pool)
 
     expected = oracle.greedy_nearest(
         positives, oracle.farness(vectors), lambda a, b: tie_hash(SEED, a, b), shared
@@ -99,18 +109,11 @@ def test_embedding_negatives_are_the_most_similar_allowed_terms(
 
 
 def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
-    release, tmp_path: Path
+    release, of_sets: medsim.Build
 ) -> None:
-    folder, _, _, vectors = release
+    _, _, _, vectors = release
 
-    build = medsim.build(
-        folder / "release",
-        tmp_path / "out",
-        negatives=["embedding"],
-        embedding=f"own={folder / 'terms.parquet'},case=keep",
-    )
-
-    pairs = build.pairs().collect()
+    pairs = of_sets.pairs().collect()
     assert pairs.columns[7] == "similarity"
     assert pairs.schema["similarity"] == pl.Float32
     for row in pairs.iter_rows(named=True):
@@ -121,11 +124,11 @@ def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
     assert pairs.filter(pl.col("label") == 0)["similarity"].null_count() == 0
     used = {text for side in ("term1", "term2") for text in pairs[side]}
     firsts = set(pairs.filter(pl.col("label") == 1)["term1"])
-    skipped = {one["reason"]: one["n_rows"] for one in build.manifest.skipped}
+    skipped = {one["reason"]: one["n_rows"] for one in of_sets.manifest.skipped}
     for said, of in (("no candidate", used), ("gets no embedding negatives", firsts)):
         (n_rows,) = (n for reason, n in skipped.items() if said in reason)
         assert n_rows == sum(vectors[term] is None for term in of)
-    assert any("have no vector in own" in warning for warning in build.manifest.warnings)
+    assert any("have no vector in own" in warning for warning in of_sets.manifest.warnings)
 
 
 @pytest.fixture(scope="module")
