@@ -228,11 +228,12 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
-    """The evaluation of four word embeddings on a rated file."""
+    """The evaluation of four word embeddings on a rated file, which has parts."""
     folder = tmp_path_factory.mktemp("correlate")
     words = [f"{first}{second}" for first in "abcdef" for second in "xyz"]
-    lines = [f"{words[i]},{words[i * 7 % 18]},{i * 5 % 9}" for i in range(1, 18)]
-    rated = written(folder, "rated.csv", "term1,term2,rating\n" + "\n".join(lines) + "\n")
+    domains = ("biomedical", "general")
+    lines = [f"{words[i]},{words[i * 7 % 18]},{i * 5 % 9},{domains[i % 2]}" for i in range(1, 18)]
+    rated = written(folder, "rated.csv", "term1,term2,rating,domain\n" + "\n".join(lines) + "\n")
     for name in "pqrs":
         write_words(folder / f"{name}.vec", words, ord(name))
     paths = {name: folder / f"{name}.vec" for name in "pqrs"}
@@ -247,7 +248,9 @@ TASKS = pl.DataFrame({"model": list("pqrs"), "ner": [0.3, 0.1, 0.9, 0.4]})
 def test_an_evaluation_gives_each_embedding_at_its_best_metric(evaluation) -> None:
     found = medsim.correlate(evaluation, TASKS)
 
-    best = evaluation.results().filter(statistic="spearman", subset="common")
+    whole = evaluation.results().filter(dataset="rating")
+    assert whole.height < evaluation.results().height  # the others are of parts, which do not count
+    best = whole.filter(statistic="spearman", subset="common")
     values = dict(best.group_by("embedding").agg(pl.col("value").max()).iter_rows())
     expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
     assert found.select("set", "statistic", "task").rows() == [("rated/rating", "spearman", "ner")]
@@ -259,7 +262,8 @@ def test_an_evaluation_gives_each_embedding_at_its_best_metric(evaluation) -> No
 def test_a_metric_and_a_statistic_of_an_evaluation_can_be_chosen(evaluation) -> None:
     found = medsim.correlate(evaluation, TASKS, metric="avg_cos", statistic="kendall", subset="own")
 
-    chosen = evaluation.results().filter(metric="avg_cos", statistic="kendall", subset="own")
+    whole = evaluation.results().filter(dataset="rating")
+    chosen = whole.filter(metric="avg_cos", statistic="kendall", subset="own")
     values = dict(chosen.select("embedding", "value").iter_rows())
     expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
     assert found["statistic"].to_list() == ["kendall"]

@@ -17,7 +17,7 @@ from medsim.evaluation.correlation import (
 )
 from medsim.evaluation.significance import holm
 from medsim.progress import Progress
-from medsim.report.comparison import MAIN_STATISTICS, SET, best_metrics
+from medsim.report.comparison import IS_PART, MAIN_STATISTICS, SET, best_metrics
 from medsim.report.correlations import COLUMNS, too_few, verdict
 from medsim.schema import COMPARISON_COLUMNS
 from medsim.workflow.evaluations.compare import SUBSETS
@@ -113,8 +113,8 @@ def _intrinsic_scores(
 def _evaluation_scores(
     evaluation: Evaluation, metric: str | None, statistic: str | None, subset: str
 ) -> pl.DataFrame:
-    """Return what embeddings reach on every set, at their best metric or at one."""
-    results = evaluation.results()
+    """Return what embeddings reach on every whole set, at their best metric or at one."""
+    results = evaluation.results().filter(~IS_PART)
     if metric is not None:
         known = sorted(results["metric"].unique())
         if metric not in known:
