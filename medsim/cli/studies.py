@@ -167,10 +167,13 @@ def score(
     """
     from medsim.progress import Progress
     from medsim.report.study_tables import readable_scores
-    from medsim.workflow.studies.score import score_study
+    from medsim.workflow.studies.folder import Study
+    from medsim.workflow.studies.score import check_table, score_study
 
+    opened = Study(folder)
+    check_table(opened, table)  # before what takes long
     scores = score_study(
-        folder,
+        opened,
         answers,
         out,
         leave_out=[name.strip() for name in leave_out.split(",")] if leave_out else [],

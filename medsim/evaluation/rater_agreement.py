@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 OUTLIER_SHARE = 0.5
 """Who agrees with the others less than this share of what they agree among each other is one."""
 
+LEAST_AGREEMENT = 0.2
+"""Where others agree less than this among each other, nobody can be told from them."""
+
+FEWEST_SHARED = 10
+"""Of fewer items a correlation says next to nothing; of two it is 1 or -1."""
+
 _RESAMPLES_A_TASK = 64
 
 
@@ -32,7 +38,7 @@ class RaterAgreement:
     """How far raters agree (Chiu et al. 2018), with BCa bootstrap intervals over items.
 
     A correlation is over the items that both sides rated. It is not defined where a side is
-    constant there, and then counts in no mean.
+    constant there, or where there are too few, and then counts in no mean.
 
     Attributes:
         iaa1: the mean of Spearman's correlations of every two raters; NaN where there is none.
@@ -49,12 +55,18 @@ class RaterAgreement:
 
 
 def rater_agreement(
-    ratings: Table, *, seed: int = 0, resamples: int = RESAMPLES, threads: int | None = None
+    ratings: Table,
+    *,
+    fewest: int = FEWEST_SHARED,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    threads: int | None = None,
 ) -> RaterAgreement:
     """Return how far raters agree.
 
     Args:
         ratings: float64[n_raters, n_items], NaN where there is none; at most 3,000,000 items.
+        fewest: items that both sides must have rated for a correlation to count.
         seed: of the draws of items, from 0 to 2**64 - 1.
         resamples: how many, at least 100; 0 for no intervals. Each takes time
             O(n_raters^2 n_items).
@@ -70,11 +82,13 @@ def rater_agreement(
     ranks = np.vstack([_ranks(checked), _ranks(_means_of_others(checked))])
     pairs = _pairs(n_raters)
     two_raters = pairs[:, 1] < n_raters
-    found = _correlations(ranks, pairs)
+    found = _correlations(ranks, pairs, fewest)
     drawn = left_out = np.empty((0, len(pairs)))
     if resamples and ranks.shape[1]:
         drawn = _drawn(ranks, pairs, np.uint64(seed), resamples, checked_threads(threads))
         left_out = _left_out(ranks, pairs, found)
+        drawn[:, np.isnan(found)] = np.nan
+        left_out[:, np.isnan(found)] = np.nan
 
     def mean_of(chosen: Flags) -> Estimate:
         return bca_estimate(
@@ -84,16 +98,17 @@ def rater_agreement(
     return RaterAgreement(
         iaa1=mean_of(two_raters),
         iaa2=mean_of(~two_raters),
-        with_others=_row_means(pairwise_spearman(checked)),
+        with_others=_row_means(pairwise_spearman(checked, fewest)),
         with_mean=found[~two_raters],
     )
 
 
-def pairwise_spearman(ratings: Table) -> Table:
+def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
     """Return Spearman's correlation of every two raters over the items that both rated.
 
     Args:
         ratings: float64[n_raters, n_items], NaN where there is none.
+        fewest: items that both must have rated.
 
     Returns:
         float64[n_raters, n_raters]; NaN of a rater with oneself, and where it is not defined.
@@ -104,11 +119,13 @@ def pairwise_spearman(ratings: Table) -> Table:
     ranks = _ranks(_checked(ratings))
     pairs = np.array(list(combinations(range(len(ranks)), 2)), np.int64).reshape(-1, 2)
     table = np.full((len(ranks), len(ranks)), np.nan)
-    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = _correlations(ranks, pairs)
+    table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = _correlations(
+        ranks, pairs, fewest
+    )
     return table
 
 
-def outlying_raters(ratings: Table) -> Flags:
+def outlying_raters(ratings: Table, fewest: int = FEWEST_SHARED) -> Flags:
     """Return which raters agree with the others far less than those among each other.
 
     A rater's mean correlation with the others is held against the median of what the others have
@@ -124,24 +141,26 @@ def outlying_raters(ratings: Table) -> Flags:
 
     Args:
         ratings: float64[n_raters, n_items], NaN where there is none.
+        fewest: items that two raters must share for their correlation to count.
 
     Returns:
-        bool[n_raters]. Of two raters neither is one, and nobody where the others do not agree.
+        bool[n_raters]. Of two raters neither is one, nor is anybody where the others hardly agree,
+        or who shares too few items with all of them.
 
     Raises:
         OptionError: ratings are no such table.
     """
-    table = pairwise_spearman(ratings)
+    table = pairwise_spearman(ratings, fewest)
     own = _row_means(table)
     outlying = np.zeros(len(table), np.bool_)
     for rater in range(len(table)):
         others = np.delete(np.delete(table, rater, axis=0), rater, axis=1)
         agreeing = _row_means(others)
         agreeing = agreeing[~np.isnan(agreeing)]
-        if not len(agreeing) or (usual := float(np.median(agreeing))) <= 0:
+        if not len(agreeing) or (usual := float(np.median(agreeing))) < LEAST_AGREEMENT:
             continue
         given = ratings[rater][~np.isnan(ratings[rater])]
-        constant = len(given) > 1 and np.ptp(given) == 0
+        constant = len(given) >= fewest and np.ptp(given) == 0
         outlying[rater] = constant or own[rater] < OUTLIER_SHARE * usual
     return outlying
 
@@ -181,9 +200,12 @@ def _pairs(n_raters: int) -> Places:
     return np.array(each_other + with_mean, np.int64).reshape(-1, 2)
 
 
-def _correlations(ranks: Ranks, pairs: Places) -> Values:
+def _correlations(ranks: Ranks, pairs: Places, fewest: int) -> Values:
     once = np.ones(ranks.shape[1], np.int32)
-    return np.array([shared_spearman(ranks[one], ranks[other], once) for one, other in pairs])
+    found = np.array([shared_spearman(ranks[one], ranks[other], once) for one, other in pairs])
+    rated = ranks >= 0
+    n_shared = np.array([(rated[one] & rated[other]).sum() for one, other in pairs])
+    return np.where(n_shared < fewest, np.nan, found)
 
 
 def _drawn(ranks: Ranks, pairs: Places, seed: np.uint64, resamples: int, threads: int) -> Table:

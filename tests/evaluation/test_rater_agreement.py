@@ -70,7 +70,7 @@ def iaa(ratings: np.ndarray) -> tuple[float, float]:
 
 @given(Ratings)
 def test_agreement_is_that_of_scipy_over_what_both_rated(ratings: np.ndarray) -> None:
-    found = rater_agreement(ratings, resamples=0)
+    found = rater_agreement(ratings, fewest=2, resamples=0)
 
     expected = iaa(ratings)
     assert (found.iaa1.value, found.iaa2.value) == pytest.approx(expected, abs=1e-12, nan_ok=True)
@@ -84,7 +84,7 @@ def test_agreement_is_that_of_scipy_over_what_both_rated(ratings: np.ndarray) ->
 def test_a_published_way_of_counting_comes_out_by_hand() -> None:
     ratings = np.array([[0, 1, 2, 3], [0, 1, 3, 2], [3, 2, 1, 0]], np.float64)
 
-    found = rater_agreement(ratings, resamples=0)
+    found = rater_agreement(ratings, fewest=2, resamples=0)
 
     # Spearman of orders without ties is 1 - 6 (sum of squared differences) / (n (n^2 - 1)).
     assert pairwise_spearman(ratings)[0, 1:].tolist() == pytest.approx([1 - 6 * 2 / 60, -1])
@@ -98,7 +98,7 @@ def test_the_correlations_without_an_item_are_those_of_the_others(monkeypatch) -
     seen = []
     monkeypatch.setattr(module, "bca_estimate", lambda *parts: seen.append(parts))
 
-    rater_agreement(ratings, resamples=100)
+    rater_agreement(ratings, fewest=2, resamples=100)
 
     expected = np.array([iaa(np.delete(ratings, item, axis=1)) for item in range(25)])
     assert seen[0][2] == pytest.approx(expected[:, 0], abs=1e-12)
@@ -187,6 +187,27 @@ def test_of_two_raters_and_where_nobody_agrees_there_are_no_outliers() -> None:
     assert not outlying_raters(rated(1, 50, seed=1, n_random=1)).any()
     opposed = np.array([[0, 1, 2, 3], [3, 2, 1, 0], [0, 3, 0, 3], [3, 0, 3, 0]], np.float64)
     assert not outlying_raters(opposed).any()
+
+
+def test_who_shares_too_few_items_changes_nothing() -> None:
+    good = rated(4, 120, seed=5)
+    few = np.full((2, 120), np.nan)
+    few[0, [3, 90]], few[1, [3, 90]] = (6, 0), (0, 6)
+    alone = rater_agreement(good, resamples=200)
+
+    found = rater_agreement(np.vstack([good, few]), resamples=200)
+
+    assert repr(found.iaa1) == repr(alone.iaa1)
+    assert found.with_others[:4].tolist() == alone.with_others.tolist()
+    assert np.isnan(found.with_others[4:]).all()
+    assert np.isnan(found.with_mean[4:]).all()
+    assert not outlying_raters(np.vstack([good, few])).any()
+
+
+def test_nobody_is_an_outlier_where_all_answer_at_random() -> None:
+    groups = [outlying_raters(rated(0, 120, seed, n_random=8)) for seed in range(40)]
+
+    assert not np.any(groups)
 
 
 def test_what_are_no_ratings_is_refused() -> None:

@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 from fixtures.release import Release, random_release
 from fixtures.simulated import judge, rate
+from typer.testing import CliRunner
 
 import medsim
+from medsim.cli import app
 from medsim.errors import InputError, OptionError, OutputError
 from medsim.studies.jsonl import written_jsonl
 from medsim.workflow.studies.folder import Study
@@ -285,6 +287,9 @@ def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
     )
 
     assert scores.table("raters").filter("outlier")["rater"].to_list() == ["rater-2"]
+    assert not any("hardly agree" in warning for warning in scores.warnings)
+    kept = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
+    assert any(warning.startswith("rater-2 hardly agree") for warning in kept.warnings)
     from medsim.ratings import read_rated
 
     rated = read_rated(tmp_path / "scores" / "rated.csv")
@@ -298,6 +303,33 @@ def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
     least, greatest = rated.pairs["rating"].min(), rated.pairs["rating"].max()
     assert 0 <= least < 1
     assert 9 < greatest <= 10
+
+
+def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path) -> None:
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
+    rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
+
+    scores = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
+
+    assert not scores.table("raters")["outlier"].any()
+    assert any("no rating of theirs says much" in warning for warning in scores.warnings)
+
+
+def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(
+    small: medsim.Build, tmp_path: Path
+) -> None:
+    study = medsim.sample_study(small, tmp_path / "study", per_class=2)
+    (tmp_path / "scores").mkdir()
+    (tmp_path / "scores" / "mine.txt").write_text("mine")
+
+    with pytest.raises(OutputError, match="no scores of medsim"):
+        medsim.score_study(study, [tmp_path / "none"], tmp_path / "scores")
+    result = CliRunner().invoke(
+        app, ["study", "score", str(study.folder), str(tmp_path / "none"), "--table", "qualit"]
+    )
+
+    assert result.exit_code == 1
+    assert "unknown table 'qualit'; did you mean quality?" in result.stderr
 
 
 def test_groups_have_pairs_of_their_own_and_all_rate_the_consistency_set(

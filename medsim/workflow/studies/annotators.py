@@ -15,8 +15,8 @@ MOST_ANNOTATORS = 1000
 _NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _NO_NAME = re.compile(
-    # A number that is no count, or a device of Windows.
-    r"[0-9.]+|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
+    # A number that is no count, what --leave-out and tables mean, or a device of Windows.
+    r"[0-9.]+|all|outliers|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
     re.IGNORECASE,
 )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from medsim.errors import InputError
 from medsim.progress import Progress
+from medsim.ratings.properties import PAIR_PROPERTIES, property_in
 from medsim.schema import GRADED_ITEM_COLUMNS, RATED_COLUMNS
 from medsim.tables.named import read_table
 from medsim.terms import lowered
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+
+    from medsim.tables.named import Table
 
 _SIDES = ("term1", "term2")
 _TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))
@@ -41,6 +44,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> pl.DataFrame:
         raise InputError(f"{path} has no pairs")
     for side in _SIDES:
         table.refuse(table.frame[side] == "", side, "is empty")
+    _check_properties(table)
     seen: dict[tuple[str, ...], str] = {}
     for place, (term1, term2, *_) in table.rows():
         pair = tuple(sorted(lowered([term1, term2])))
@@ -49,3 +53,15 @@ def read_pairs(path: Path, progress: Progress | None = None) -> pl.DataFrame:
         if (known := seen.setdefault(pair, place)) != place:
             raise InputError(f"{path}: {known} and {place} have the same pair")
     return table.frame
+
+
+def _check_properties(table: Table) -> None:
+    """Raise InputError where a column that an evaluation reads holds what it would refuse."""
+    for column in PAIR_PROPERTIES:
+        if column not in table.frame.columns:
+            continue
+        for at, cell in zip(table.at, table.frame[column], strict=True):
+            try:
+                property_in(column, cell)
+            except InputError as error:
+                raise InputError(f"{table.path}: {table.unit} {at}: {error}") from error

@@ -12,15 +12,16 @@ import polars as pl
 from medsim.config import check_seed, checked_threads
 from medsim.errors import InputError, OptionError, unknown_name
 from medsim.evaluation.bootstrap import RESAMPLES
+from medsim.evaluation.rater_agreement import LEAST_AGREEMENT
 from medsim.manifest import SCORES, ScoresManifest, medsim_version
 from medsim.progress import Progress
-from medsim.studies import JUDGEMENT
+from medsim.studies import GRADED, JUDGEMENT
 from medsim.studies.answers import read_answers
 from medsim.studies.csv_sheets import guarded
 from medsim.studies.label_studio import annotated_tasks
 from medsim.studies.returned import StudyIdentity
 from medsim.workflow.evaluations.findings import Drawing
-from medsim.workflow.output import claimed
+from medsim.workflow.output import check_free, claimed, resolved
 from medsim.workflow.studies.folder import Study
 from medsim.workflow.studies.graded import OUTLIERS, graded_tables
 from medsim.workflow.studies.judged import judged_tables
@@ -29,6 +30,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from medsim.studies.answers import Answers
+
+
+TABLES = {
+    JUDGEMENT.name: ("quality", "agreement", "annotators", "disagreements", "corrections"),
+    GRADED.name: ("agreement", "raters", "rated", "subsets"),
+}
+"""The tables of a study by the name of its scale, beside "missing"; the first is shown first."""
+
+
+def check_table(study: Study, name: str | None) -> None:
+    """Raise OptionError if a study has no table of that name."""
+    known = [*TABLES[study.scale.name], "missing"]
+    if name is not None and name not in known:
+        raise OptionError(unknown_name("table", name, known))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +112,8 @@ def score_study(  # noqa: PLR0913 — an argument an option
     opened = study if isinstance(study, Study) else Study(study)
     progress = progress or Progress()
     files = [Path(one) for one in answers]
+    if out is not None:
+        check_free(resolved(Path(out)), overwrite=overwrite, kind=SCORES)
     with progress.stage("read answers") as stage:
         found = _read(opened, files)
         stage.found(f"{found.frame.height:,} of {found.missing.height} annotators")
@@ -107,6 +124,8 @@ def score_study(  # noqa: PLR0913 — an argument an option
     with progress.stage("score"):
         tables = _tables(opened, found.frame, tuple(leave_out), drawing)
         tables["missing"] = _missing(opened.assignment(), found)
+    for warning in _of_raters(tables, leave_out):
+        progress.warn(warning)
     scores = Scores(
         study_id=opened.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
     )
@@ -132,6 +151,21 @@ def _doubts(study: Study, found: Answers) -> Iterator[str]:
     for name, n_entries, n_answered, _ in found.missing.iter_rows():
         if 2 * n_answered < n_entries:
             yield f"{name} answered less than half; say --leave-out to score without"
+
+
+def _of_raters(tables: Mapping[str, pl.DataFrame], leave_out: Sequence[str]) -> Iterator[str]:
+    """Yield what a graded study's raters leave in doubt."""
+    if "raters" not in tables:
+        return
+    suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()
+    if suspect:
+        yield (
+            f"{', '.join(suspect)} hardly agree with the others; see --table raters, and "
+            f"say --leave-out {OUTLIERS} to score without"
+        )
+    whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()
+    if not leave_out and any(value is not None and value < LEAST_AGREEMENT for value in whole):
+        yield f"raters hardly agree at all (IAA-1 {whole[0]:.2f}): no rating of theirs says much"
 
 
 def _read(study: Study, files: Sequence[Path]) -> Answers:
