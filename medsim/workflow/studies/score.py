@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from medsim.config import check_seed, checked_threads
-from medsim.errors import InputError, OptionError, unknown_name
+from medsim.errors import OptionError, unknown_name
 from medsim.evaluation.bootstrap import RESAMPLES
-from medsim.evaluation.rater_agreement import LEAST_AGREEMENT
-from medsim.manifest import SCORES, ScoresManifest, medsim_version
+from medsim.manifest import SCORES
 from medsim.progress import Progress
 from medsim.studies import GRADED, JUDGEMENT
 from medsim.studies.answers import read_answers
-from medsim.studies.csv_sheets import guarded
-from medsim.studies.label_studio import annotated_tasks
 from medsim.studies.returned import StudyIdentity
 from medsim.workflow.evaluations.findings import Drawing
-from medsim.workflow.output import check_free, claimed, resolved
+from medsim.workflow.output import check_free, resolved
+from medsim.workflow.studies.doubts import doubts_of_answers, doubts_of_raters
 from medsim.workflow.studies.folder import Study
 from medsim.workflow.studies.graded import OUTLIERS, graded_tables
 from medsim.workflow.studies.judged import judged_tables
+from medsim.workflow.studies.score_folder import write_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
     from medsim.studies.answers import Answers
 
@@ -119,12 +117,12 @@ def score_study(  # noqa: PLR0913 — an argument an option
         stage.found(f"{found.frame.height:,} of {found.missing.height} annotators")
     for warning in found.warnings:
         progress.warn(warning)
-    for warning in _doubts(opened, found):
+    for warning in doubts_of_answers(opened, found):
         progress.warn(warning)
     with progress.stage("score"):
         tables = _tables(opened, found.frame, tuple(leave_out), drawing)
         tables["missing"] = _missing(opened.assignment(), found)
-    for warning in _of_raters(tables, leave_out):
+    for warning in doubts_of_raters(tables, leave_out):
         progress.warn(warning)
     scores = Scores(
         study_id=opened.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
@@ -135,37 +133,8 @@ def score_study(  # noqa: PLR0913 — an argument an option
             "seed": seed,
             "resamples": resamples,
         }
-        _write(scores, opened, found, options, Path(out), overwrite=overwrite)
+        write_scores(scores, opened, found, options, Path(out), overwrite=overwrite)
     return scores
-
-
-def _doubts(study: Study, found: Answers) -> Iterator[str]:
-    """Yield what makes scores less sure than they look."""
-    if found.absent:
-        yield f"no answers of {', '.join(found.absent)}; scores are of the others alone"
-    items, answered = study.items()["item_id"], found.frame["item_id"].unique()
-    if n_items := len(items) - len(answered):
-        yield f"{n_items:,} of {len(items):,} pairs were answered by nobody and are left out"
-    if study.scale is JUDGEMENT and found.missing.height == 1:
-        yield "one annotator alone: its judgements are the ground truth, which nothing confirms"
-    for name, n_entries, n_answered, _ in found.missing.iter_rows():
-        if 2 * n_answered < n_entries:
-            yield f"{name} answered less than half; say --leave-out to score without"
-
-
-def _of_raters(tables: Mapping[str, pl.DataFrame], leave_out: Sequence[str]) -> Iterator[str]:
-    """Yield what a graded study's raters leave in doubt."""
-    if "raters" not in tables:
-        return
-    suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()
-    if suspect:
-        yield (
-            f"{', '.join(suspect)} hardly agree with the others; see --table raters, and "
-            f"say --leave-out {OUTLIERS} to score without"
-        )
-    whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()
-    if not leave_out and any(value is not None and value < LEAST_AGREEMENT for value in whole):
-        yield f"raters hardly agree at all (IAA-1 {whole[0]:.2f}): no rating of theirs says much"
 
 
 def _read(study: Study, files: Sequence[Path]) -> Answers:
@@ -199,54 +168,3 @@ def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:
         .select("annotator", "position", "left", "right")
         .sort("annotator", "position")
     )
-
-
-def _write(
-    scores: Scores,
-    study: Study,
-    found: Answers,
-    options: dict[str, object],
-    out: Path,
-    *,
-    overwrite: bool,
-) -> None:
-    """Write tables as CSV, and answers for Label Studio, to a folder that appears whole or not."""
-    files = [{"name": path.name, "sha256": _digest(path)} for path in found.files]
-    with claimed(out, overwrite=overwrite, kind=SCORES) as output:
-        output.resume({})
-        for name, table in scores.tables.items():
-            output.write_text(f"{name}.csv", _for_spreadsheets(name, table), table.height)
-        for sheet in study.sheets():
-            own = dict(
-                found.frame.filter(annotator=sheet.annotator)["entry_id", "value"].iter_rows()
-            )
-            if own:
-                text = annotated_tasks(sheet, own)
-                output.write_text(f"label_studio/{sheet.annotator}.json", text, len(own))
-        ScoresManifest(
-            medsim=medsim_version(),
-            study_id=scores.study_id,
-            answers=files,
-            options=options,
-            warnings=list(scores.warnings),
-            outputs=dict(sorted(output.outputs.items())),
-        ).write(output.folder)
-        output.publish()
-
-
-def _for_spreadsheets(name: str, table: pl.DataFrame) -> str:
-    """Return a table as CSV that a spreadsheet shows as it stands and runs nothing of.
-
-    The rated set is for programs: its terms stand as they are.
-    """
-    if name != "rated":
-        text = (pl.col(name) for name, kind in table.schema.items() if kind == pl.String)
-        table = table.with_columns(one.map_elements(guarded, pl.String) for one in text)
-    return table.write_csv(include_bom=True)
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})") from error

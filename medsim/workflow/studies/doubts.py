@@ -1,0 +1,51 @@
+"""What makes the scores of a study less sure than they look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.evaluation.rater_agreement import LEAST_AGREEMENT
+from medsim.studies import JUDGEMENT
+from medsim.workflow.studies.graded import OUTLIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from medsim.studies.answers import Answers
+    from medsim.workflow.studies.folder import Study
+
+
+def doubts_of_answers(study: Study, found: Answers) -> Iterator[str]:
+    """Yield in how far answers are missing, a sentence each."""
+    if found.absent:
+        yield f"no answers of {', '.join(found.absent)}; scores are of the others alone"
+    items, answered = study.items()["item_id"], found.frame["item_id"].unique()
+    if n_items := len(items) - len(answered):
+        yield f"{n_items:,} of {len(items):,} pairs were answered by nobody and are left out"
+    if study.scale is JUDGEMENT and found.missing.height == 1:
+        yield "one annotator alone: its judgements are the ground truth, which nothing confirms"
+    for name, n_entries, n_answered, _ in found.missing.iter_rows():
+        if 2 * n_answered < n_entries:
+            yield f"{name} answered less than half; say --leave-out to score without"
+
+
+def doubts_of_raters(tables: Mapping[str, pl.DataFrame], leave_out: Sequence[str]) -> Iterator[str]:
+    """Yield which raters of a graded study are in doubt, a sentence each; nothing of others.
+
+    Args:
+        tables: of the study.
+        leave_out: raters that do not count.
+    """
+    if "raters" not in tables:
+        return
+    suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()
+    if suspect:
+        yield (
+            f"{', '.join(suspect)} hardly agree with the others; see --table raters, and "
+            f"say --leave-out {OUTLIERS} to score without"
+        )
+    whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()
+    if not leave_out and any(value is not None and value < LEAST_AGREEMENT for value in whole):
+        yield f"raters hardly agree at all (IAA-1 {whole[0]:.2f}): no rating of theirs says much"
