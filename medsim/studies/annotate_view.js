@@ -37,12 +37,13 @@ function say(name, text) {
 
 // Screens.
 
-function show(name) {
+function show(name, warning = "") {
   const isNew = byId(name).hidden;
   screen = name;
   for (const one of ["start", "pair", "rest"]) byId(one).hidden = one !== name;
   byId("moves").hidden = byId("instruct").hidden = name === "start";
   refresh();
+  say("warning", warning);
   if (isNew) {
     byId(`${name}-heading`).focus();
     scrollTo(0, 0);
@@ -63,7 +64,7 @@ function refresh() {
   }
 }
 
-function showPair(place, message = "") {
+function showPair(place, message = "", warning = "") {
   const isOther = place !== at || screen !== "pair";
   at = place;
   remember("at", at);
@@ -75,7 +76,7 @@ function showPair(place, message = "") {
   byId("terms").classList.toggle("long", Math.max(left.length, right.length) > LONG);
   setSlider(answers[at]);
   say("message", message);
-  show("pair");
+  show("pair", warning);
   if (!isOther) return;
   shownAt = performance.now();
   const given = answers[at] === NONE ? "" : ` Your answer: ${nameOf(answers[at])}.`;
@@ -87,7 +88,7 @@ function showPair(place, message = "") {
 }
 
 // The end of a page or of the sheet: what is left out, and where to go on.
-function showRest(page, message = "") {
+function showRest(page, message = "", warning = "") {
   at = endOf(page) - 1;
   const isAllAnswered = missing().length === 0;
   const isEnd = isAllAnswered || page === nPages - 1;
@@ -113,7 +114,7 @@ function showRest(page, message = "") {
     button("Look back", () => showPair(at)),
   ].filter(Boolean));
   say("message", message);
-  show("rest");
+  show("rest", warning);
 }
 
 function element(name, text) {
@@ -144,12 +145,12 @@ function answer(value) {
   set(at, value);
   saved();
   const message = `Pair ${shown(at + 1)}: ${nameOf(value)}`;
-  warnOfRow();
+  const warning = rowWarning();
   const end = endOf(pageOf(at));
   const following = isChange && at + 1 < end ? at + 1 : undefined;
   const next = missing(at + 1, end)[0] ?? following;
-  if (next === undefined) showRest(pageOf(at), message);
-  else showPair(next, message);
+  if (next === undefined) showRest(pageOf(at), message, warning);
+  else showPair(next, message, warning);
 }
 
 function saved() {
@@ -157,13 +158,13 @@ function saved() {
   isKept = keep();
 }
 
-function warnOfRow() {
+// What to say of many equal ratings, in tens: a text that stays the same is read aloud only once.
+function rowWarning() {
   let row = 1;
   while (row <= at && answers[at - row] === answers[at]) row += 1;
-  if (!graded || row < ROW) say("warning", "");
-  else if (row % ROW === 0) {
-    say("warning", `The last ${row} ratings are all ${answers[at]}. If that is what you mean, just go on.`);
-  }
+  if (!graded || row < ROW) return "";
+  const n = row - row % ROW;
+  return `The last ${n} ratings are all ${answers[at]}. If that is what you mean, just go on.`;
 }
 
 function setSlider(value) {
@@ -260,7 +261,6 @@ async function restart() {
   for (const place of answers.keys()) set(place, NONE);
   saved();
   isExported = true;
-  say("warning", "");
   at = 0;
   remember("at", at);
   show("start");
@@ -323,10 +323,18 @@ function listen() {
       // The second click of a double click would answer the next pair, which nobody has read yet.
       const isDouble = detail > 1 && performance.now() - shownAt < TOO_SOON;
       if (!isDouble) answer(valueOf(one.dataset.answer));
+      // Left on the button, the focus looks like an answer to the next pair. A key clicks with a
+      // detail of 0, and whoever uses keys stays on the button.
+      if (detail > 0) byId(`${screen}-heading`).focus({ preventScroll: true });
     });
   }
   slider.addEventListener("input", () => touched(true));
   slider.addEventListener("click", () => touched(true));
+  slider.addEventListener("pointerup", ({ pointerType }) => {
+    // A finger that taps where the value already is makes no input and no click. A mouse does, and
+    // its button may go up here after a drag from elsewhere.
+    if (pointerType !== "mouse") touched(true);
+  });
   byId("jump").addEventListener("submit", (event) => {
     event.preventDefault();
     showPair(byId("number").valueAsNumber - 1);
