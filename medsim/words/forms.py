@@ -21,12 +21,12 @@ class Forms:
     """What says which words of one class are forms of one word.
 
     Attributes:
-        used: the words and lemmas of the class in the corpus.
+        counts: how often the corpus has each word and lemma of the class.
         given: lemmas by word, as the corpus has them.
         lemma_of: what makes a lemma where none is given.
     """
 
-    used: frozenset[str]
+    counts: Mapping[str, int]
     given: Mapping[str, str]
     lemma_of: Callable[[str], str]
 
@@ -34,16 +34,18 @@ class Forms:
         """Return the American spelling of a word's lemma.
 
         A lemma that is made for a word in -ing or -ed is taken only if the class has it: of the
-        noun bleeding it would be a verb.
+        noun bleeding it would be a verb. It is made of the American spelling, so that labelled and
+        ageing have the lemmas of labeled and aging.
 
         Args:
-            word: in lower case.
+            word: in lower case, not empty.
         """
         if word in self.given:
-            return american(self.given[word], self.used)
-        form = american(self.lemma_of(word), self.used)
-        if word.endswith(_OF_VERBS) and form not in self.used:
-            return american(word, self.used)
+            return american(self.given[word], self.counts)
+        word = american(word, self.counts)
+        form = american(self.lemma_of(word), self.counts)
+        if word.endswith(_OF_VERBS) and form not in self.counts:
+            return word
         return form
 
 
@@ -68,8 +70,10 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
         .unique("word", keep="first", maintain_order=True)
     )
     given = dict(lemmas.select("word", "lemma").iter_rows())
+    counted = pl.concat([rows.select("word", "count"), lemmas.select(word="lemma", count="count")])
+    most = counted.group_by("word").agg(pl.col("count").max())
     return Forms(
-        used=frozenset(rows["word"]) | frozenset(given.values()),
+        counts=dict(most.iter_rows()),
         given=given,
         lemma_of=_lemmatiser() if make_lemmas and not given else str,
     )

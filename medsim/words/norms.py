@@ -34,7 +34,8 @@ def read_norms(paths: Sequence[Path]) -> pl.DataFrame:
         cue and target, in lower case; strength, null where there is none; and its name.
 
     Raises:
-        InputError: a file cannot be read, or has a strength that is no number.
+        InputError: a file cannot be read, lacks a cue or a target, or has a strength that is no
+            number.
     """
     return pl.concat([_of_file(path) for path in paths])
 
@@ -83,6 +84,8 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
 
 def _of_file(path: Path) -> pl.DataFrame:
     table = read_table(path, ("cue", "target"), tuple(_STRENGTHS))
+    for side in ("cue", "target"):
+        table.refuse(table.frame[side] == "", side, "is empty; give a word, or leave the row out")
     column = next((name for name in _STRENGTHS if name in table.frame.columns), None)
     strengths = [None] * table.frame.height if column is None else _numbers(table, column)
     return pl.DataFrame(

@@ -35,6 +35,26 @@ def test_all_forms_and_spellings_of_a_word_are_one(tmp_path: Path) -> None:
     assert counted(table(tmp_path, text)) == [("tumor", 15, None)]
 
 
+def test_a_typing_error_renames_no_common_word(tmp_path: Path) -> None:
+    text = (
+        "word,class,count\nabsence,noun,5000\nabsense,noun,1\nmorning,noun,3\nmourning,noun,90\n"
+        "amoeba,noun,500\nameba,noun,1\n"
+    )
+    assert counted(table(tmp_path, text), make_lemmas=False) == [
+        ("absence", 5000, None),
+        ("absense", 1, None),
+        ("ameba", 1, None),
+        ("amoeba", 500, None),
+        ("morning", 3, None),
+        ("mourning", 90, None),
+    ]
+
+
+def test_a_lemma_is_made_of_the_american_spelling(tmp_path: Path) -> None:
+    text = "word,class,count\nlabelled,verb,3\nlabeled,verb,4\nlabel,verb,1\nageing,verb,2\n"
+    assert counted(table(tmp_path, text)) == [("aging", 2, None), ("label", 8, None)]
+
+
 def test_a_form_in_ing_joins_its_lemma_only_in_the_class_of_the_lemma(tmp_path: Path) -> None:
     text = "word,class,count\nbleeding,noun,4\nswelling,noun,2\nswell,noun,1\nbleed,verb,1\n"
     assert counted(table(tmp_path, text), "noun") == [("bleeding", 4, None), ("swell", 3, None)]

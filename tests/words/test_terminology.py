@@ -15,7 +15,7 @@ from medsim.words.terminology import names_of, relations
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMS = Forms(used=frozenset({"anemia"}), given={"chills": "chill"}, lemma_of=str)
+FORMS = Forms(counts={"anemia": 1}, given={"chills": "chill"}, lemma_of=str)
 
 
 @pytest.fixture
