@@ -180,6 +180,13 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
         assert {row["term1"], row["term2"]} <= set(expected)
 
 
+def test_a_lower_ratio_is_proposed_where_a_ratio_leaves_too_few_words(folder: Path) -> None:
+    spoken = dict.fromkeys(BIOMEDICAL, 1) | dict.fromkeys(GENERAL, 900)
+    other = put(folder, "other.csv", words_table(spoken))
+    with pytest.raises(OptionError, match="words, and a --ratio below 1000 leaves more; no size"):
+        chosen(folder, domain_words=None, general=other, ratio=1000)
+
+
 def test_a_quarter_without_a_source_is_missing_with_a_warning(folder: Path) -> None:
     found = chosen(folder, norms=None)
     assert found.frame.height == 18
@@ -194,6 +201,9 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
     said = str(raised.value)
     assert "--size 200 needs 50 pairs in each quarter" in said
     assert "general associated" in said
+    assert (
+        f"the filters left {len(BIOMEDICAL)} biomedical and {len(GENERAL)} general words;" in said
+    )
     size = int(said.rsplit("--size ", maxsplit=1)[-1].split(maxsplit=1)[0])
     assert chosen(folder, size=size).frame.height == size
     with pytest.raises(OptionError, match="no size would work"):

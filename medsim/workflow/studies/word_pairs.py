@@ -12,7 +12,7 @@ from medsim.errors import OptionError
 from medsim.manifest import Skipped
 from medsim.progress import Progress
 from medsim.schema import WORD_PAIR_COLUMNS
-from medsim.words.domains import BIOMEDICAL, GENERAL, by_list, by_ratio
+from medsim.words.domains import BIOMEDICAL, DOMAINS, GENERAL, by_list, by_ratio
 from medsim.words.filters import filtered
 from medsim.words.forms import forms_of
 from medsim.words.frequencies import merged, read_frequencies
@@ -107,7 +107,8 @@ def choose_pairs(  # noqa: PLR0913 — an argument an option
         found, known = _related(chosen, forms, terminology, files, threads)
     with progress.stage("draw pairs"):
         quarters = Quarters(chosen, found, known, seed=seed, per_word=per_word)
-        pairs = _drawn(quarters, size, per_word)
+        left = _words_left(chosen, None if general is None else ratio)
+        pairs = _drawn(quarters, size, per_word, left)
     return WordPairs(
         frame=_finished(pairs, chosen, rows["class"][0]),
         left_out=left_out if general is None else (*left_out, between),
@@ -173,8 +174,22 @@ def _related(
     return found, pl.concat([frame.select(ids) for frame in known]).unique().sort(ids)
 
 
-def _drawn(quarters: Quarters, size: int, per_word: int) -> pl.DataFrame:
+def _words_left(words: pl.DataFrame, ratio: float | None) -> str:
+    """Return how many words of each domain are left, and what would leave more, as a sentence."""
+    domains = words["domain"].to_list()
+    counts = " and ".join(f"{domains.count(domain)} {domain}" for domain in DOMAINS)
+    lower = "" if ratio in (None, 1) else f", and a --ratio below {ratio:g} leaves more"
+    return f"the filters left {counts} words{lower}"
+
+
+def _drawn(quarters: Quarters, size: int, per_word: int, left: str) -> pl.DataFrame:
     """Return the pairs of all quarters, in their order.
+
+    Args:
+        quarters: to draw from.
+        size: of all quarters together.
+        per_word: the most pairs of a word.
+        left: how many words there are, for the error.
 
     Raises:
         OptionError: a quarter has too few.
@@ -188,7 +203,7 @@ def _drawn(quarters: Quarters, size: int, per_word: int) -> pl.DataFrame:
         most = quarters.largest(wanted)
         raise OptionError(
             f"--size {size} needs {wanted} pairs in each quarter, and with --per-word {per_word} "
-            f"there are: {counts}; "
+            f"there are: {counts}; {left}; "
             + (f"--size {most * _N_QUARTERS} would work" if most else "no size would work")
         )
     return quarters.in_order(
