@@ -10,6 +10,7 @@ import krippendorff
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.embeddings import write_words
 from fixtures.release import Release, random_release
 from fixtures.simulated import judge, rate
 from typer.testing import CliRunner
@@ -303,6 +304,52 @@ def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
     least, greatest = rated.pairs["rating"].min(), rated.pairs["rating"].max()
     assert 0 <= least < 1
     assert 9 < greatest <= 10
+
+
+def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(tmp_path: Path) -> None:
+    words = [f"{one}{other}" for one in ("cardi", "nephr", "hous", "tabl") for other in "aeiou"]
+    count = {word: 50 + at for at, word in enumerate(words)}
+    pl.DataFrame({"word": words, "class": "noun", "count": count.values()}).write_csv(
+        tmp_path / "words.csv"
+    )
+    (tmp_path / "biomedical.txt").write_text("\n".join(words[:10]))
+    norms = [(word, words[(at + 1) % 20], 0.5) for at, word in enumerate(words)]
+    pl.DataFrame(norms, schema=["cue", "target", "strength"], orient="row").write_csv(
+        tmp_path / "norms.csv"
+    )
+    release = Release()
+    for at in range(0, 10, 2):
+        release.named(str(2000 + at), words[at], words[at + 1])
+    medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "build")
+    chosen = medsim.choose_pairs(
+        tmp_path / "words.csv",
+        terminology=tmp_path / "build",
+        norms=[tmp_path / "norms.csv"],
+        domain_words=tmp_path / "biomedical.txt",
+        size=16,
+        make_lemmas=False,
+    )
+    chosen.write(tmp_path / "pairs.csv")
+    study = medsim.grade_study(
+        tmp_path / "pairs.csv", tmp_path / "study", raters=3, groups=1, duplicates=2
+    )
+    rate(study, tmp_path / "answers", frozenset())
+    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+    write_words(tmp_path / "words.vec", words, 1)
+
+    results = medsim.evaluate(
+        [tmp_path / "scores" / "rated.csv"],
+        {"invented": tmp_path / "words.vec"},
+        tmp_path / "results",
+        metrics=["avg_cos"],
+        resamples=200,
+    ).results()
+
+    sizes = dict(results.filter(statistic="spearman").select("dataset", "n_pairs").iter_rows())
+    assert sizes["rating"] == 16
+    assert sizes["rating/domain=biomedical"] == sizes["rating/domain=general"] == 8
+    assert sizes["rating/associated=yes"] == sizes["rating/associated=no"] == 8
+    assert sizes["rating/count=10-99"] == 16
 
 
 def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path) -> None:
