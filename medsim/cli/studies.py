@@ -142,7 +142,7 @@ def score(
         typer.Option(
             help="Of a study of a build: quality (the paper's table 3), agreement, annotators, "
             "disagreements, corrections, missing. Of a graded one: agreement, raters, rated, "
-            "subsets, missing."
+            "parts, missing."
         ),
     ] = None,
     leave_out: Annotated[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -87,34 +86,6 @@ def nominal_alpha(
     left_out = np.repeat(_alpha(sums - features), kinds.n_units)
     drawn = _resampled(kinds, np.uint64(seed), resamples, checked_threads(threads))
     return bca_estimate(estimate, drawn, left_out)
-
-
-def pairwise_alphas(
-    table: Judgements,
-    n_values: int,
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    threads: int | None = None,
-) -> dict[tuple[int, int], Estimate]:
-    """Return the alpha of every two annotators, by their columns, the lower one first.
-
-    Args:
-        table: see ``nominal_alpha``.
-        n_values: see ``nominal_alpha``.
-        seed: see ``nominal_alpha``.
-        resamples: see ``nominal_alpha``.
-        threads: see ``nominal_alpha``.
-
-    Raises:
-        OptionError: the table is no such table, or a number is out of range.
-    """
-    return {
-        (one, other): nominal_alpha(
-            table[:, [one, other]], n_values, seed=seed, resamples=resamples, threads=threads
-        )
-        for one, other in combinations(range(table.shape[1]), 2)
-    }
 
 
 def _counts(table: Judgements, n_values: int) -> CountTable:

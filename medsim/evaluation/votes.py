@@ -42,9 +42,9 @@ class Quality:
 def majority(table: Judgements) -> NDArray[np.int8]:
     """Return the judgement that more than half of the annotators gave of each unit.
 
-    Half of those who took part in the study, whether they judged the unit or not: who does not know
-    or gave no answer votes for neither. So a majority of such is no ground truth (Schulz and Juric
-    2020, section 3.3).
+    Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here of more than half of
+    those who took part in the study, whether they judged the unit or not. Who does not know or gave
+    no answer votes for neither, so a majority of such is no ground truth.
 
     Args:
         table: ``medsim.studies.SAME``, ``NOT_SAME`` or ``DONT_KNOW`` of each annotator, or -1 for

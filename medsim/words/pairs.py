@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import polars as pl
 
 from medsim.errors import OutputError
+from medsim.whole_file import whole_file
 
 if TYPE_CHECKING:
     from medsim.manifest import Skipped
@@ -48,20 +46,11 @@ class WordPairs:
         """
         out = Path(out)
         check_file(out, overwrite=overwrite)
-        partial = out.with_name(f".{out.name}.{uuid4().hex}.partial")
-        try:
+        with whole_file(out) as partial:
             if out.suffix.lower() == ".parquet":
                 self.frame.write_parquet(partial)
             else:
                 self.frame.write_csv(partial)
-            with partial.open("rb") as stream:
-                os.fsync(stream.fileno())
-            partial.replace(out)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise OutputError(f"cannot write {out}: {' '.join(str(error).split())}") from error
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
 
 
 def check_file(out: Path, *, overwrite: bool) -> None:

@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from medsim.errors import OutputError
 from medsim.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
+from medsim.whole_file import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,13 +79,11 @@ class OutputFolder:
             metadata: the key-value metadata of the file.
         """
         path = self.folder / name
-        partial = path.with_suffix(".partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            frame.write_parquet(partial, metadata=dict(metadata))
-            with partial.open("rb") as stream:
-                os.fsync(stream.fileno())
-            partial.replace(path)
+            # One name: what a killed run left is written over, and never published.
+            with whole_file(path, path.with_suffix(".partial")) as partial:
+                frame.write_parquet(partial, metadata=dict(metadata))
             self._digests[name] = _digest(path)
             self._note_job()
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -100,17 +99,13 @@ class OutputFolder:
             n_rows: how many rows that tells of.
         """
         path = self.folder / name
-        partial = path.with_name(f"{path.name}.partial")
         data = text.encode()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.replace(path)
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}") from error
+        with whole_file(path, path.with_name(f"{path.name}.partial")) as partial:
+            partial.write_bytes(data)
         self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
 
     def read(self, name: str) -> pl.DataFrame | None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from medsim.errors import OptionError, OutputError
 from medsim.report.markup import GENERATOR, rendered
+from medsim.whole_file import whole_file
 from medsim.workflow.opened import Build, Evaluation, open_output
 
 if TYPE_CHECKING:
@@ -93,16 +91,5 @@ def _check_free(out: Path) -> None:
 
 
 def _write(text: str, out: Path) -> None:
-    """Write a file, which appears whole or not at all."""
-    partial = out.with_name(f".{out.name}.{uuid4().hex}.partial")
-    try:
-        with partial.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(out)
-    except OSError as error:
-        raise OutputError(f"cannot write {out}: {error.strerror}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with whole_file(out) as partial:
+        partial.write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ from scipy import stats
 
 from medsim.errors import OptionError
 from medsim.evaluation import agreement
-from medsim.evaluation.agreement import nominal_alpha, pairwise_alphas
+from medsim.evaluation.agreement import nominal_alpha
 
 PUBLISHED = np.array(
     [
@@ -142,17 +142,6 @@ def test_results_depend_neither_on_threads_nor_on_any_order() -> None:
     assert nominal_alpha(table, 3, resamples=300, threads=4) == found
     assert nominal_alpha(shuffled, 3, resamples=300) == found
     assert nominal_alpha(table, 3, resamples=300, seed=1) != found
-
-
-def test_every_two_annotators_have_the_alpha_of_their_columns() -> None:
-    table = judged(50, seed=6)
-
-    found = pairwise_alphas(table, 3, resamples=100)
-
-    assert list(found) == [(0, 1), (0, 2), (1, 2)]
-    for (one, other), estimate in found.items():
-        assert estimate.value == pytest.approx(of_the_library(table[:, [one, other]], 3))
-        assert estimate.low < estimate.value < estimate.high
 
 
 @pytest.mark.parametrize(

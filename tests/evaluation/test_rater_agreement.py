@@ -204,6 +204,13 @@ def test_who_shares_too_few_items_changes_nothing() -> None:
     assert not outlying_raters(np.vstack([good, few])).any()
 
 
+def test_three_random_raters_are_found_beside_four_good_ones() -> None:
+    groups = [outlying_raters(rated(4, 120, seed, n_random=3)) for seed in range(60)]
+
+    assert np.mean([group[4:].mean() for group in groups]) > 0.95
+    assert np.mean([group[:4].mean() for group in groups]) < 0.02
+
+
 def test_nobody_is_an_outlier_where_all_answer_at_random() -> None:
     groups = [outlying_raters(rated(0, 120, seed, n_random=8)) for seed in range(40)]
 

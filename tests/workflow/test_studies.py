@@ -250,6 +250,14 @@ def test_what_nobody_answered_is_told_and_counts_as_missing(
     assert "eva answered less than half" in said
     alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
     assert any("one annotator alone" in warning for warning in alone.warnings)
+    left = medsim.score_study(
+        study,
+        [tmp_path / f"{name}.jsonl" for name in NAMES],
+        leave_out=["ben", "eva"],
+        resamples=0,
+    )
+    assert any("one annotator alone" in warning for warning in left.warnings)
+    assert not any("less than half" in warning for warning in left.warnings)
 
 
 def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:

@@ -137,6 +137,22 @@ def test_two_annotators_are_not_told_twice_and_pairs_that_nobody_judged_do_not_c
     assert found["quality"].filter(dataset="one")["no_ground_truth"].item() == 0.5
 
 
+def test_who_gave_no_answer_does_not_disagree() -> None:
+    items = items_of({"one": [1, 1, 0]})
+    first, second, third = items["item_id"]
+    given = {
+        "ada": {first: SAME, second: SAME, third: NOT_SAME},
+        "ben": {first: SAME, second: SAME, third: NOT_SAME},
+        "eva": {second: NOT_SAME},
+    }
+
+    found = judged_tables(items, answers_of(given), DRAWING)["disagreements"]
+
+    assert found.select("why", "term1", "label", "truth").rows() == [
+        ("not judged alike", "a1", "positive", "same")
+    ]
+
+
 def graded_items(number: int) -> pl.DataFrame:
     rows = [
         (f"i{at}", f"a{at:03}", f"b{at:03}", 0 if at < 20 else at % 2 + 1, "xy"[at % 2])
@@ -205,8 +221,8 @@ def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
     assert first["domain"] == "x"
     ben = found["raters"].filter(rater="ben").row(0, named=True)
     assert (ben["n_twice"], ben["twice_equal"], ben["twice_difference"]) == (1, 0.0, 3.0)
-    subsets = found["subsets"].filter(subset="domain")
-    assert subsets.select("of", "n_pairs").rows() == [("x", 1), ("y", 1)]
+    parts = dict(found["parts"].select("part", "n_pairs").iter_rows())
+    assert (parts["all"], parts["domain=x"], parts["domain=y"]) == (2, 1, 1)
 
 
 def test_somebody_must_be_left() -> None:

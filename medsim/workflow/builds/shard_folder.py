@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import shutil
 import tempfile
-import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import numpy as np
 
 from medsim.config import Shard
 from medsim.errors import InputError, OutputError
 from medsim.negatives import Found
+from medsim.whole_file import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -209,20 +209,11 @@ class ShardFolder:
     def _write(self, path: Path, content: bytes) -> None:
         """Write a file; it appears whole or not at all.
 
-        Its partial name is the process's own: another one may be writing the same shard.
+        Its partial name is the process's own, since another one may be writing the same shard; it
+        begins as the file's does, by which ``remove`` knows it.
         """
-        partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
-        try:
-            with partial.open("xb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.replace(path)
-        except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}") from error
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
+        with whole_file(path, path.with_name(f"{path.name}.{uuid4().hex}.partial")) as partial:
+            partial.write_bytes(content)
 
 
 def _digest(content: bytes) -> bytes:

@@ -49,8 +49,8 @@ def correlate(
     """Return Pearson's correlation of every intrinsic set with every extrinsic task.
 
     Each is over the models that have both scores, with its two-tailed t-test, and p corrected for
-    the number of all tests by Holm's procedure, as in tables 6, 8 and 9 of Chiu et al. (BMC
-    Bioinformatics 2018), who did not correct.
+    the number of all tests by Holm's procedure; without that it is what tables 6, 8 and 9 of Chiu
+    et al. (BMC Bioinformatics 2018) tell.
 
     Args:
         intrinsic: an evaluation or its folder, whose embeddings are the models; or a table with a

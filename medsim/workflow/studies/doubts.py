@@ -17,16 +17,23 @@ if TYPE_CHECKING:
     from medsim.workflow.studies.folder import Study
 
 
-def doubts_of_answers(study: Study, found: Answers) -> Iterator[str]:
-    """Yield in how far answers are missing, a sentence each."""
+def doubts_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:
+    """Yield in how far answers are missing, a sentence each.
+
+    Args:
+        study: what was asked.
+        found: what was answered.
+        leave_out: annotators that do not count.
+    """
+    counting = found.missing.filter(~found.missing["annotator"].is_in(list(leave_out)))
     if found.absent:
         yield f"no answers of {', '.join(found.absent)}; scores are of the others alone"
     items, answered = study.items()["item_id"], found.frame["item_id"].unique()
     if n_items := len(items) - len(answered):
         yield f"{n_items:,} of {len(items):,} pairs were answered by nobody and are left out"
-    if study.scale is JUDGEMENT and found.missing.height == 1:
+    if study.scale is JUDGEMENT and counting.height == 1:
         yield "one annotator alone: its judgements are the ground truth, which nothing confirms"
-    for name, n_entries, n_answered, _ in found.missing.iter_rows():
+    for name, n_entries, n_answered, _ in counting.iter_rows():
         if 2 * n_answered < n_entries:
             yield f"{name} answered less than half; say --leave-out to score without"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OUTLIERS = "outliers"
 """What stands for all outlying raters among those that are left out."""
 
-_MOST_VALUES = 12  # of a column whose values name subsets
+_MOST_VALUES = 12  # of a column whose values name parts
 _FEWEST = 2  # raters that can agree
 
 
@@ -42,7 +42,7 @@ def graded_tables(
     Returns:
         agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, with and
         without those left out. raters: how each agrees with the others and with oneself. rated:
-        the rated set, from 0 to 10. subsets: ratings and deviations of its parts.
+        the rated set, from 0 to 10. parts: ratings and deviations of its parts.
     """
     names = answers["annotator"].unique().sort().to_list()
     ratings = _ratings(items, answers, names)
@@ -60,7 +60,7 @@ def graded_tables(
         "agreement": _agreement(items, ratings, accepted, drawing),
         "raters": _raters(names, ratings, answers, outlying, accepted),
         "rated": rated,
-        "subsets": _subsets(rated),
+        "parts": _parts_of(rated),
     }
 
 
@@ -79,7 +79,7 @@ def _agreement(
     items: pl.DataFrame, ratings: Table, accepted: Flags, drawing: Drawing
 ) -> pl.DataFrame:
     rows: list[Row] = []
-    for named, columns in _parts(items["group"]):
+    for named, columns in _groups(items["group"]):
         part = ratings[:, columns]
         rated_any = ~np.isnan(part).all(axis=1)
         for of, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
@@ -104,7 +104,7 @@ def _agreement(
     return table_of(rows)
 
 
-def _parts(groups: pl.Series) -> Iterator[tuple[str, Rows]]:
+def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows]]:
     """Yield the columns of all pairs, of the consistency set, and of every group's own."""
     of = groups.to_numpy()
     yield "all", np.arange(len(of))
@@ -164,24 +164,22 @@ def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
     )
 
 
-def _subsets(rated: pl.DataFrame) -> pl.DataFrame:
-    """Return ratings and deviations of all pairs, and by each column of few values."""
-    described = [pl.lit("all").alias("subset"), pl.lit("").alias("of")]
-    frames = [_summary(rated, described)]
-    for column in rated.columns[len(RATED_COLUMNS) :]:
-        if 1 < rated[column].n_unique() <= _MOST_VALUES:
-            named = [pl.lit(column).alias("subset"), pl.col(column).cast(pl.String).alias("of")]
-            frames.append(_summary(rated, named))
-    return pl.concat(frames)
+def _parts_of(rated: pl.DataFrame) -> pl.DataFrame:
+    """Return ratings and deviations of all pairs, and of parts by each column of few values."""
+    described = rated.columns[len(RATED_COLUMNS) :]
+    telling = [name for name in described if 1 < rated[name].n_unique() <= _MOST_VALUES]
+    parts = [pl.format("{}={}", pl.lit(name), pl.col(name)) for name in telling]
+    return pl.concat(_summary(rated, part) for part in [pl.lit("all"), *parts])
 
 
-def _summary(rated: pl.DataFrame, named: Sequence[pl.Expr]) -> pl.DataFrame:
+def _summary(rated: pl.DataFrame, part: pl.Expr) -> pl.DataFrame:
     return (
-        rated.group_by(named)
+        rated.group_by(part.alias("part"))
         .agg(
             pl.len().alias("n_pairs"),
             pl.col("rating").mean().alias("mean_rating"),
             pl.col("deviation").mean().alias("mean_deviation"),
         )
-        .sort("subset", "of")
+        .drop_nulls("part")
+        .sort("part")
     )

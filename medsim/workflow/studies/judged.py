@@ -148,8 +148,9 @@ def _disagreements(items: pl.DataFrame, table: Judgements, names: Sequence[str])
         {name: [_said(value) for value in table[:, at]] for at, name in enumerate(names)},
         schema=dict.fromkeys(names, pl.String),
     )
-    low, high = table.min(axis=1), table.max(axis=1)
-    unlike = pl.Series((low != high) & (table != _NONE).any(axis=1))
+    given = np.ma.masked_equal(table, _NONE)
+    unlike = pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1)))
+    label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
     judged = pl.col("truth") != NO_TRUTH
     why = (
         pl.when(judged & (pl.col("truth") != pl.col("label")))
@@ -160,7 +161,7 @@ def _disagreements(items: pl.DataFrame, table: Judgements, names: Sequence[str])
         .then(pl.lit("not judged alike"))
     )
     return (
-        items.with_columns(why.alias("why"), *(_said_in(name) for name in ("label", "truth")))
+        items.with_columns(why.alias("why"), _said_in("truth"), label)
         .select("why", "term1", "term2", "label", "truth", *SET_COLUMNS, "pair_id")
         .hstack(answers.rename({name: f"answer of {name}" for name in names}))
         .drop_nulls("why")
@@ -185,7 +186,7 @@ def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
 
 
 def _said_in(column: str) -> pl.Expr:
-    """Return values as files have the answers; a label is the answer that it stands for."""
+    """Return values as files have the answers."""
     return pl.col(column).map_elements(_said, pl.String)
 
 

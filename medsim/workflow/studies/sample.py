@@ -31,6 +31,7 @@ PER_CLASS = 30
 
 _MOST_PER_CLASS = 10_000
 _CLASSES = (1, 0)  # labels
+_READ = [name for name in PAIR_COLUMNS if name != "distance"]
 
 
 def sample_study(  # noqa: PLR0913 — an argument an option
@@ -107,8 +108,8 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     n_classes = len(keys) * len(_CLASSES)
     longest = per_class * n_classes  # of which others can have taken all but per_class
     waiting = [
-        (key, label, _ranked(build, key, label, seed, longest))
-        for key in keys
+        (key, label, _ranked(pairs.filter(label=label), key, label, seed, longest))
+        for key, pairs in ((key, build.read(key.path, _READ)) for key in keys)
         for label in _CLASSES
     ]
     taken: set[tuple[str, ...]] = set()
@@ -137,11 +138,9 @@ def _next(
 
 
 def _ranked(
-    build: Build, key: SetKey, label: int, seed: int, longest: int
+    pairs: pl.DataFrame, key: SetKey, label: int, seed: int, longest: int
 ) -> Iterator[dict[str, object]]:
     """Return the pairs of a class in the order in which it takes them, no more than it can need."""
-    columns = [name for name in PAIR_COLUMNS if name != "distance"]
-    pairs = build.read(key.path, columns).filter(label=label)
     ids = pairs["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
     of_class = np.uint64(int(drawn(str(key), label), 16))
     ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TABLES = {
     JUDGEMENT.name: ("quality", "agreement", "annotators", "disagreements", "corrections"),
-    GRADED.name: ("agreement", "raters", "rated", "subsets"),
+    GRADED.name: ("agreement", "raters", "rated", "parts"),
 }
 """The tables of a study by the name of its scale, beside "missing"; the first is shown first."""
 
@@ -117,7 +117,7 @@ def score_study(  # noqa: PLR0913 — an argument an option
         stage.found(f"{found.frame.height:,} of {found.missing.height} annotators")
     for warning in found.warnings:
         progress.warn(warning)
-    for warning in doubts_of_answers(opened, found):
+    for warning in doubts_of_answers(opened, found, leave_out):
         progress.warn(warning)
     with progress.stage("score"):
         tables = _tables(opened, found.frame, tuple(leave_out), drawing)
