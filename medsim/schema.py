@@ -287,3 +287,39 @@ WORD_PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "topics2": pl.Int64,
 }
 """The columns of pairs of words to rate; topics are null where they are not known."""
+
+WIC_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "term1": pl.String,
+    "term2": pl.String,
+    "sentence1": pl.String,
+    "sentence2": pl.String,
+    "start1": pl.Int32,
+    "start2": pl.Int32,
+    "end1": pl.Int32,
+    "end2": pl.Int32,
+    "cat": pl.String,
+    "label": pl.Int8,
+}
+"""The columns of instances of words in context, in the order of BioWiC's files.
+
+Starts and ends are code points of the sentence, ends exclusive; cat is one of
+``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
+"""
+
+MENTION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "corpus": pl.String,
+    "document_id": pl.String,
+    "sentence_start": pl.Int32,
+    "sentence": pl.String,
+    "start": pl.Int32,
+    "end": pl.Int32,
+    "term": pl.String,
+    "kind": pl.String,
+    "vocabulary": pl.String,
+    "code": pl.String,
+}
+"""The columns of mentions in sentences of corpora: a row per mention that has one code.
+
+The sentence starts at a code point of its document (title, a space, abstract); start and end are
+code points of the sentence, end exclusive. Vocabularies are named as UMLS names them, as MSH.
+"""
