@@ -9,29 +9,26 @@ from medsim.errors import OptionError
 from medsim.terms import lowered
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SHORTEST_PLURAL = 2
 
 
 def lemma_of(term: str) -> str:
     """Return a term in lower case with every word in it replaced by its lemma.
 
     A word is a run of letters; what stands between words stays. So "Review articles" and "review
-    article" have one lemma, "IL-1" and "IL-10" do not; an abbreviation in capitals loses an s in
-    lower case. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no model.
+    article" have one lemma, "IL-1" and "IL-10" do not; and terms that are equal ignoring case have
+    one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no model.
 
     Raises:
         OptionError: the extra medsim[wic] is not installed.
     """
-    return _WORD.sub(lambda word: _lemma_of_word(word[0]), term)
+    (lower,) = lowered([term])
+    return _WORD.sub(lambda word: _lemma_of_word(word[0]), lower)
 
 
 @lru_cache(maxsize=1 << 17)
 def _lemma_of_word(word: str) -> str:
-    (lower,) = lowered([word])
-    if len(word) > _SHORTEST_PLURAL and word[-1] == "s" and word[:-1].isupper():
-        return lower[:-1]
     try:
         import simplemma  # noqa: PLC0415 — an extra
     except ImportError as error:
         raise OptionError("lemmas of terms need simplemma: pip install 'medsim[wic]'") from error
-    return lowered([simplemma.lemmatize(lower, lang="en")])[0]
+    return lowered([simplemma.lemmatize(word, lang="en")])[0]

@@ -10,7 +10,6 @@ from medsim.wic.lemmas import lemma_of
     [
         ("Review articles", "review article"),
         ("silenced", "Silencing"),
-        ("PCPs", "PCP"),
         ("hematomas", "Hematoma"),
     ],
 )

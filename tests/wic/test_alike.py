@@ -1,0 +1,47 @@
+"""Tests of the search for similar labels, against RapidFuzz pair by pair."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Indel
+
+from medsim.wic.alike import alike_pairs
+
+pytestmark = pytest.mark.kernels
+
+LETTERS = st.text("ab é\U0001f600", max_size=14)
+LONG = st.text("abc", min_size=60, max_size=140)
+
+
+def by_brute_force(terms: list[str]) -> list[list[int]]:
+    return [
+        [one, other]
+        for one, other in combinations(range(len(terms)), 2)
+        if 4 * Indel.distance(terms[one], terms[other]) < len(terms[one]) + len(terms[other])
+    ]
+
+
+@given(st.lists(LETTERS | LONG, unique=True, max_size=40))
+def test_every_pair_above_the_ratio_is_found_and_no_other(terms: list[str]) -> None:
+    assert alike_pairs(terms).tolist() == by_brute_force(terms)
+
+
+def test_a_ratio_of_exactly_three_quarters_is_not_similar() -> None:
+    assert alike_pairs(["abcd", "abce"]).tolist() == []
+    assert alike_pairs(["abcde", "abcdf"]).tolist() == [[0, 1]]
+
+
+def test_threads_do_not_change_what_is_found() -> None:
+    rng = np.random.default_rng(5)
+    terms = sorted({"".join(rng.choice(list("abcd"), 9)) for _ in range(700)})
+    found = alike_pairs(terms)
+    assert len(found) > 4_096  # more than a task has room for at first
+    assert np.array_equal(alike_pairs(terms, threads=3), found)
+
+
+def test_no_terms_have_no_pairs() -> None:
+    assert alike_pairs([]).shape == (0, 2)
+    assert alike_pairs(["", "a"]).shape == (0, 2)
