@@ -1,0 +1,118 @@
+"""All instances that a benchmark may have, as blocks that need not be written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.terms import lowered
+from medsim.wic.alike import alike_pairs
+from medsim.wic.mentions import forms_of
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Ids, Places
+    from medsim.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """Candidate instances: a block is all pairs of two runs of mentions.
+
+    Attributes:
+        places: int64[n_blocks, 4], where the first run begins and ends, and the second; the same
+            run twice stands for all pairs in it.
+        groups: int32[n_blocks], which of ``medsim.wic.GROUPS``.
+        labels: int32[n_blocks], 1 where both runs stand for one concept, else 0.
+        terms: int32[n_blocks], the number of the pair of lemmas.
+    """
+
+    places: Places
+    groups: Ids
+    labels: Ids
+    terms: Ids
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def take(self, rows: np.ndarray) -> Blocks:
+        """Return the blocks at ``rows``, in that order, or where a flag is set."""
+        return Blocks(
+            places=self.places[rows],
+            groups=self.groups[rows],
+            labels=self.labels[rows],
+            terms=self.terms[rows],
+        )
+
+    @property
+    def n_pairs(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """How many instances each block has, int64[n_blocks]."""
+        n_first = self.places[:, 1] - self.places[:, 0]
+        n_second = self.places[:, 3] - self.places[:, 2]
+        same = self.places[:, 0] == self.places[:, 2]
+        return np.where(same, n_first * (n_first - 1) // 2, n_first * n_second)
+
+
+def candidate_blocks(
+    store: Store,
+    mentions: pl.DataFrame,
+    *,
+    language: str,
+    vocabulary: str | None,
+    any_depth: bool,
+    threads: int,
+) -> Blocks:
+    """Return the blocks of a terminology and the mentions of its concepts.
+
+    Two terms are compared once, however many sentences have them. Leaves the tables ``form_name``
+    and ``related_concept`` in the store.
+
+    Args:
+        store: with the canonical tables.
+        mentions: see ``medsim.wic.mentions.chosen_mentions``; rows of blocks are theirs.
+        language: of the names that make two terms synonyms.
+        vocabulary: the name of the terminology's own.
+        any_depth: whether all ancestors of a concept are broader, or its parents alone.
+        threads: how many search; they never change the result.
+    """
+    forms = forms_of(mentions["lower_term"].unique())
+    store.put("form", forms)
+    _name_forms(store, forms, language)
+    alike = alike_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
+    store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
+    store.run("wic/form_pair")
+    store.put("mentioned", mentions.select("concept_id").unique().sort("concept_id"))
+    store.run("wic/related_concept", vocabulary=vocabulary, any_depth=any_depth)
+    store.put("cell", _cells(mentions, forms))
+    found = store.frame("wic/block")
+    pairs = pl.struct("lemma1", "lemma2").rank("dense").cast(pl.Int32) - 1
+    return Blocks(
+        places=found.select(pl.col("begin1", "end1", "begin2", "end2").cast(pl.Int64)).to_numpy(),
+        groups=found["group_rank"].cast(pl.Int32).to_numpy(),
+        labels=found["label"].cast(pl.Int32).to_numpy(),
+        terms=found.select(pairs).to_series().to_numpy(),
+    )
+
+
+def _name_forms(store: Store, forms: pl.DataFrame, language: str) -> None:
+    """Write the table of the concepts that bear a form as a name."""
+    texts = store.frame("wic/name_text", language=language)["term"]
+    lower = pl.Series("lower_term", lowered(texts.to_list()), dtype=pl.String)
+    named = pl.DataFrame({"term": texts, "lower_term": lower})
+    spelled = named.join(forms.select("lower_term", "form_id"), on="lower_term")
+    store.put("spelled", spelled.select("term", "form_id").sort("term"))
+    store.run("wic/form_name", language=language)
+
+
+def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
+    """Return the runs of mentions of one form and one concept, and where they begin and end."""
+    numbered = mentions.join(
+        forms.select("lower_term", "form_id"), on="lower_term", maintain_order="left"
+    ).with_row_index("row")
+    cells = numbered.group_by("form_id", "concept_id").agg(
+        begin_row=pl.col("row").min().cast(pl.Int64),
+        end_row=pl.col("row").max().cast(pl.Int64) + 1,
+    )
+    return cells.sort("begin_row").with_row_index("cell_id")

@@ -1,0 +1,178 @@
+"""Which instances a benchmark has, and in which split each of them is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from medsim.kernels.hashing import tie_hashes
+from medsim.wic import GROUPS
+from medsim.wic.draws import Drawn, Uses, joined, take
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from medsim.kernels.types import Flags, Hashes
+    from medsim.wic.candidates import Blocks
+
+QUOTAS = {
+    "term_identity": 400,
+    "abbreviations": 100,
+    "synonyms": 400,
+    "label_similarity": 100,
+}
+"""How many instances of either label each group has in test (Rouhizadeh et al. 2024)."""
+
+MOST_USES = 100
+"""How often a sentence is in train and dev together, at most."""
+
+LABELS = (0, 1)
+"""What an instance's terms can mean: not the same, or the same."""
+
+_SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
+
+_Classes: TypeAlias = "dict[tuple[int, int], Drawn]"  # by group and label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """The instances of one split, in an order drawn by the seed.
+
+    Attributes:
+        drawn: the instances.
+        groups: int64[n], which of ``medsim.wic.GROUPS``.
+        labels: int64[n].
+    """
+
+    drawn: Drawn
+    groups: np.ndarray[tuple[int], np.dtype[np.int64]]
+    labels: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Splitter:
+    """Shares out candidate instances among splits, in order of their draws.
+
+    Attributes:
+        blocks: the candidates.
+        hashes: uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``.
+        seed: of the draws.
+        quotas: of either label in test, by group.
+        most_train: of either label of a group in train.
+    """
+
+    blocks: Blocks
+    hashes: Hashes
+    seed: int
+    quotas: Mapping[str, int]
+    most_train: int
+
+    def split(self) -> dict[str, Split]:
+        """Return the instances of train, dev and test.
+
+        Test takes its quota of each group and label, no sentence and no pair of terms twice; but
+        no more than half of the pairs of terms that a group has of its rarer label, so that some
+        are left. Dev takes half as many as test, and train the rest: both without the sentences
+        and the pairs of terms of test, and with no sentence more than ``MOST_USES`` times in both
+        together. In every group of a split there are as many of one label as of the other.
+        """
+        test = self._test()
+        used = joined(list(test.values()))
+        mentions = np.zeros(len(self.hashes), np.int64)
+        mentions[used.mentions.ravel()] = MOST_USES
+        uses = Uses(mentions=mentions, most=MOST_USES, terms=None)
+        left = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
+        dev = self._dev(left, test, uses)
+        train = self._train(left, dev, uses)
+        return {"train": _shuffled(train), "dev": _shuffled(dev), "test": _shuffled(test)}
+
+    def _test(self) -> _Classes:
+        n_terms = int(self.blocks.terms.max(initial=-1)) + 1
+        uses = Uses(
+            mentions=np.zeros(len(self.hashes), np.int64),
+            most=1,
+            terms=np.zeros(n_terms, np.bool_),
+        )
+        wanted = {
+            group: min(self.quotas[name], self._n_pairs_of_terms(group) // 2)
+            for group, name in enumerate(GROUPS)
+        }
+        return _balanced(
+            {
+                (group, label): self._take(self.blocks, group, label, uses, wanted[group])
+                for group in range(len(GROUPS))
+                for label in LABELS
+            }
+        )
+
+    def _dev(self, left: Blocks, test: _Classes, uses: Uses) -> _Classes:
+        return _balanced(
+            {
+                (group, label): self._take(left, group, label, uses, len(taken) // 2)
+                for (group, label), taken in test.items()
+            }
+        )
+
+    def _train(self, left: Blocks, dev: _Classes, uses: Uses) -> _Classes:
+        """Return the instances of train; the rarer label of each group is served first."""
+        rarer = [self._rarer(left, group) for group in range(len(GROUPS))]
+        train: _Classes = {}
+        for group, label in enumerate(rarer):
+            before = dev[group, label]
+            train[group, label] = self._take(left, group, label, uses, self.most_train, before)
+        for group, label in enumerate(rarer):
+            other, wanted = 1 - label, len(train[group, label])
+            train[group, other] = self._take(left, group, other, uses, wanted, dev[group, other])
+        return _balanced(train)
+
+    def _rarer(self, blocks: Blocks, group: int) -> int:
+        """Return the label of which a group has fewer instances."""
+        n_pairs = blocks.n_pairs
+        numbers = [int(n_pairs[_of(blocks, group, label)].sum()) for label in LABELS]
+        return int(np.argmin(numbers))
+
+    def _take(
+        self,
+        blocks: Blocks,
+        group: int,
+        label: int,
+        uses: Uses,
+        wanted: int,
+        before: Drawn | None = None,
+    ) -> Drawn:
+        own = blocks.take(_of(blocks, group, label))
+        return take(own, self.hashes, self.seed, uses, wanted, before)
+
+    def _n_pairs_of_terms(self, group: int) -> int:
+        """Return how many pairs of terms a group has of its rarer label."""
+        return min(
+            len(np.unique(self.blocks.terms[_of(self.blocks, group, label)])) for label in LABELS
+        )
+
+
+def _of(blocks: Blocks, group: int, label: int) -> Flags:
+    """Return which blocks are of one group and label."""
+    found: Flags = (blocks.groups == group) & (blocks.labels == label)
+    return found
+
+
+def _balanced(classes: _Classes) -> _Classes:
+    """Return as many instances of either label in every group, the first in order."""
+    return {
+        (group, label): drawn.first(min(len(drawn), len(classes[group, 1 - label])))
+        for (group, label), drawn in classes.items()
+    }
+
+
+def _shuffled(classes: _Classes) -> Split:
+    """Return the instances of all groups and labels, in order of a hash of their draws."""
+    drawn = joined(list(classes.values()))
+    numbers = [len(one) for one in classes.values()]
+    order = np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, drawn.draws), kind="stable")
+    return Split(
+        drawn=drawn.rows(order),
+        groups=np.repeat([group for group, _ in classes], numbers)[order],
+        labels=np.repeat([label for _, label in classes], numbers)[order],
+    )

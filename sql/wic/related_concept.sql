@@ -1,0 +1,79 @@
+-- Pairs of concepts that no instance may have, since it is not plain whether they mean the same.
+--
+-- Two concepts that share a code in another vocabulary, that the terminology calls synonymous, or
+-- of which one is broader than the other; only concepts that mentions stand for.
+--
+-- reads   mentioned: the concepts of mentions, key concept_id
+--         code, association, is_a
+-- writes  related_concept: a row per pair and relation, the smaller id first, key (concept1,
+--         concept2, relation)
+-- params  $vocabulary text: the terminology's own
+--         $any_depth boolean: whether all ancestors are broader, or parents alone
+-- cites   Rouhizadeh et al. 2024, Methods
+
+create or replace table related_concept as
+
+with recursive above as (
+    select
+        i.child_id as concept_id,
+        i.parent_id as ancestor_id
+    from is_a as i
+    inner join mentioned as m on i.child_id = m.concept_id
+    union
+    select
+        a.concept_id,
+        i.parent_id as ancestor_id
+    from above as a
+    inner join is_a as i on a.ancestor_id = i.child_id
+    where $any_depth
+),
+
+own_code as (
+    select
+        k.concept_id,
+        k.vocabulary,
+        k.code
+    from code as k
+    inner join mentioned as m on k.concept_id = m.concept_id
+    where k.vocabulary is distinct from $vocabulary
+),
+
+found as (
+    select
+        a.concept_id as one,
+        b.concept_id as other,
+        'shared_code' as relation
+    from own_code as a
+    inner join own_code as b
+        on
+            a.vocabulary = b.vocabulary
+            and a.code = b.code
+    union all
+    select
+        source_id as one,
+        target_id as other,
+        'synonymous' as relation
+    from association
+    where
+        active
+        and kind in ('synonymous', 'same_as')
+    union all
+    select
+        concept_id as one,
+        ancestor_id as other,
+        'broader' as relation
+    from above
+)
+
+select distinct
+    least(f.one, f.other) as concept1,
+    greatest(f.one, f.other) as concept2,
+    f.relation
+from found as f
+inner join mentioned as a on f.one = a.concept_id
+inner join mentioned as b on f.other = b.concept_id
+where f.one <> f.other
+order by
+    concept1,
+    concept2,
+    f.relation;
