@@ -16,7 +16,8 @@ class Mention:
         kind: its type as the corpus has it, such as "Disease" or "T047".
         codes: what it is linked to, as (vocabulary, code) with the vocabulary as UMLS names it,
             such as ("MSH", "D003920"), ("OMIM", "217000"), ("UMLS", "C0011849"); empty where it
-            is linked to nothing, several where it stands for several concepts.
+            is linked to nothing, several where it stands for several concepts, with ("", "") for a
+            part that is linked to nothing.
     """
 
     start: int

@@ -1,0 +1,44 @@
+"""Codes of concepts as corpora write them."""
+
+from __future__ import annotations
+
+import re
+
+UNLINKED = ("", "")
+"""What stands for a part of a mention that is linked to nothing."""
+
+_BETWEEN_PARTS = re.compile(r"[|+,]")
+_NOTHING = {"", "-", "-1"}
+_FORMS = (
+    ("MSH", re.compile(r"(?:(?i:MESH):)?([CD][0-9]{6}(?:[0-9]{3})?)")),
+    ("OMIM", re.compile(r"(?i:OMIM):((?:PS)?[0-9]{6})")),
+    ("UMLS", re.compile(r"(?:(?i:UMLS):)?(C[0-9]{7})")),
+)
+
+
+def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the codes that a mention is linked to, each once, in their order.
+
+    Several are joined by a bar, a plus or a comma. MeSH's ids stand with their prefix or without:
+    D, or C for supplementary concepts, and six or nine digits; a C and seven digits is a concept of
+    UMLS; OMIM's ids have their prefix. "-1", "-" and nothing link to nothing.
+
+    Returns:
+        (vocabulary, code) each; none where all parts link to nothing, ``UNLINKED`` among them where
+        some do; None for a code in no such form.
+    """
+    found: dict[tuple[str, str], None] = {}
+    for part in _BETWEEN_PARTS.split(column):
+        if (code := _code(part.strip())) is None:
+            return None
+        found[code] = None
+    return () if list(found) == [UNLINKED] else tuple(found)
+
+
+def _code(part: str) -> tuple[str, str] | None:
+    if part in _NOTHING:
+        return UNLINKED
+    for vocabulary, form in _FORMS:
+        if (match := form.fullmatch(part)) is not None:
+            return vocabulary, match[1]
+    return None

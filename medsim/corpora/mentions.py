@@ -1,0 +1,205 @@
+"""Mentions of corpora in their sentences."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.corpora.problems import Problems
+from medsim.corpora.pubtator import read_pubtator
+from medsim.corpora.sentences import LONGEST_TEXT, cut_documents
+from medsim.errors import OptionError
+from medsim.schema import MENTION_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from medsim.corpora import Document, Mention
+    from medsim.corpora.sentences import Spans
+    from medsim.manifest import Skipped
+
+_ROWS_A_FRAME = 1 << 14
+
+Row = tuple[str, str, int, str, int, int, str, str, str, str]
+"""The values of ``MENTION_COLUMNS``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusMentions:
+    """What a corpus holds.
+
+    Attributes:
+        corpus: its name.
+        mentions: ``MENTION_COLUMNS``, by document and place, as they were read.
+        n_documents: that were cut into sentences.
+        n_sentences: of these.
+        n_mentions: of these, kept or not.
+    """
+
+    corpus: str
+    mentions: pl.DataFrame
+    n_documents: int
+    n_sentences: int
+    n_mentions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpora:
+    """What files of corpora hold.
+
+    Attributes:
+        corpora: one a file, in their order.
+        skipped: what was left out of all of them together.
+        warnings: a line for each kind of fault in the files.
+    """
+
+    corpora: tuple[CorpusMentions, ...]
+    skipped: tuple[Skipped, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def mentions(self) -> pl.DataFrame:
+        """The mentions of all of them: ``MENTION_COLUMNS``."""
+        return pl.concat([one.mentions for one in self.corpora])
+
+
+def read_corpora(
+    paths: Sequence[Path], *, threads: int, advance: Callable[[int], None] = lambda _n: None
+) -> Corpora:
+    """Return the mentions of files in PubTator format, each in its sentence.
+
+    Corpora are named after their files, see ``corpus_names``.
+
+    Args:
+        paths: the files, at least one.
+        threads: how many processes cut sentences; it never changes the result.
+        advance: told how many more documents are read.
+
+    Raises:
+        InputError: a file cannot be read, or has no document.
+        OptionError: a file is named twice, or none, or the extra medsim[wic] is not installed.
+    """
+    problems = Problems()
+    corpora = tuple(
+        mentions_in_sentences(
+            _told(read_pubtator(path, problems), advance), corpus, problems, threads=threads
+        )
+        for path, corpus in zip(paths, corpus_names(paths), strict=True)
+    )
+    return Corpora(corpora=corpora, skipped=problems.skipped(), warnings=problems.warnings())
+
+
+def corpus_names(paths: Sequence[Path]) -> list[str]:
+    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is taken.
+
+    Raises:
+        OptionError: a file is named twice, or none is.
+    """
+    if not paths:
+        raise OptionError("no corpus is named; one at least is needed")
+    names: list[str] = []
+    for number, path in enumerate(paths):
+        if path.resolve() in {other.resolve() for other in paths[:number]}:
+            raise OptionError(f"the corpus {path} is named twice; once is enough")
+        name = stem = path.name.removesuffix(".gz").removesuffix(".txt")
+        copy = 1
+        while name in names:
+            copy += 1
+            name = f"{stem}-{copy}"
+        names.append(name)
+    return names
+
+
+def mentions_in_sentences(
+    documents: Iterable[Document], corpus: str, problems: Problems, *, threads: int = 1
+) -> CorpusMentions:
+    """Return the mentions that have exactly one code and lie within one sentence.
+
+    Args:
+        documents: taken one after the other; few are held at a time.
+        corpus: the name of the corpus.
+        problems: told of all mentions that are left out, and of documents that are too long to cut.
+        threads: how many processes cut sentences; it never changes the result.
+
+    Raises:
+        OptionError: the extra medsim[wic] is not installed.
+    """
+    frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
+    rows: list[Row] = []
+    n_documents = n_sentences = n_mentions = 0
+    short = _short_enough(documents, corpus, problems)
+    for document, sentences in cut_documents(short, threads=threads):
+        n_documents += 1
+        n_sentences += len(sentences)
+        n_mentions += len(document.mentions)
+        rows.extend(_rows(document, sentences, corpus, problems))
+        if len(rows) >= _ROWS_A_FRAME:
+            frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
+            rows = []
+    frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
+    return CorpusMentions(
+        corpus=corpus,
+        mentions=pl.concat(frames),
+        n_documents=n_documents,
+        n_sentences=n_sentences,
+        n_mentions=n_mentions,
+    )
+
+
+def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[Row]:
+    """Yield the rows of a document's mentions, and count those that have none."""
+    text = f"{document.title} {document.abstract}"
+    for mention in document.mentions:
+        if (reason := _not_one_concept(mention)) is not None:
+            problems.count(reason)
+            continue
+        at = bisect_right(sentences, mention.start, key=lambda span: span[0]) - 1
+        start, end = sentences[at] if at >= 0 else (0, 0)
+        if mention.end > end:
+            problems.count("mention goes over a sentence boundary")
+            continue
+        yield (
+            corpus,
+            document.document_id,
+            start,
+            text[start:end],
+            mention.start - start,
+            mention.end - start,
+            mention.text,
+            mention.kind,
+            *mention.codes[0],
+        )
+
+
+def _not_one_concept(mention: Mention) -> str | None:
+    """Return why a mention does not stand for one concept, or None where it does."""
+    if not mention.codes:
+        return "mention is linked to nothing"
+    if len(mention.codes) > 1:
+        return "mention stands for several concepts"
+    return None
+
+
+def _short_enough(
+    documents: Iterable[Document], corpus: str, problems: Problems
+) -> Iterator[Document]:
+    for document in documents:
+        length = max(len(document.title), len(document.abstract))
+        if length <= LONGEST_TEXT:
+            yield document
+        else:
+            problems.add(
+                "document is too long to be cut into sentences",
+                f"{corpus}: document {document.document_id}",
+                f"{length:,} characters, where {LONGEST_TEXT:,} are the most",
+            )
+
+
+def _told(documents: Iterable[Document], advance: Callable[[int], None]) -> Iterator[Document]:
+    for document in documents:
+        yield document
+        advance(1)

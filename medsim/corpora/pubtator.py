@@ -1,0 +1,196 @@
+"""Reads corpora in the PubTator format, in which BC5CDR, NCBI Disease and MedMentions come."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, cast
+
+from medsim.corpora import Document, Mention
+from medsim.corpora.codes import codes_of
+from medsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from medsim.corpora.problems import Problems
+
+LONGEST_LINE = 1 << 24
+"""The most bytes that a line may have."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_SHOWN = 60
+_TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+_OFFSET = re.compile(r"[0-9]{1,9}")
+_FORMLESS = "line has no known form"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Draft:
+    """A document as its lines are read; annotations are checked once the text is whole."""
+
+    document_id: str
+    line: int
+    title: str
+    abstract: str | None = None
+    annotations: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fault:
+    """Why an annotation is left out, and what stands there."""
+
+    reason: str
+    value: str
+
+
+def read_pubtator(path: Path, problems: Problems) -> Iterator[Document]:
+    """Yield the documents of a file, plain or compressed by gzip, in their order.
+
+    A document is a line ``ID|t|title``, a line ``ID|a|abstract`` (none for no abstract), and lines
+    of ``ID, start, end, text, type, codes`` with tabs between, maybe with further columns; blank
+    lines mean nothing. Lines whose second column is a word, such as ``CID``, state relations and
+    are passed over. The text that offsets count in, in code points, is title, a space, abstract.
+
+    MedMentions' README describes the format; ``medsim.corpora.codes`` says how codes are written.
+
+    Args:
+        path: of the file; a line has at most ``LONGEST_LINE`` bytes.
+        problems: told of every annotation, abstract and document that is left out. Of documents
+            with one id the first is kept. A mention must stand in the text at its offsets.
+
+    Raises:
+        InputError: the file cannot be read, is not UTF-8, has too long a line, or no document.
+    """
+    seen: set[str] = set()
+    for draft in _drafts(path, problems):
+        if draft.document_id in seen:
+            problems.add("document occurs again", f"{path}: line {draft.line}", draft.document_id)
+            continue
+        seen.add(draft.document_id)
+        yield _document(draft, path, problems)
+
+
+def _drafts(path: Path, problems: Problems) -> Iterator[_Draft]:
+    """Yield documents with all lines that are theirs."""
+    draft: _Draft | None = None
+    first = ""
+    for number, line in _lines(path):
+        first = first or line
+        text = _TEXT.fullmatch(line)
+        if text is not None and text[2] == "t":
+            if draft is not None:
+                yield draft
+            draft = _Draft(document_id=text[1], line=number, title=text[3])
+        elif (reason := _taken(draft, number, line, text)) is not None:
+            problems.add(reason, f"{path}: line {number}", repr(line[:_SHOWN]))
+    if draft is None:
+        begins = f"begins with {first[:_SHOWN]!r}" if first else "is empty"
+        raise InputError(f"{path} {begins}; a document of PubTator begins with ID|t|title")
+    yield draft
+
+
+def _taken(draft: _Draft | None, number: int, line: str, text: re.Match[str] | None) -> str | None:
+    """Add a line to its document, or return why it has no place there."""
+    if text is None and "\t" not in line:
+        return _FORMLESS
+    document_id = line.partition("\t")[0] if text is None else text[1]
+    if draft is None or document_id != draft.document_id:
+        return "line belongs to another document" if text is None else "abstract has no title"
+    if text is None:
+        draft.annotations.append((number, line))
+    elif draft.abstract is None:
+        draft.abstract = text[3]
+    else:
+        return "document has a second abstract"
+    return None
+
+
+def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
+    """Return a document with the mentions that are as they should be."""
+    abstract = draft.abstract or ""
+    text = f"{draft.title} {abstract}"
+    mentions: list[Mention] = []
+    for number, line in draft.annotations:
+        columns = line.split("\t", 3)
+        if columns[1][:1].isalpha():
+            problems.count("line states a relation")
+            continue
+        found = _mention(columns, text)
+        if isinstance(found, Mention):
+            mentions.append(found)
+        else:
+            problems.add(found.reason, f"{path}: line {number}", found.value)
+    return Document(
+        document_id=draft.document_id,
+        title=draft.title,
+        abstract=abstract,
+        mentions=tuple(sorted(mentions, key=lambda one: (one.start, one.end))),
+    )
+
+
+def _mention(columns: list[str], text: str) -> Mention | _Fault:
+    """Return the mention that a line states of a text.
+
+    Args:
+        columns: id, start, end, and the rest of the line.
+        text: of its document.
+    """
+    if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as Args has it
+        return _Fault(reason=_FORMLESS, value=repr("\t".join(columns)[:_SHOWN]))
+    _, first, last, rest = columns
+    if not (_OFFSET.fullmatch(first) and _OFFSET.fullmatch(last)):
+        return _Fault(reason="offsets are no numbers", value=f"{first!r} and {last!r}")
+    start, end = int(first), int(last)
+    if not start < end <= len(text):
+        return _Fault(
+            reason="offsets are out of range", value=f"{start} to {end} in a text of {len(text)}"
+        )
+    term = text[start:end]
+    if not rest.startswith(f"{term}\t"):  # not split before, as a term may have a tab
+        return _Fault(
+            reason="mention is not in the text at its offsets",
+            value=f"{rest.partition(chr(9))[0][:_SHOWN]!r}, where {term[:_SHOWN]!r} stands",
+        )
+    kind, _, others = rest[len(term) + 1 :].partition("\t")
+    column = others.partition("\t")[0]
+    if (codes := codes_of(column)) is None:
+        return _Fault(reason="code is in an unknown form", value=repr(column))
+    return Mention(start=start, end=end, text=term, kind=kind, codes=codes)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are not blank, without their ends, and their numbers."""
+    number = 0
+    try:
+        with _opened(path) as stream:
+            while data := stream.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(data) > LONGEST_LINE:
+                    raise InputError(
+                        f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
+                        "a title or an abstract has"
+                    )
+                if number == 1:
+                    data = data.removeprefix(_BYTE_ORDER_MARK)
+                line = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                if line.strip():
+                    yield number, line
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: line {number} is not UTF-8: byte 0x{error.object[error.start]:02x}"
+        ) from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read ({reason})") from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Return a stream of a file's bytes, without compression."""
+    with path.open("rb") as stream:
+        compressed = stream.read(len(_GZIP)) == _GZIP
+    return cast("IO[bytes]", gzip.open(path, "rb")) if compressed else path.open("rb")

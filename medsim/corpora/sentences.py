@@ -1,0 +1,161 @@
+"""Sentences of texts by PySBD, each at its exact place."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
+from itertools import chain, islice
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+from medsim.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from concurrent.futures import Future
+
+    from medsim.corpora import Document
+
+Spans = list[tuple[int, int]]
+"""Where sentences start and end, in code points, ends exclusive."""
+
+LONGEST_TEXT = 50_000
+"""The most code points of a text that is cut: PySBD's time is quadratic, here some seconds."""
+
+_DOCUMENTS_A_BATCH = 32
+_BATCHES_A_PROCESS = 4
+_SLACK = 16
+
+
+def sentences_of(text: str) -> Spans:
+    """Return where the sentences of a text are, in order, without white space around them.
+
+    PySBD (Sadvilkar and Neumann 2020) says what sentences there are. Its own places are not
+    used, since it looks for a sentence from the beginning of the text each time and drops those
+    that it changed; here each is looked for where the one before ended, and what lies between two
+    that are found is a sentence of its own. So every character that is no white space is in one.
+
+    Raises:
+        OptionError: the extra medsim[wic] is not installed.
+    """
+    if not text.strip():
+        return []
+    return _placed(text, _segmenter().processor(text).process())
+
+
+def sentences_of_document(title: str, abstract: str) -> Spans:
+    """Return where the sentences of title, a space, abstract are; none has parts of both.
+
+    Raises:
+        OptionError: the extra medsim[wic] is not installed.
+    """
+    shift = len(title) + 1
+    later = [(start + shift, end + shift) for start, end in sentences_of(abstract)]
+    return sentences_of(title) + later
+
+
+def cut_documents(
+    documents: Iterable[Document], *, threads: int
+) -> Iterator[tuple[Document, Spans]]:
+    """Yield documents in their order, each with its sentences.
+
+    Args:
+        documents: with no title or abstract longer than ``LONGEST_TEXT``; a few batches of them
+            are held at a time.
+        threads: how many processes cut, since PySBD holds Python's lock; it never changes the
+            result. One, or few documents, start none.
+
+    Raises:
+        OptionError: the extra medsim[wic] is not installed, or processes cannot be started.
+    """
+    _segmenter()
+    remaining = iter(documents)
+    batches = iter(lambda: list(islice(remaining, _DOCUMENTS_A_BATCH)), [])
+    few = list(islice(batches, 2))
+    if threads == 1 or len(few) == 1:
+        for batch in chain(few, batches):
+            yield from zip(batch, _cut(_texts(batch)), strict=True)
+        return
+    try:
+        for batch, spans in _cut_by_processes(chain(few, batches), threads):
+            yield from zip(batch, spans, strict=True)
+    except BrokenProcessPool as error:
+        raise OptionError(
+            f"{threads} processes for sentences cannot be started; a script must stand below "
+            "if __name__ == '__main__', or ask for one thread"
+        ) from error
+
+
+def _cut_by_processes(
+    batches: Iterable[list[Document]], n_processes: int
+) -> Iterator[tuple[list[Document], list[Spans]]]:
+    """Yield batches in their order with their sentences, a few batches ahead of what is taken."""
+    # Spawned, not forked: a fork copies the locks of Polars' threads as they happen to be.
+    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as processes:
+        ahead: deque[tuple[list[Document], Future[list[Spans]]]] = deque()
+        for batch in batches:
+            ahead.append((batch, processes.submit(_cut, _texts(batch))))
+            if len(ahead) > _BATCHES_A_PROCESS * n_processes:
+                done, spans = ahead.popleft()
+                yield done, spans.result()
+        for done, spans in ahead:
+            yield done, spans.result()
+
+
+def _texts(batch: list[Document]) -> list[tuple[str, str]]:
+    return [(document.title, document.abstract) for document in batch]
+
+
+def _cut(texts: list[tuple[str, str]]) -> list[Spans]:
+    return [sentences_of_document(title, abstract) for title, abstract in texts]
+
+
+def _placed(text: str, sentences: Iterable[str]) -> Spans:
+    """Return where sentences stand in a text, in order.
+
+    A sentence must follow the one before, except that those that are not found leave a gap about as
+    long as they are. So one that was changed does not let a later "It." take its place far away.
+    """
+    spans: Spans = []
+    end = missing = 0
+    for given in sentences:
+        sentence = given.strip()
+        begin = len(text) - len(text[end:].lstrip())
+        reach = begin + missing + len(sentence)
+        at = text.find(sentence, begin, reach) if sentence else -1
+        if at < 0:
+            missing += len(given) + _SLACK
+            continue
+        spans.extend(_trimmed(text, end, at))
+        end, missing = at + len(sentence), 0
+        spans.append((at, end))
+    spans.extend(_trimmed(text, end, len(text)))
+    return spans
+
+
+def _trimmed(text: str, start: int, end: int) -> Spans:
+    """Return a stretch without the white space around it; nothing where there is nothing else."""
+    inner = text[start:end].strip()
+    if not inner:
+        return []
+    begin = text.index(inner, start)
+    return [(begin, begin + len(inner))]
+
+
+@lru_cache(maxsize=1)
+def _segmenter() -> Any:
+    """Return PySBD's segmenter of English."""
+    with warnings.catch_warnings():
+        # PySBD 0.3.4 has "\s" in plain strings, of which Python warns when it compiles them.
+        warnings.filterwarnings("ignore", "invalid escape sequence")
+        warnings.filterwarnings("ignore", r"\"\\.\" is an invalid escape sequence")
+        try:
+            import pysbd  # noqa: PLC0415 — an extra
+        except ImportError as error:
+            raise OptionError(
+                "sentences of corpora need PySBD: pip install 'medsim[wic]'"
+            ) from error
+    return pysbd.Segmenter(language="en", clean=False)
