@@ -17,15 +17,18 @@ from medsim.embeddings.model_folder import (
 )
 from medsim.embeddings.onnx_session import OnnxSession
 from medsim.embeddings.options import CHOICES
+from medsim.embeddings.targets import TargetVectors, read_target
 from medsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors
     from medsim.embeddings.model_folder import Settings
+    from medsim.embeddings.onnx_session import Outputs
     from medsim.embeddings.options import EmbeddingOptions
+    from medsim.embeddings.targets import Target
     from medsim.kernels.types import Rows, Vectors
 
 NAME = "onnx"
@@ -81,18 +84,50 @@ class OnnxEncoder:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
         with naming(self._tokenizer_path, (ValueError, TypeError)):
             tokens = [self._tokenizer.encode(self._prefix + term) for term in terms]
-        vectors = np.zeros((len(terms), self.n_dimensions), np.float32)
+        vectors = self._vectors(tokens, lambda outputs, _rows: self._pooled(outputs))
+        return unit(vectors) if self._normalize else vectors
+
+    def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
+        """Return the mean of the last layer's vectors of the tokens of each target.
+
+        Args:
+            targets: stretches of sentences; a batch of them, as ``encode`` takes terms.
+
+        Raises:
+            OptionError: the model gives one vector a text.
+        """
+        if not self._session.of_tokens:
+            raise OptionError("the model gives one vector a text, and none of the words in it")
+        with naming(self._tokenizer_path, (ValueError, TypeError)):
+            readings = [read_target(self._tokenizer, self._prefix, one) for one in targets]
+        within = [one.within for one in readings]
+
+        def means(outputs: Outputs, rows: Rows) -> Vectors:
+            weights = np.array([within[row] for row in rows], np.float32)
+            sums: Vectors = (outputs * weights[:, :, None]).sum(axis=1)
+            n_tokens: Vectors = np.maximum(weights.sum(axis=1, keepdims=True), 1)
+            return sums / n_tokens
+
+        return TargetVectors(
+            vectors=self._vectors([one.tokens for one in readings], means),
+            covered=np.array([one.any() for one in within], np.bool_),
+            cut=np.array([one.is_cut for one in readings], np.bool_),
+        )
+
+    def _vectors(self, tokens: list[Any], pool: Callable[[Outputs, Rows], Vectors]) -> Vectors:
+        """Return a vector a text, given its tokens and what pools the outputs of some texts."""
+        vectors = np.zeros((len(tokens), self.n_dimensions), np.float32)
 
         def run(rows: Rows) -> None:
             ids = np.array([tokens[row].ids for row in rows], np.int64)
             types = np.array([tokens[row].type_ids for row in rows], np.int64)
-            vectors[rows] = self._pooled(self._session.run(ids, types))
+            vectors[rows] = pool(self._session.run(ids, types), rows)
 
         runs = self._runs(np.array([len(one.ids) for one in tokens], np.int64))
         with ThreadPoolExecutor(self._threads) as executor:
             for _ in executor.map(run, runs):
                 pass
-        return unit(vectors) if self._normalize else vectors
+        return vectors
 
     def _runs(self, lengths: Rows) -> list[Rows]:
         """Return the terms of each run, given how many tokens each has; those of none have none."""
@@ -103,7 +138,7 @@ class OnnxEncoder:
             runs += [rows[at : at + most] for at in range(0, len(rows), most)]
         return runs
 
-    def _pooled(self, outputs: np.ndarray[Any, np.dtype[np.float32]]) -> Vectors:
+    def _pooled(self, outputs: Outputs) -> Vectors:
         """Return one vector a text: float32[n_texts, n_dimensions]."""
         if self._pooling == "cls":
             outputs = outputs[:, 0]
@@ -114,11 +149,20 @@ class OnnxEncoder:
         return outputs
 
 
+def open_encoder(path: Path, options: EmbeddingOptions, threads: int) -> OnnxEncoder:
+    """Return the encoder in a file or folder.
+
+    Raises:
+        InputError: a file is missing or damaged, or the model is no encoder of tokens.
+        OptionError: a library is not installed, or an option does not fit.
+    """
+    options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
+    return OnnxEncoder(_model(path), _tokenizer(path, options), options, threads)
+
+
 def load(path: Path, request: Request) -> TermVectors:
     """Return the vectors of terms; see ``medsim.embeddings.Load``."""
-    request.options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
-    model, tokenizer = _model(path), _tokenizer(path, request.options)
-    encoder = OnnxEncoder(model, tokenizer, request.options, request.threads)
+    encoder = open_encoder(path, request.options, request.threads)
     return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
 
 
@@ -190,7 +234,7 @@ def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
         own = tokenizer.truncation or {}
         said = settings.max_tokens or own.get("max_length") or settings.n_positions
         tokenizer.no_padding()
-        tokenizer.enable_truncation(**{**own, "max_length": said or _MOST_TOKENS})
+        tokenizer.enable_truncation(**{**own, "max_length": said or _MOST_TOKENS, "stride": 0})
     return tokenizer, str(tokenizers.__version__)
 
 

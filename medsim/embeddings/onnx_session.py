@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Tokens: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Token ids, or types of tokens, a row a text: int64[n_texts, n_tokens]."""
 
+Outputs: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+"""Vectors of tokens, float32[n_texts, n_tokens, n_dimensions]; or of texts, without the second."""
+
 _FED = ("input_ids", "attention_mask", "token_type_ids")
 _WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _TOKEN_AXES, _TEXT_AXES = 3, 2
@@ -72,7 +75,7 @@ class OnnxSession:
         self.dynamic = _holds(path, _DYNAMIC)
         self.version = str(onnxruntime.__version__)
 
-    def run(self, ids: Tokens, types: Tokens) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def run(self, ids: Tokens, types: Tokens) -> Outputs:
         """Return the vectors of texts of equally many tokens.
 
         Args:
