@@ -33,7 +33,8 @@ MACROS = (
 )
 """The macros in ``sql/macros`` that queries use, each after those that it uses itself."""
 
-_INTERRUPTED = "Query interrupted"
+# How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
+_INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
 
 Parameter = str | int | float | bool | None
@@ -114,15 +115,15 @@ class Store:
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an earlier one."""
-        self._connection.register("incoming_frame", frame)
         target = _identifier(table)
-        try:
-            with _interruptible():
+        with _interruptible():
+            self._connection.register("incoming_frame", frame)
+            try:
                 self._connection.execute(
                     f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
                 )
-        finally:
-            self._connection.unregister("incoming_frame")
+            finally:
+                self._connection.unregister("incoming_frame")
 
     def table(self, table: str) -> pl.DataFrame:
         """Return the table named ``table``."""
@@ -181,14 +182,15 @@ class Store:
         if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
             kinds = ", ".join(str(one.type).rsplit(".", 1)[-1].lower() for one in parsed)
             raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
-        try:
+        with _interruptible():
             self._connection.execute("begin transaction read only")
-            with _interruptible():
-                frame: pl.DataFrame = self._connection.sql(statement).pl()
-        except (duckdb.Error, pl.exceptions.PolarsError) as error:  # Polars lacks some types
-            raise StatementError(_first_line(error)) from error
-        finally:
-            self._connection.execute("rollback")
+            try:
+                with _interruptible():
+                    frame: pl.DataFrame = self._connection.sql(statement).pl()
+            except (duckdb.Error, pl.exceptions.PolarsError) as error:  # Polars lacks some types
+                raise StatementError(_first_line(error)) from error
+            finally:
+                self._connection.execute("rollback")
         return frame
 
     def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
@@ -213,8 +215,8 @@ def _interruptible() -> Iterator[None]:
     """Turn what DuckDB makes of an interrupt back into a KeyboardInterrupt."""
     try:
         yield
-    except RuntimeError as error:
-        if str(error) != _INTERRUPTED:
+    except (RuntimeError, duckdb.InvalidInputException) as error:
+        if not str(error).endswith(_INTERRUPTED):
             raise
         raise KeyboardInterrupt from error
 

@@ -47,6 +47,38 @@ def test_frames_go_in_and_out_as_they_are(store: Store) -> None:
     assert store.table("empty").equals(FRAME.clear())
 
 
+def test_an_interrupt_while_duckdb_looks_at_a_frame_is_an_interrupt(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    # DuckDB turns whatever this raises into an error of its own.
+    with monkeypatch.context() as patch:
+        patch.setattr(pl.DataFrame, "to_arrow", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.put("base", FRAME)
+
+    store.put("base", FRAME)
+    assert store.table("base").equals(FRAME)
+
+
+def test_an_interrupt_around_a_statement_of_a_user_is_an_interrupt(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted:
+        """A connection whose queries end as an interrupted one does."""
+
+        extract_statements = store._connection.extract_statements
+
+        def execute(self, _statement: str) -> None:
+            raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(store, "_connection", Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        store.select("select 1")
+
+
 def test_names_of_tables_are_taken_whole(store: Store) -> None:
     store.put('odd"; drop table x; --', FRAME)
     assert store.table('odd"; drop table x; --').equals(FRAME)
