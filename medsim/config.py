@@ -32,7 +32,7 @@ _MOST_THREADS = 1024
 _MOST_SHARDS = 100_000
 
 SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
-"""The scopes that OBO gives to synonyms."""
+"""The scopes that synonyms have, as OBO names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +42,14 @@ class SourceOptions:
     Attributes:
         language: the language code whose names make terms.
         as_of: the day whose state is taken from full history; None takes the newest state.
-        synonym_scopes: the scopes of OBO synonyms that count as synonyms.
+        synonym_scopes: the scopes of OBO and MeSH synonyms that count as synonyms.
+        vocabularies: of UMLS, those whose names count, as UMLS names them; empty takes all.
     """
 
     language: str = "en"
     as_of: date | None = None
     synonym_scopes: tuple[str, ...] = ("exact",)
+    vocabularies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +149,7 @@ class BuildConfig:
     def options(self) -> dict[str, object]:
         """Return the options that decide the rows, as plain JSON values."""
         reading = asdict(self.reading)
+        vocabularies = list(reading.pop("vocabularies"))
         as_of = self.reading.as_of
         corrections = [[one.term1, one.term2, one.same] for one in self.corrections]
         return {
@@ -157,6 +160,7 @@ class BuildConfig:
             "seed": self.seed,
             "easy_distance": EASY_DISTANCE,
             "strategies": list(self.strategies),
+            **({"vocabularies": vocabularies} if vocabularies else {}),
             **({"corrections": corrections} if corrections else {}),
         }
 

@@ -26,8 +26,12 @@ CANONICAL_TABLES: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
         "active": pl.Boolean,
     },
     "is_a": {"child_id": pl.String, "parent_id": pl.String},
+    "code": {"concept_id": pl.String, "vocabulary": pl.String, "code": pl.String},
 }
-"""The tables that every source fills, each with its columns in order."""
+"""The tables that every source fills, each with its columns in order.
+
+Codes are those that other vocabularies, named as UMLS names them, have for a concept.
+"""
 
 PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "pair_id": pl.String,

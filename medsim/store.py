@@ -30,6 +30,9 @@ MACROS = (
     "rf2_id",
     "rf2_day",
     "rf2_flag",
+    "umls_row",
+    "umls_suppressed",
+    "umls_language",
 )
 """The macros in ``sql/macros`` that queries use, each after those that it uses itself."""
 

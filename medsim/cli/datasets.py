@@ -31,8 +31,11 @@ def build(
         typer.Option(formats=["%Y-%m-%d", "%Y%m%d"], help="State of this day, from Full history."),
     ] = None,
     synonyms: Annotated[
-        str, typer.Option(help="OBO synonym scopes that count, such as exact,narrow.")
+        str, typer.Option(help="OBO or MeSH synonym scopes that count, such as exact,narrow.")
     ] = "exact",
+    vocabularies: Annotated[
+        str, typer.Option(help="UMLS vocabularies whose names count, such as MSH,SNOMEDCT_US.")
+    ] = "",
     pool: Annotated[
         str,
         typer.Option(help="What negatives are drawn from: their own set, or the terminology."),
@@ -90,6 +93,7 @@ def build(
             language=language,
             as_of=as_of.date() if as_of else None,
             synonym_scopes=tuple(scope.strip().lower() for scope in synonyms.split(",")),
+            vocabularies=tuple(name for part in vocabularies.split(",") if (name := part.strip())),
         ),
         pool=pool.strip().lower(),
         negatives=tuple(name.strip().lower() for name in negatives.split(",")),

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from medsim.errors import InputError, unknown_name
+import polars as pl
+
+from medsim.errors import InputError, OptionError, unknown_name
 from medsim.registry import Registry
+from medsim.schema import CANONICAL_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +43,8 @@ class Terminology:
     Attributes:
         source: the name of the source that read it.
         name: of the file, folder or built-in that was read.
+        vocabulary: under which name, as UMLS names vocabularies, its ids are cited elsewhere; None
+            where they are not.
         release_date: of the release; None where it does not say.
         files: what was read.
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
@@ -50,6 +55,7 @@ class Terminology:
 
     source: str
     name: str
+    vocabulary: str | None
     release_date: date | None
     files: tuple[SourceFile, ...]
     rf2_rules: bool
@@ -66,7 +72,8 @@ class Load(Protocol):
 
         The contract of the tables: ids and texts are never null; a term is trimmed and not empty;
         a concept has at most one active fully specified name in a language; rows are distinct by
-        their key (``description_id``, ``concept_id``, ...).
+        their key (``description_id``, ``concept_id``, ...). The table code is there, empty, and a
+        source that knows codes of other vocabularies fills it.
 
         Raises:
             InputError: the file is damaged or is not what it should be.
@@ -84,6 +91,9 @@ class Source:
         recognises: whether a path looks like this format.
         load: reads it.
         locate: for a built-in, finds its file.
+        accepts: the attributes of ``SourceOptions`` that only some sources know and it does, of
+            as_of and vocabularies.
+        asked_last: whether it recognises more than its own, and others are asked before it.
     """
 
     name: str
@@ -91,6 +101,8 @@ class Source:
     recognises: Callable[[Path], bool]
     load: Load
     locate: Callable[[], Path] | None = None
+    accepts: frozenset[str] = frozenset()
+    asked_last: bool = False
 
 
 SOURCES: Registry[Source] = Registry("source", "medsim.sources")
@@ -114,11 +126,30 @@ def find_source(location: str) -> tuple[Source, Path]:
         names = [name for name, source in sources.items() if source.locate]
         hint = unknown_name("built-in", location, names)
         raise InputError(f"no file or folder {location!r} ({hint})")
-    for source in sources.values():
+    for source in sorted(sources.values(), key=lambda source: source.asked_last):
         if source.recognises(path):
             return source, path
     formats = "; ".join(source.about for source in sources.values())
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
+
+
+def load(source: Source, path: Path, store: Store, options: SourceOptions) -> Terminology:
+    """Fill all canonical tables of ``store`` from what lies at ``path``.
+
+    Raises:
+        InputError: the file is damaged or is not what it should be.
+        OptionError: an option does not fit the source.
+    """
+    if options.as_of is not None and "as_of" not in source.accepts:
+        raise OptionError(
+            f"--as-of needs the full history of RF2, and {path} is read as {source.name}"
+        )
+    if options.vocabularies and "vocabularies" not in source.accepts:
+        raise OptionError(
+            f"--vocabularies chooses among those of UMLS, and {path} is read as {source.name}"
+        )
+    store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
+    return source.load(path, store, options)
 
 
 def _exists(path: Path) -> bool:

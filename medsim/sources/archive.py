@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 import zipfile
@@ -9,7 +10,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from medsim.errors import InputError
 
@@ -23,7 +24,7 @@ MAX_ENTRY_BYTES = 64 << 30
 """More than any file of a release has, uncompressed."""
 
 MAX_RATIO = 200
-"""RF2 text is compressed about 10 times; a bomb 1,000 times."""
+"""Text of releases is compressed about 10 times, XML 20 times; a bomb 1,000 times."""
 
 _SMALL_ENTRY = 1 << 20  # below this a high ratio does no harm
 _ENCRYPTED = 0x1
@@ -50,7 +51,7 @@ class ReleaseFile:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open it as a stream of bytes.
+        """Open it as a stream of bytes; what gzip packed is unpacked on the way.
 
         Raises:
             InputError: it cannot be read, or the zip is damaged there.
@@ -58,10 +59,10 @@ class ReleaseFile:
         try:
             if self.release.is_dir():
                 with (self.release / self.inner).open("rb") as stream:
-                    yield stream
+                    yield self._unpacked(stream)
             else:
                 with zipfile.ZipFile(self.release) as archive, archive.open(self.inner) as stream:
-                    yield stream
+                    yield self._unpacked(stream)
         except (zipfile.BadZipFile, EOFError) as error:
             raise self._damaged(error) from error
         except (OSError, NotImplementedError) as error:
@@ -70,6 +71,11 @@ class ReleaseFile:
             if type(error).__module__ in {"zlib", "_lzma", "lzma"}:
                 raise self._damaged(error) from error
             raise
+
+    def _unpacked(self, stream: IO[bytes]) -> IO[bytes]:
+        if not self.name.lower().endswith(".gz"):
+            return stream
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
 
     def _damaged(self, error: Exception) -> InputError:
         return InputError(

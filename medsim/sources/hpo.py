@@ -36,7 +36,13 @@ def locate() -> Path:
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
     """Fill the canonical tables from the ontology; see ``medsim.sources.Load``."""
     terminology = obo.load(path, store, options)
-    return replace(terminology, name="hpo", redistributable=True, terms_of_use=_TERMS_OF_USE)
+    return replace(
+        terminology,
+        name="hpo",
+        vocabulary="HPO",
+        redistributable=True,
+        terms_of_use=_TERMS_OF_USE,
+    )
 
 
 def _recognises(_path: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 import fastobo
 import polars as pl
 
-from medsim.errors import InputError, OptionError
+from medsim.errors import InputError
 from medsim.manifest import Skipped
 from medsim.schema import CANONICAL_TABLES
 from medsim.sources import SOURCES, Source, SourceFile, Terminology
@@ -33,6 +33,25 @@ _ASSOCIATIONS = {
     fastobo.term.ReplacedByClause: "replaced_by",
     fastobo.term.ConsiderClause: "possibly_equivalent_to",
 }
+_VOCABULARIES = {
+    "MESH": "MSH",
+    "SCTID": "SNOMEDCT_US",
+    "SNOMED": "SNOMEDCT_US",
+    "SNOMED_CT": "SNOMEDCT_US",
+    "SNOMEDCT": "SNOMEDCT_US",
+    "ICD-10": "ICD10",
+    "ICD10": "ICD10",
+    "ICD-9": "ICD9CM",
+    "ICD9": "ICD9CM",
+    "ICD9CM": "ICD9CM",
+    "ICD10CM": "ICD10CM",
+    "NCIT": "NCI",
+    "MEDDRA": "MDR",
+    "ORPHA": "ORPHANET",
+    "ORPHANET": "ORPHANET",
+    "HP": "HPO",
+}
+"""What UMLS calls the vocabularies that cross-references name; others keep their names."""
 
 
 @dataclass(slots=True)
@@ -45,6 +64,7 @@ class _Rows:
     description: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
     association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
     is_a: dict[tuple[str, str], None] = field(default_factory=dict)
+    code: dict[tuple[str, str, str], None] = field(default_factory=dict)
     n_second_names: int = 0
     n_empty: int = 0
     n_other_scope: int = 0
@@ -74,8 +94,6 @@ class _WithoutComments:
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.sources.Load``."""
-    if options.as_of is not None:
-        raise OptionError(f"--as-of needs the full history of RF2, and {path} is an OBO file")
     rows = _Rows()
     try:
         _check_encoding(path)
@@ -96,6 +114,7 @@ def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
     return Terminology(
         source="obo",
         name=path.name,
+        vocabulary=None,
         release_date=_release_date(header),
         files=(_source_file(path),),
         rf2_rules=False,
@@ -129,6 +148,8 @@ def _read_term(frame: fastobo.term.TermFrame, rows: _Rows, scopes: frozenset[str
                 rows.n_other_scope += 1
         elif isinstance(clause, fastobo.term.IsAClause):
             rows.is_a[concept_id, str(clause.term)] = None
+        elif isinstance(clause, fastobo.term.XrefClause):
+            _add_code(rows, concept_id, clause.xref.id)
         elif (kind := _ASSOCIATIONS.get(type(clause))) is not None:
             rows.association[concept_id, str(clause.term), kind, True] = None
 
@@ -153,6 +174,13 @@ def _add_description(rows: _Rows, concept_id: str, text: str, kind: str) -> None
     rows.description.append((description_id, concept_id, term, kind, True, LANGUAGE))
 
 
+def _add_code(rows: _Rows, concept_id: str, xref: fastobo.id.PrefixedIdent) -> None:
+    """Add what a cross-reference names; one without a prefix names no vocabulary."""
+    if isinstance(xref, fastobo.id.PrefixedIdent) and xref.local:
+        vocabulary = _VOCABULARIES.get(xref.prefix.upper(), xref.prefix)
+        rows.code[concept_id, vocabulary, xref.local] = None
+
+
 def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
     concepts: list[tuple[object, ...]] = [
         (concept_id, active, "", "") for concept_id, active in rows.active.items()
@@ -162,6 +190,7 @@ def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
         "description": list(rows.description),
         "association": list(rows.association),
         "is_a": list(rows.is_a),
+        "code": list(rows.code),
     }
     frames = {
         table: pl.DataFrame(found[table], schema=columns, orient="row")

@@ -10,8 +10,9 @@ from medsim.manifest import Skipped
 from medsim.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.sources.archive import ReleaseFile, release_files
 from medsim.sources.rf2_files import TABLES, Table, find_tables, release_date
-from medsim.sources.rf2_text import RowStream, find_fault, locate_rows
+from medsim.sources.rf2_text import locate_rows, row_format
 from medsim.sources.rf2_writer import ORIGIN_FILE
+from medsim.sources.text_rows import RowStream, find_fault
 from medsim.store import QueryError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
     return Terminology(
         source="rf2",
         name=path.name,
+        vocabulary="SNOMEDCT_US",
         release_date=release_date([file for files in tables.values() for file in files]),
         files=tuple(read),
         rf2_rules=True,
@@ -62,11 +64,12 @@ def recognises(path: Path) -> bool:
 
 def _load_rows(table: Table, files: list[ReleaseFile], store: Store) -> list[SourceFile]:
     """Fill the table of raw rows; on failure say which line is at fault."""
-    stream = RowStream(table, files)
+    rows = row_format(table)
+    stream = RowStream(rows, files)
     try:
         store.run_on_stream(f"rf2/rf2_{table.name}", stream)
     except QueryError as error:
-        raise find_fault(table, files) or error from error
+        raise find_fault(rows, files) or error from error
     return stream.read
 
 
@@ -134,5 +137,12 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
 
 SOURCES.register(
     "rf2",
-    Source(name="rf2", about="RF2 releases (a folder or .zip)", recognises=recognises, load=load),
+    Source(
+        name="rf2",
+        about="RF2 releases (a folder or .zip)",
+        recognises=recognises,
+        load=load,
+        accepts=frozenset({"as_of"}),
+        asked_last=True,
+    ),
 )

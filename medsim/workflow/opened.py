@@ -143,7 +143,7 @@ class Build(Opened):
     """
 
     def __init__(self, folder: str | Path) -> None:
-        super().__init__(folder, VIEWS)
+        super().__init__(folder, views_of(Path(folder)))
         self.manifest: Manifest = read_manifest(self.folder)
 
     @property
@@ -189,7 +189,7 @@ class Build(Opened):
         return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
 
     def table(self, name: str) -> pl.LazyFrame:
-        """Return a canonical table: concept, description, association or is_a.
+        """Return a canonical table: concept, description, association, is_a or code.
 
         Raises:
             OptionError: there is no such table.
@@ -299,6 +299,12 @@ def open_output(folder: str | Path) -> Build | Evaluation:
     if kind == STUDY:
         raise InputError(f"{place} is a study, not a build or an evaluation")
     return Evaluation(folder) if kind == EVALUATION else Build(folder)
+
+
+def views_of(folder: Path) -> dict[str, str]:
+    """Return the views of the build in a folder; builds of earlier versions have no codes."""
+    has_codes = (folder / VIEWS["code"]).exists()
+    return {view: files for view, files in VIEWS.items() if has_codes or view != "code"}
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.config import SourceOptions, available_threads
 from medsim.progress import Progress
-from medsim.sources import Terminology, find_source
+from medsim.sources import Terminology, find_source, load
 from medsim.sources.rf2_writer import ReleaseOrigin, ReleaseWriter
 from medsim.sources.sctid import sctids
 from medsim.sources.synthetic import write_synthetic
@@ -83,7 +83,7 @@ def convert(
     found, path = find_source(str(source))
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):
-            terminology = found.load(path, store, SourceOptions(language=language))
+            terminology = load(found, path, store, SourceOptions(language=language))
         with progress.stage(f"write {Path(out).name}"):
             return _write(terminology, store, Path(out))
 

@@ -61,6 +61,7 @@ def build(  # noqa: PLR0913 — an argument an option
     language: str = "en",
     as_of: date | None = None,
     synonym_scopes: Sequence[str] = ("exact",),
+    vocabularies: Sequence[str] = (),
     pool: str = "set",
     negatives: Sequence[str] = DEFAULT_STRATEGIES,
     embedding: str | None = None,
@@ -75,11 +76,13 @@ def build(  # noqa: PLR0913 — an argument an option
     """Return the build that it writes to ``out``: ten datasets a strategy of negatives.
 
     Args:
-        source: an RF2 zip or folder, an .obo file, or a built-in name.
+        source: RF2 or UMLS as a zip or folder, MeSH's XML, an .obo file, or a built-in name.
         out: the folder to write; it appears whole or not at all.
         language: the language code whose names make terms.
         as_of: for full RF2 history, the day whose state is taken; None takes the newest.
-        synonym_scopes: the scopes of OBO synonyms that count: exact, narrow, broad, related.
+        synonym_scopes: the scopes of OBO or MeSH synonyms that count: exact, narrow, broad,
+            related.
+        vocabularies: of UMLS, those whose names count, such as "MSH"; all by default.
         pool: what negatives are drawn from: "set", the terms of their own set, or "terminology",
             all names of eligible concepts and all terms of positives.
         negatives: the strategies of negatives: "random", "levenshtein", "embedding".
@@ -105,7 +108,12 @@ def build(  # noqa: PLR0913 — an argument an option
     config = BuildConfig(
         source=str(source),
         out=Path(out),
-        reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
+        reading=SourceOptions(
+            language=language,
+            as_of=as_of,
+            synonym_scopes=tuple(synonym_scopes),
+            vocabularies=tuple(vocabularies),
+        ),
         pool=pool,
         negatives=tuple(negatives),
         embedding=embedding,

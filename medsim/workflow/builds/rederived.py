@@ -11,6 +11,7 @@ from medsim.schema import CANONICAL_TABLES
 from medsim.workflow.builds.corrections import corrections_in
 from medsim.workflow.builds.positives import Positives, derive_positives
 from medsim.workflow.builds.space import join_terms
+from medsim.workflow.opened import views_of
 
 if TYPE_CHECKING:
     from medsim.negatives import TermSpace
@@ -48,8 +49,9 @@ def rederive(build: Build, store: Store, threads: int) -> Rederived:
         rf2_rules = bool(build.manifest.source["rf2_rules"])
     except KeyError as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
+    views = views_of(build.folder)
     store.view_parquet(
-        build.folder, {table: f"terminology/{table}.parquet" for table in CANONICAL_TABLES}
+        build.folder, {view: views[view] for view in views if view in CANONICAL_TABLES}
     )
     positives = derive_positives(
         store,

@@ -57,6 +57,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
     language: str = "en",
     as_of: date | None = None,
     synonym_scopes: Sequence[str] = ("exact",),
+    vocabularies: Sequence[str] = (),
     pool: str = "set",
     negatives: Sequence[str] = DEFAULT_STRATEGIES,
     corrections: str | Path | None = None,
@@ -77,6 +78,7 @@ def build_shard(  # noqa: PLR0913 — an argument an option
         language: as for ``build``, and so are the others.
         as_of: as for ``build``.
         synonym_scopes: as for ``build``.
+        vocabularies: as for ``build``.
         pool: as for ``build``.
         negatives: as for ``build``, "levenshtein" among them and "embedding" not.
         corrections: as for ``build``.
@@ -96,7 +98,12 @@ def build_shard(  # noqa: PLR0913 — an argument an option
     config = BuildConfig(
         source=str(source),
         out=Path(out),
-        reading=SourceOptions(language=language, as_of=as_of, synonym_scopes=tuple(synonym_scopes)),
+        reading=SourceOptions(
+            language=language,
+            as_of=as_of,
+            synonym_scopes=tuple(synonym_scopes),
+            vocabularies=tuple(vocabularies),
+        ),
         pool=pool,
         negatives=tuple(negatives),
         corrections=() if corrections is None else read_corrections(Path(corrections)),
@@ -275,6 +282,7 @@ def _config_of(
         language=options["language"],
         as_of=None if as_of is None else date.fromisoformat(as_of),
         synonym_scopes=tuple(options["synonym_scopes"]),
+        vocabularies=tuple(options.get("vocabularies", ())),
     )
     return BuildConfig(
         source=job.source if source is None else str(source),

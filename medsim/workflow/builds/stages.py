@@ -10,7 +10,7 @@ import numpy as np
 from medsim.embeddings.options import parse_embedding
 from medsim.errors import InputError
 from medsim.negatives.wanted import wanted_candidates
-from medsim.sources import Terminology, find_source
+from medsim.sources import Terminology, find_source, load
 from medsim.workflow.builds.datasets import SetKey, positive_rows, positive_set
 from medsim.workflow.builds.embedded import embedded, without_vectors
 from medsim.workflow.builds.positives import Positives, derive_positives
@@ -48,7 +48,7 @@ def read(run: Run) -> Terminology:
     """Fill the canonical tables."""
     source, path = find_source(run.config.source)
     with run.progress.stage(f"read {path.name}") as stage:
-        terminology = source.load(path, run.store, run.config.reading)
+        terminology = load(source, path, run.store, run.config.reading)
         languages = run.store.frame("terms/language")
         if run.config.reading.language not in languages["language"].to_list():
             known = ", ".join(languages["language"].to_list()) or "none"

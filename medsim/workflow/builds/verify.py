@@ -27,7 +27,7 @@ from medsim.workflow.builds.evidence import (
     check_stats,
     gather,
 )
-from medsim.workflow.opened import VIEWS, Build
+from medsim.workflow.opened import VIEWS, Build, views_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +113,7 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
     promised = build.manifest.outputs
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    expected = set(VIEWS.values()) - {VIEWS["pair"]}
+    expected = set(views_of(build.folder).values()) - {VIEWS["pair"]}
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))

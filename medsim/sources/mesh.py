@@ -1,0 +1,168 @@
+"""Reads MeSH in the XML of the National Library of Medicine, headings and supplementary records."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import date
+from typing import IO, TYPE_CHECKING
+
+from defusedxml import ElementTree
+
+from medsim.errors import InputError
+from medsim.manifest import Skipped
+from medsim.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.sources.archive import ReleaseFile, release_files
+from medsim.sources.mesh_records import Rows, read_descriptor, read_supplement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from xml.etree.ElementTree import Element
+
+    from medsim.config import SourceOptions
+    from medsim.store import Store
+
+_TERMS_OF_USE = (
+    "MeSH, courtesy of the U.S. National Library of Medicine: may be passed on with these words, "
+    "saying whether it is the current version; "
+    "https://www.nlm.nih.gov/databases/download/terms_and_conditions.html"
+)
+_NAME = re.compile(r"(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?(\.gz)?", re.IGNORECASE)
+_ANY_XML = re.compile(r".*\.xml(\.gz)?", re.IGNORECASE)
+_RECORDS = {
+    "DescriptorRecordSet": ("DescriptorRecord", read_descriptor),
+    "SupplementalRecordSet": ("SupplementalRecord", read_supplement),
+}
+
+
+def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+    """Fill the canonical tables from MeSH's XML; see ``medsim.sources.Load``."""
+    files = _files(path)
+    rows = Rows(scopes=frozenset(options.synonym_scopes))
+    read = tuple(_read_file(file, rows) for file in files)
+    for table, frame in rows.tables().items():
+        store.put(table, frame)
+    store.run("mesh/is_a")
+    store.drop("mesh_tree", "mesh_heading")
+    return Terminology(
+        source="mesh",
+        name=path.name,
+        vocabulary="MSH",
+        release_date=_release_date(files),
+        files=read,
+        rf2_rules=False,
+        redistributable=True,
+        terms_of_use=_TERMS_OF_USE,
+        skipped=(
+            Skipped(reason="description is empty", n_rows=rows.n_empty),
+            Skipped(reason="synonym has another scope", n_rows=rows.n_other_scope),
+            Skipped(reason="term repeats a name of its record", n_rows=rows.n_repeated),
+        ),
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is an XML file, or a folder or a zip that has one of MeSH's."""
+    if path.is_file() and path.suffix.lower() != ".zip":
+        return bool(_ANY_XML.fullmatch(path.name) or _NAME.fullmatch(path.name))
+    try:
+        return any(_NAME.fullmatch(file.name) for file in release_files(path))
+    except InputError:  # damaged; whoever reads such files at all says of what kind the damage is
+        return False
+
+
+def _files(path: Path) -> list[ReleaseFile]:
+    """Return the files to read, those of headings first."""
+    if path.is_file() and path.suffix.lower() != ".zip":
+        return [ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)]
+    chosen: dict[str, ReleaseFile] = {}
+    for file in release_files(path):
+        if named := _NAME.fullmatch(file.name):
+            other = chosen.setdefault(named["kind"].lower(), file)
+            if other is not file:
+                raise InputError(
+                    f"{path}: {other.inner} and {file.inner} are the same part of MeSH; name the "
+                    "one to read"
+                )
+    return [chosen[kind] for kind in sorted(chosen)]
+
+
+class _Hashed:
+    """A stream that hashes what is read from it.
+
+    Args:
+        stream: of a file.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return as many bytes as are asked for, fewer at the end."""
+        part = self._stream.read(size)
+        self._digest.update(part)
+        self._size += len(part)
+        return part
+
+    def source_file(self, name: str) -> SourceFile:
+        """Return what was read, by the name of the file."""
+        return SourceFile(name=name, size=self._size, sha256=self._digest.hexdigest())
+
+
+def _read_file(file: ReleaseFile, rows: Rows) -> SourceFile:
+    """Add the rows of one file, whose records are forgotten one after the other."""
+    with file.open() as stream:
+        hashed = _Hashed(stream)
+        elements = _elements(file, hashed)
+        _, root = next(elements)
+        if root.tag not in _RECORDS:
+            raise InputError(
+                f"{file.inner}: its outermost element is {root.tag!r}; in MeSH's XML it is "
+                f"{' or '.join(map(repr, _RECORDS))}"
+            )
+        tag, read = _RECORDS[root.tag]
+        n_records = 0
+        for event, element in elements:
+            if event == "end" and element.tag == tag:
+                n_records += 1
+                if fault := read(element, rows):
+                    raise InputError(f"{file.inner}: {tag} {n_records:,} {fault}")
+                root.clear()
+        return hashed.source_file(file.inner)
+
+
+def _elements(file: ReleaseFile, stream: _Hashed) -> Iterator[tuple[str, Element]]:
+    """Yield elements as they start and end.
+
+    Raises:
+        InputError: the text is no XML, is cut short, or declares entities.
+    """
+    parser = ElementTree.DefusedXMLParser()
+    try:
+        yield from ElementTree.iterparse(stream, events=("start", "end"), parser=parser)
+    except ElementTree.ParseError as error:
+        reason = str(error).partition(":")[0]
+        raise InputError(f"{file.inner}: line {error.position[0]}: no XML ({reason})") from error
+    except (ValueError, LookupError) as error:
+        line = parser.parser.CurrentLineNumber
+        raise InputError(f"{file.inner}: line {line}: not read ({error})") from error
+
+
+def _release_date(files: list[ReleaseFile]) -> date | None:
+    """Return the first day of the year in the names of the files, from which MeSH is in force."""
+    years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
+    return date(max(years), 1, 1) if years else None
+
+
+SOURCES.register(
+    "mesh",
+    Source(
+        name="mesh",
+        about="MeSH as XML (desc2026.xml, supp2026.xml, or a folder or .zip of both)",
+        recognises=recognises,
+        load=load,
+    ),
+)

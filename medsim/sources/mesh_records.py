@@ -1,0 +1,197 @@
+"""The records of MeSH's XML as rows of the canonical tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.schema import CANONICAL_TABLES
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+LANGUAGE = "en"
+"""The language of MeSH as the National Library of Medicine publishes it."""
+
+_CATEGORIES = {
+    "A": "Anatomy",
+    "B": "Organisms",
+    "C": "Diseases",
+    "D": "Chemicals and Drugs",
+    "E": "Analytical, Diagnostic and Therapeutic Techniques, and Equipment",
+    "F": "Psychiatry and Psychology",
+    "G": "Phenomena and Processes",
+    "H": "Disciplines and Occupations",
+    "I": "Anthropology, Education, Sociology, and Social Phenomena",
+    "J": "Technology, Industry, and Agriculture",
+    "K": "Humanities",
+    "L": "Information Science",
+    "M": "Named Groups",
+    "N": "Health Care",
+    "V": "Publication Characteristics",
+    "Z": "Geographicals",
+}
+_CLASSES = {
+    "1": "Chemical",
+    "2": "Protocol",
+    "3": "Disease",
+    "4": "Organism",
+    "5": "Population Group",
+    "6": "Anatomy",
+}
+_SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
+_INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
+_BATCH = 100_000
+
+
+class _Table:
+    """Rows that are packed as they come, because tuples take several times the memory.
+
+    Args:
+        schema: the columns.
+    """
+
+    def __init__(self, schema: dict[str, pl.DataType | type[pl.DataType]]) -> None:
+        self._schema = schema
+        self._frames = [pl.DataFrame(schema=schema)]
+        self._rows: list[tuple[object, ...]] = []
+
+    def add(self, *row: object) -> None:
+        """Add a row, its values in the order of the columns."""
+        self._rows.append(row)
+        if len(self._rows) == _BATCH:
+            self._pack()
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows in order of their columns."""
+        self._pack()
+        return pl.concat(self._frames).sort(list(self._schema))
+
+    def _pack(self) -> None:
+        self._frames.append(pl.DataFrame(self._rows, schema=self._schema, orient="row"))
+        self._rows.clear()
+
+
+@dataclass(slots=True, kw_only=True)
+class Rows:
+    """The rows of records, and what was left out.
+
+    Attributes:
+        scopes: of synonyms that count.
+        n_empty: terms without text.
+        n_other_scope: terms of another scope.
+        n_repeated: terms that another term of the record equals.
+    """
+
+    scopes: frozenset[str]
+    n_empty: int = 0
+    n_other_scope: int = 0
+    n_repeated: int = 0
+    seen: set[str] = field(default_factory=set)
+    concept: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["concept"]))
+    description: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["description"]))
+    mesh_tree: _Table = field(
+        default_factory=lambda: _Table({"number": pl.String, "concept_id": pl.String})
+    )
+    mesh_heading: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["is_a"]))
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the canonical tables but is_a, and what that is made of."""
+        return {
+            "concept": self.concept.frame(),
+            "description": self.description.frame(),
+            "association": pl.DataFrame(schema=CANONICAL_TABLES["association"]),
+            "mesh_tree": self.mesh_tree.frame(),
+            "mesh_heading": self.mesh_heading.frame(),
+        }
+
+
+def read_descriptor(record: Element, rows: Rows) -> str:
+    """Add the rows of a heading and return what is wrong with it, nothing if nothing is."""
+    concept_id = _text(record, "DescriptorUI")
+    numbers = sorted(filter(None, (_text(one) for one in record.iterfind(".//TreeNumber"))))
+    category = _CATEGORIES.get(numbers[0][0], "") if numbers else ""
+    if fault := _add_record(record, "Descriptor", concept_id, category, rows):
+        return fault
+    for number in numbers:
+        rows.mesh_tree.add(number, concept_id)
+    return ""
+
+
+def read_supplement(record: Element, rows: Rows) -> str:
+    """Add the rows of a supplementary record and return what is wrong with it."""
+    concept_id = _text(record, "SupplementalRecordUI")
+    kind = _CLASSES.get(record.get("SCRClass", ""), "")
+    if fault := _add_record(record, "SupplementalRecord", concept_id, kind, rows):
+        return fault
+    for heading in record.iterfind("HeadingMappedToList/*/DescriptorReferredTo/DescriptorUI"):
+        # A star marks what an article that is about the record is indexed with.
+        if parent_id := _text(heading).removeprefix("*"):
+            rows.mesh_heading.add(concept_id, parent_id)
+    return ""
+
+
+def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Rows) -> str:
+    """Add a record's concept and names; of equal texts the first stands."""
+    name = _text(record, f"{kind}Name/String")
+    if not concept_id or not name:
+        return f"has no {kind}{'Name' if concept_id else 'UI'}"
+    if concept_id in rows.seen:
+        return f"is {concept_id!r}, as is an earlier one"
+    rows.seen.add(concept_id)
+    rows.concept.add(concept_id, True, "", tag)
+    rows.description.add(concept_id, concept_id, name, "fsn", True, LANGUAGE)
+    texts: set[str] = set()
+    n_terms: Counter[str] = Counter()
+    for term in _terms(record, rows):
+        text, term_id = _text(term, "String"), _text(term, "TermUI")
+        if not text:
+            rows.n_empty += 1
+        elif text in texts:
+            rows.n_repeated += 1
+        elif text != name:
+            n_terms[term_id] += 1  # a term and its permutations have one identifier
+            place = f"/{n_terms[term_id]}" if n_terms[term_id] > 1 else ""
+            description_id = f"{concept_id}/{term_id}{place}"
+            rows.description.add(description_id, concept_id, text, "synonym", True, LANGUAGE)
+        texts.add(text)
+    return ""
+
+
+def _terms(record: Element, rows: Rows) -> list[Element]:
+    """Return the terms that count, those of the preferred concept first."""
+    concepts = record.findall("ConceptList/Concept")
+    concepts.sort(key=lambda concept: concept.get("PreferredConceptYN") != "Y")
+    preferred = _text(concepts[0], "ConceptUI") if concepts else ""
+    scope_of = _scopes(record, preferred)
+    counted: list[Element] = []
+    for concept in concepts:
+        terms = concept.findall("TermList/Term")
+        if scope_of.get(_text(concept, "ConceptUI"), "related") in rows.scopes:
+            counted += terms
+        else:
+            rows.n_other_scope += len(terms)
+    return counted
+
+
+def _scopes(record: Element, preferred: str) -> dict[str, str]:
+    """Return what the concepts of a record are to its preferred one.
+
+    A relation says what the second concept is to the first.
+    """
+    scope_of = {preferred: "exact"}
+    for relation in record.iterfind("ConceptList/Concept/ConceptRelationList/ConceptRelation"):
+        first, second = _text(relation, "Concept1UI"), _text(relation, "Concept2UI")
+        scope = _SCOPES.get(relation.get("RelationName", ""), "related")
+        if first == preferred:
+            scope_of.setdefault(second, scope)
+        elif second == preferred:
+            scope_of.setdefault(first, _INVERSE[scope])
+    return scope_of
+
+
+def _text(element: Element, path: str = ".") -> str:
+    return (element.findtext(path) or "").strip()

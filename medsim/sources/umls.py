@@ -1,0 +1,189 @@
+"""Reads the Metathesaurus of UMLS in its Rich Release Format, from a folder or a zip."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError, OptionError, unknown_name
+from medsim.manifest import Skipped
+from medsim.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.sources.archive import ReleaseFile, release_files
+from medsim.sources.text_rows import RowFormat, RowStream, find_fault, quoted
+from medsim.store import QueryError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.config import SourceOptions
+    from medsim.store import Store
+
+_LICENCE = (
+    "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "
+    "as it, and the licences of the vocabularies in it, allow; https://uts.nlm.nih.gov/uts/"
+)
+_SUPPRESSED = ("N", "O", "E", "Y")
+_DATE = re.compile(rb"^umls\.release\.date=(\d{4})(\d{2})(\d{2})\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """A file of the Metathesaurus.
+
+    Attributes:
+        name: of the file.
+        table: that its rows go to.
+        columns: their names; each row has one more bar behind the last.
+        ids: the columns that no row leaves empty.
+    """
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+    ids: tuple[str, ...]
+
+
+def _file(name: str, table: str, columns: str, *, ids: str) -> _File:
+    return _File(name=name, table=table, columns=tuple(columns.split()), ids=tuple(ids.split()))
+
+
+_ATOMS = _file(
+    "MRCONSO.RRF",
+    "umls_atom",
+    "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
+    ids="CUI AUI",
+)
+_RELATIONS = _file(
+    "MRREL.RRF",
+    "umls_relation",
+    "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF",
+    ids="CUI1 CUI2",
+)
+_TYPES = _file("MRSTY.RRF", "umls_type", "CUI TUI STN STY ATUI CVF", ids="CUI")
+
+
+def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+    """Fill the canonical tables from a release of UMLS; see ``medsim.sources.Load``."""
+    everything = release_files(path)
+    read: list[SourceFile] = []
+    for file, required in ((_ATOMS, True), (_RELATIONS, True), (_TYPES, False)):
+        read += _load_rows(file, _find(path, everything, file.name, required=required), store)
+    _check_atoms(path, store, options)
+    store.run("umls/concept")
+    store.run("umls/code")
+    store.run("umls/umls_name", vocabularies=",".join(options.vocabularies))
+    store.drop("umls_atom", "umls_type")
+    for table in ("description", "association", "is_a"):
+        store.run(f"umls/{table}")
+    skipped = tuple(Skipped(**row) for row in store.frame("umls/skipped").to_dicts())
+    store.drop("umls_name", "umls_relation")
+    return Terminology(
+        source="umls",
+        name=path.name,
+        vocabulary="UMLS",
+        release_date=_release_date(everything),
+        files=tuple(read),
+        rf2_rules=False,
+        redistributable=False,
+        terms_of_use=_LICENCE,
+        skipped=skipped,
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is a folder or a zip that has MRCONSO.RRF."""
+    if not (path.is_dir() or path.suffix.lower() == ".zip"):
+        return False
+    try:
+        return any(_is_named(file, _ATOMS.name) for file in release_files(path))
+    except InputError:  # damaged; whoever reads such files at all says of what kind the damage is
+        return False
+
+
+def _is_named(file: ReleaseFile, name: str) -> bool:
+    return file.name.lower() in {name.lower(), f"{name.lower()}.gz"}
+
+
+def _find(
+    release: Path, files: list[ReleaseFile], name: str, *, required: bool
+) -> list[ReleaseFile]:
+    """Return the one file of a name, in whatever folder; none if it is missing and may be."""
+    found = [file for file in files if _is_named(file, name)]
+    if len(found) > 1:
+        raise InputError(
+            f"{release}: {found[0].inner} and {found[1].inner}; one {name} is expected, so name "
+            f"the folder of one of them, such as {PurePosixPath(found[0].inner).parent}"
+        )
+    if required and not found:
+        raise InputError(f"{release}: no {name}; a release of UMLS has it in its folder META")
+    return found
+
+
+def _load_rows(file: _File, found: list[ReleaseFile], store: Store) -> list[SourceFile]:
+    """Fill the table of a file; on failure say which line is at fault."""
+    rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, file))
+    stream = RowStream(rows, found)
+    try:
+        store.run_on_stream(f"umls/{file.table}", stream)
+    except QueryError as error:
+        raise find_fault(rows, found) or error from error
+    return stream.read
+
+
+def _is_cut(last_line: bytes) -> bool:
+    """Return whether what is left after the last line end lacks the bar that ends a row."""
+    return not last_line.endswith(b"|")
+
+
+def _row_fault(file: _File, row: str) -> str:
+    *values, tail = row.split("|")
+    if len(values) != len(file.columns) or tail:
+        return (
+            f"has {len(values)} bars; a row of {file.name} has {len(file.columns)}, the last one "
+            "at its end"
+        )
+    row_of = dict(zip(file.columns, values, strict=True))
+    for column in file.ids:
+        if not row_of[column]:
+            return f"has no {column}"
+    suppressed = row_of.get("SUPPRESS", "N")
+    if suppressed not in _SUPPRESSED:
+        return f"has SUPPRESS {quoted(suppressed)}; one of {', '.join(_SUPPRESSED)} is expected"
+    return ""
+
+
+def _check_atoms(release: Path, store: Store, options: SourceOptions) -> None:
+    """Raise InputError for atoms of one identifier, OptionError for a vocabulary not there."""
+    repeated = store.frame("umls/repeated_atom")["atom_id"].item()
+    if repeated is not None:
+        raise InputError(f"{release}: {_ATOMS.name} has several rows of the AUI {repeated!r}")
+    known = store.frame("umls/vocabulary")["vocabulary"].to_list()
+    for name in options.vocabularies:
+        if name not in known:
+            raise OptionError(unknown_name("vocabulary", name, known))
+
+
+def _release_date(files: list[ReleaseFile]) -> date | None:
+    """Return the day that release.dat names, if it is there."""
+    for file in files:
+        if file.name == "release.dat":
+            with file.open() as stream:
+                found = _DATE.search(stream.read(1 << 16))
+            return date(*map(int, found.groups())) if found else None
+    return None
+
+
+SOURCES.register(
+    "umls",
+    Source(
+        name="umls",
+        about="UMLS releases (a folder or .zip with MRCONSO.RRF)",
+        recognises=recognises,
+        load=load,
+        accepts=frozenset({"vocabularies"}),
+    ),
+)

@@ -1,0 +1,28 @@
+-- What is broader than a heading by its tree numbers, and the headings that supplementary records
+-- are mapped to.
+--
+-- The number of what is broader lacks the last part; a number without a dot is of a top.
+--
+-- reads   mesh_tree: number, concept_id, key (number, concept_id)
+--         mesh_heading: child_id, parent_id
+-- writes  is_a: a row per child and parent, key (child_id, parent_id)
+
+create or replace table is_a as
+
+select
+    c.concept_id as child_id,
+    p.concept_id as parent_id
+from mesh_tree as c
+inner join mesh_tree as p
+    on
+        regexp_extract(c.number, '^(.*)\.[^.]*$', 1) = p.number
+        and c.concept_id <> p.concept_id
+union
+select
+    child_id,
+    parent_id
+from mesh_heading
+where child_id <> parent_id
+order by
+    child_id,
+    parent_id;

@@ -1,0 +1,20 @@
+-- The codes that vocabularies have for concepts, less those of UMLS itself.
+--
+-- reads   umls_atom
+-- writes  code: a row per concept, vocabulary and code, key all of them
+
+create or replace table code as
+
+select distinct
+    concept_id,
+    vocabulary,
+    code
+from umls_atom
+where
+    suppressed = 'N'
+    and code not in ('', 'NOCODE')
+    and vocabulary not in ('MTH', 'SRC')
+order by
+    concept_id,
+    vocabulary,
+    code;

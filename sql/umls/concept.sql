@@ -1,0 +1,23 @@
+-- Concepts with their semantic type; one is active if any of its atoms is not suppressed.
+--
+-- reads   umls_atom, umls_type
+-- writes  concept: a row per concept, key concept_id; the tag is empty where there is none
+
+create or replace table concept as
+
+with standing as (
+    select
+        concept_id,
+        bool_or(suppressed = 'N') as active
+    from umls_atom
+    group by concept_id
+)
+
+select
+    s.concept_id,
+    s.active,
+    '' as module_id,
+    coalesce(t.semantic_tag, '') as semantic_tag
+from standing as s
+left join umls_type as t on s.concept_id = t.concept_id
+order by s.concept_id;

@@ -1,0 +1,33 @@
+-- The semantic type of each concept in MRSTY.RRF: of several the one with the smallest identifier.
+--
+-- reads   $stream: the text of the file, lines ended by line feeds
+-- writes  umls_type: a row per concept, key concept_id
+-- params  $stream text: where the text can be read once
+
+create or replace table umls_type as
+
+select
+    umls_row(cui, tail) as concept_id,
+    arg_min(sty, tui) as semantic_tag
+from
+    read_csv(
+        $stream,
+        auto_detect = false,
+        header = false,
+        delim = '|',
+        quote = '',
+        escape = '',
+        nullstr = e'\r',
+        new_line = '\n',
+        max_line_size = 1048576,
+        columns = {
+            'cui': 'varchar',
+            'tui': 'varchar',
+            'stn': 'varchar',
+            'sty': 'varchar',
+            'atui': 'varchar',
+            'cvf': 'varchar',
+            'tail': 'varchar'
+        }
+    )
+group by concept_id;

@@ -1,0 +1,8 @@
+-- The vocabularies that atoms are of.
+--
+-- reads   umls_atom
+-- writes  a row per vocabulary, key vocabulary
+
+select distinct vocabulary
+from umls_atom
+order by vocabulary;
