@@ -1,0 +1,278 @@
+"""Corpora in PubTator format."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fixtures.corpora import invented_names, pubtator_text
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.corpora import Document, Mention, pubtator
+from medsim.corpora.problems import Problems
+from medsim.corpora.pubtator import read_pubtator
+from medsim.errors import InputError
+
+DATA = os.environ.get("MEDSIM_DATA")
+
+TEXT = "7|t|Orl and dup\n7|a|Bim of dup.\n"
+"""A document of 23 characters: "dup" stands at 8 and at 19."""
+
+
+def read(path: Path, content: str | bytes) -> tuple[list[Document], dict[str, int], list[str]]:
+    """Return the documents of a file with this content, counts by reason, and warnings."""
+    data = content.encode() if isinstance(content, str) else content
+    path.write_bytes(data)
+    problems = Problems()
+    documents = list(read_pubtator(path, problems))
+    counts = {one.reason: one.n_rows for one in problems.skipped()}
+    return documents, counts, list(problems.warnings())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "orl.txt"
+
+
+def test_a_document_has_its_texts_and_its_mentions_in_order_of_place(path: Path) -> None:
+    lines = "7\t19\t22\tdup\tDisease\tD000001\n7\t0\t3\tOrl\tT116,T123\tUMLS:C0000001\n"
+
+    documents, counts, warnings = read(path, TEXT + lines)
+
+    mentions = (
+        Mention(start=0, end=3, text="Orl", kind="T116,T123", codes=(("UMLS", "C0000001"),)),
+        Mention(start=19, end=22, text="dup", kind="Disease", codes=(("MSH", "D000001"),)),
+    )
+    assert documents == [
+        Document(document_id="7", title="Orl and dup", abstract="Bim of dup.", mentions=mentions)
+    ]
+    assert (counts, warnings) == ({}, [])
+
+
+def test_names_of_parts_follow_the_codes(path: Path) -> None:
+    line = "7\t8\t11\tdup\tDisease\tD000001|D000002\tdup a|dup b\n"
+
+    (document,), _, _ = read(path, TEXT + line)
+
+    assert document.mentions[0].codes == (("MSH", "D000001"), ("MSH", "D000002"))
+
+
+@pytest.mark.parametrize("end", ["\tDisease", "\tDisease\t", "\tDisease\t-1", "\t\t-"])
+def test_a_mention_may_have_no_code(path: Path, end: str) -> None:
+    (document,), counts, _ = read(path, f"{TEXT}7\t8\t11\tdup{end}\n")
+
+    assert document.mentions[0].codes == ()
+    assert counts == {}
+
+
+@pytest.mark.parametrize(
+    "line", ["7\tCID\tD000001\tD000002", "7\tAssociation\tD1\tD2\tNovel", "7\tx"]
+)
+def test_relations_are_counted_and_passed_over(path: Path, line: str) -> None:
+    (document,), counts, warnings = read(path, f"{TEXT}{line}\n7\t8\t11\tdup\tDisease\tD000001\n")
+
+    assert len(document.mentions) == 1
+    assert counts == {"line states a relation": 1}
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "said"),
+    [
+        (
+            "7\t9\t12\tdup\tX\tD000001",
+            "mention is not in the text at its offsets",
+            "'dup', where 'up '",
+        ),
+        (
+            "7\t8\t11\tDup\tX\tD000001",
+            "mention is not in the text at its offsets",
+            "'Dup', where 'dup'",
+        ),
+        ("7\t8\t11\tdup a\tX\tD000001", "mention is not in the text at its offsets", "'dup a'"),
+        ("7\t20\t24\tup.\tX\tD000001", "offsets are out of range", "20 to 24 in a text of 23"),
+        ("7\t8\t8\t\tX\tD000001", "offsets are out of range", "8 to 8"),
+        ("7\t11\t8\tdup\tX\tD000001", "offsets are out of range", "11 to 8"),
+        ("7\t-1\t3\tOrl\tX\tD000001", "offsets are no numbers", "'-1' and '3'"),
+        ("7\t8\t\u0661\u0661\tdup\tX\tD000001", "offsets are no numbers", "'8' and"),
+        ("7\t8\t1" + "0" * 5000 + "\tdup\tX\tD000001", "offsets are no numbers", "'8' and '100"),
+        ("7\t8\t11\tdup\tX\tdup!", "code is in an unknown form", "'dup!'"),
+        ("7\t8\t11\tdup", "line has no known form", "'7\\t8\\t11\\tdup'"),
+        ("7\t8", "line has no known form", "'7\\t8'"),
+        ("dup", "line has no known form", "'dup'"),
+        ("8\t8\t11\tdup\tX\tD000001", "line belongs to another document", "'8\\t8"),
+        ("8|a|Bim.", "abstract has no title", "'8|a|Bim.'"),
+        ("7|a|Bim.", "document has a second abstract", "'7|a|Bim.'"),
+    ],
+)
+def test_a_line_that_is_wrong_is_left_out_and_named(
+    path: Path, line: str, reason: str, said: str
+) -> None:
+    (document,), counts, warnings = read(path, f"{TEXT}{line}\n7\t0\t3\tOrl\tX\tD000001\n")
+
+    assert [mention.text for mention in document.mentions] == ["Orl"]
+    assert document.abstract == "Bim of dup."
+    assert counts == {reason: 1}
+    (warning,) = warnings
+    assert warning.startswith(f"{reason}: 1, first in {path}: line 3: ")
+    assert said in warning
+    assert len(warning) < 400
+
+
+def test_the_last_character_of_a_text_can_be_mentioned(path: Path) -> None:
+    (document,), counts, _ = read(path, f"{TEXT}7\t22\t23\t.\tX\tD000001\n")
+
+    assert document.mentions[0].end == 23
+    assert counts == {}
+
+
+def test_of_documents_with_one_id_the_first_is_kept(path: Path) -> None:
+    again = "7|t|Fen\n7|a|Gul.\n7\tCID\tD1\tD2\n7\t0\t3\tFen\tX\tnone\n"
+
+    documents, counts, warnings = read(path, f"{TEXT}\n8|t|Hok\n8|a|\n\n{again}")
+
+    assert [(one.document_id, one.title) for one in documents] == [
+        ("7", "Orl and dup"),
+        ("8", "Hok"),
+    ]
+    assert counts == {"document occurs again": 1}
+    assert warnings == [f"document occurs again: 1, first in {path}: line 7: 7"]
+
+
+def test_a_document_may_lack_its_abstract(path: Path) -> None:
+    (document,), counts, _ = read(path, "7|t|Orl dup\n7\t4\t7\tdup\tX\tD000001\n")
+
+    assert (document.abstract, len(document.mentions), counts) == ("", 1, {})
+
+
+def test_line_ends_marks_and_compression_make_no_difference(path: Path) -> None:
+    content = pubtator_text(invented_names(1, 20), seed=1, n_documents=10)
+    expected = read(path, content)
+    data = content.encode()
+    halves = gzip.compress(data[:900]) + gzip.compress(data[900:])
+
+    for same in (
+        content.replace("\n", "\r\n"),
+        f"\ufeff{content}",
+        f"\n \n{content.rstrip()}",
+        content + "\n\n",
+        content.replace("\n\n", "\n"),
+        content.replace("\n\n", "\n\n\n"),
+        gzip.compress(data),
+        halves,
+    ):
+        found = read(path, same)
+        assert found[:2] == expected[:2]
+
+
+TITLES = st.text(
+    st.one_of(
+        st.sampled_from("ab |\t.\u00e9\u4e00\U0001f600\u2028\x0b\x85"),
+        st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]),
+    ),
+    max_size=40,
+)
+
+
+@given(
+    st.lists(st.tuples(TITLES, TITLES, st.randoms(use_true_random=False)), min_size=1, max_size=4)
+)
+def test_what_is_written_is_read_back(tmp_path_factory, texts) -> None:
+    documents, lines = [], []
+    for number, (title, abstract, rng) in enumerate(texts):
+        text = f"{title} {abstract}"
+        mentions = []
+        for _ in range(rng.randint(0, 4)):
+            start = rng.randrange(len(text))
+            end = rng.randint(start + 1, len(text))
+            code = f"D{rng.randrange(1_000_000):06d}"
+            codes = (("MSH", code),)
+            mentions.append(
+                Mention(start=start, end=end, text=text[start:end], kind="X", codes=codes)
+            )
+        mentions.sort(key=lambda one: (one.start, one.end))
+        documents.append(
+            Document(
+                document_id=f"d{number}", title=title, abstract=abstract, mentions=tuple(mentions)
+            )
+        )
+        lines += [f"d{number}|t|{title}", f"d{number}|a|{abstract}"]
+        lines += [f"d{number}\t{m.start}\t{m.end}\t{m.text}\tX\t{m.codes[0][1]}" for m in mentions]
+    path = tmp_path_factory.getbasetemp() / "written.txt"
+
+    found, counts, _ = read(path, "\n".join(lines) + "\n")
+
+    assert found == documents
+    assert counts == {}
+
+
+def test_every_line_is_read_or_counted_once(path: Path) -> None:
+    content = pubtator_text(invented_names(2, 30), seed=2, n_documents=60)
+
+    documents, counts, _ = read(path, content)
+
+    n_lines = Counter(bool("|t|" in line or "|a|" in line) for line in content.split("\n") if line)
+    assert len(documents) == n_lines[True] / 2 == 60
+    assert n_lines[False] == sum(len(one.mentions) for one in documents) + sum(counts.values())
+    assert set(counts) == {"line states a relation", "mention is not in the text at its offsets"}
+    for document in documents:
+        text = f"{document.title} {document.abstract}"
+        assert all(text[one.start : one.end] == one.text for one in document.mentions)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"\n\r\n", "is empty"),
+        (b"<html>\n7|a|Orl\n", "begins with '<html>'"),
+        (b"7\t0\t3\tOrl\tX\tD000001\n", "begins with '7\\t0"),
+        (TEXT.encode("utf-16"), "line 1 is not UTF-8: byte 0xff"),
+        (TEXT.encode() + b"8|t|Orl\xe9\n", "line 3 is not UTF-8: byte 0xe9"),
+        (gzip.compress(TEXT.encode())[:-9], "cannot be read"),
+        (gzip.compress(TEXT.encode())[:12] + b"\xff" * 40, "cannot be read"),
+        (b"\x1f\x8borl", "cannot be read"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(path: Path, content: bytes, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(path, content)
+
+    assert str(refused.value).startswith(str(path))
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    for missing in (tmp_path / "orl.txt", tmp_path):
+        with pytest.raises(InputError, match="cannot be read"):
+            next(read_pubtator(missing, Problems()))
+
+
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(pubtator, "LONGEST_LINE", 1 << 20)
+    path.write_bytes(gzip.compress(b"7|t|" + bytes(1 << 20), 1))
+
+    with pytest.raises(InputError, match="line 1 is longer than 1 MiB"):
+        next(read_pubtator(path, Problems()))
+
+
+@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
+def test_published_corpora_are_read_whole() -> None:
+    wanted = {
+        "BC5CDR": (1500, 28785, {"line states a relation": 3116}),
+        "NCBI": (
+            791,
+            6882 - 11 - 1,  # the mentions of the document that is there twice, and a wrong one
+            {"document occurs again": 1, "mention is not in the text at its offsets": 1},
+        ),
+    }
+    for name, expected in wanted.items():
+        problems = Problems()
+        documents = list(read_pubtator(Path(str(DATA)) / "wic" / f"{name}.txt", problems))
+        counts = {one.reason: one.n_rows for one in problems.skipped()}
+        assert (len(documents), sum(len(one.mentions) for one in documents), counts) == expected

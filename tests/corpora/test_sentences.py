@@ -1,0 +1,185 @@
+"""Sentences of texts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.corpora import Document, sentences
+from medsim.corpora.problems import Problems
+from medsim.corpora.pubtator import read_pubtator
+from medsim.corpora.sentences import cut_documents, sentences_of, sentences_of_document
+from medsim.errors import OptionError
+
+DATA = os.environ.get("MEDSIM_DATA")
+
+PIECES = [
+    "The p = 0.05 (n = 3). ",
+    "See Fig. 2 [3]. ",
+    '"Stop!" he said. ',
+    "Dr. Orl et al. did; i.e. this. ",
+    "1. one 2. two ",
+    "It. ",
+    "What?! ",
+    " ?!",
+    "(A. b) ",
+    "orl.[3] The ",
+    "orl.3 The ",
+    "\U0001f600. ",
+    "B\u00e9b\u00e9. ",
+    "  ",
+    "\u00a0",
+    "\u2028",
+    "\r",
+    "\t",
+    "E. coli ",
+    # what PySBD writes for other characters while it works
+    "\u2229",
+    "\u222f",
+    "\u0238",
+    "\u1d14",
+    "&\u14f4&",
+    "\u266c",
+    "\u2668",
+    "\u261d",
+]
+TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=12).map("".join)
+
+
+def by_pysbd(text: str) -> list[str]:
+    sentences._segmenter()  # which knows what Python says when it compiles PySBD
+    from pysbd import Segmenter
+
+    return Segmenter(language="en", clean=False).segment(text)
+
+
+def told(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences_of(text)]
+
+
+@given(TEXTS)
+def test_sentences_have_everything_that_is_not_white_space_in_order(text: str) -> None:
+    spans = sentences_of(text)
+
+    assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(
+        text.split()
+    )
+    assert all(start < end for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert all(text[start:end] == text[start:end].strip() for start, end in spans)
+
+
+@given(st.lists(st.sampled_from(PIECES[:18]), max_size=8).map("".join))
+def test_sentences_are_those_of_pysbd_where_it_loses_nothing(text: str) -> None:
+    whole = by_pysbd(text)
+
+    if "".join(whole) == text.lstrip():
+        assert told(text) == [one.strip() for one in whole]
+
+
+def test_abbreviations_and_numbers_end_no_sentence() -> None:
+    text = "  Dr. Orl et al. gave 3.5 mg (p = 0.05).  It fell.\u00a0"
+
+    assert sentences_of(text) == [(2, 40), (42, 50)]
+    assert told(text) == ["Dr. Orl et al. gave 3.5 mg (p = 0.05).", "It fell."]
+
+
+def test_sentences_with_one_text_have_places_of_their_own() -> None:
+    assert sentences_of("It fell. It rose. It fell.") == [(0, 8), (9, 17), (18, 26)]
+
+
+def test_what_pysbd_loses_is_a_sentence_of_its_own() -> None:
+    text = "It fell. ?!"
+    assert by_pysbd(text) == ["It fell. "]
+
+    assert told(text) == ["It fell.", "?!"]
+
+
+def test_a_sentence_that_pysbd_changed_is_what_lies_between_its_neighbours() -> None:
+    text = "It fell. Then dup rose. It fell again. It fell."
+    given_sentences = ["It fell.", "Then DUP rose.", "It fell again.", "It fell."]
+
+    spans = sentences._placed(text, given_sentences)
+
+    assert [text[start:end] for start, end in spans] == [
+        "It fell.",
+        "Then dup rose.",
+        "It fell again.",
+        "It fell.",
+    ]
+
+
+def test_a_sentence_is_not_looked_for_far_behind_one_that_is_missing() -> None:
+    far = "Then dup rose, and fen and gul and hok and jas and kip and lom fell with it. It fell."
+
+    spans = sentences._placed(far, ["Orl.", "It fell."])
+
+    assert [far[start:end] for start, end in spans] == [far]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u00a0\t"])
+def test_white_space_has_no_sentences(text: str) -> None:
+    assert sentences_of(text) == []
+
+
+def test_no_sentence_has_parts_of_title_and_abstract() -> None:
+    assert sentences_of_document("On dup", "and orl. It fell.") == [(0, 6), (7, 15), (16, 24)]
+    assert sentences_of_document("On dup.", "") == [(0, 7)]
+    assert sentences_of_document("", "On dup.") == [(1, 8)]
+
+
+def test_documents_are_taken_as_they_are_needed(monkeypatch) -> None:
+    monkeypatch.setattr(sentences, "_DOCUMENTS_A_BATCH", 2)
+    taken: list[int] = []
+
+    def endless() -> Iterator[Document]:
+        while True:
+            taken.append(1)
+            yield Document(document_id="7", title="Dup.", abstract="", mentions=())
+
+    assert len(list(islice(cut_documents(endless(), threads=1), 5))) == 5
+    assert len(taken) <= 8
+
+
+def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from medsim.corpora import Document\n"
+        "from medsim.corpora.sentences import cut_documents\n"
+        "one = Document(document_id='7', title='Dup.', abstract='', mentions=())\n"
+        "list(cut_documents([one] * 100, threads=2))\n",
+        encoding="utf-8",
+    )
+
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert "OptionError: 2 processes for sentences cannot be started; a script must" in ended.stderr
+
+
+def test_the_extra_is_asked_for_where_it_is_missing(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pysbd", None)
+    sentences._segmenter.cache_clear()
+
+    with pytest.raises(OptionError, match=r"pip install 'medsim\[wic\]'"):
+        sentences_of("It fell.")
+
+
+@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
+@pytest.mark.parametrize("name", ["BC5CDR", "NCBI"])
+def test_published_abstracts_are_cut_as_pysbd_cuts_them(name: str) -> None:
+    documents = read_pubtator(Path(str(DATA)) / "wic" / f"{name}.txt", Problems())
+
+    for one in islice(documents, 60):
+        whole = [*by_pysbd(one.title), *by_pysbd(one.abstract)]
+        text = f"{one.title} {one.abstract}"
+        spans = sentences_of_document(one.title, one.abstract)
+        assert [text[start:end] for start, end in spans] == [sentence.strip() for sentence in whole]
