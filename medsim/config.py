@@ -148,19 +148,13 @@ class BuildConfig:
 
     def options(self) -> dict[str, object]:
         """Return the options that decide the rows, as plain JSON values."""
-        reading = asdict(self.reading)
-        vocabularies = list(reading.pop("vocabularies"))
-        as_of = self.reading.as_of
         corrections = [[one.term1, one.term2, one.same] for one in self.corrections]
         return {
-            **reading,
-            "as_of": None if as_of is None else as_of.isoformat(),
-            "synonym_scopes": list(self.reading.synonym_scopes),
+            **options_of(self.reading),
             "pool": self.pool,
             "seed": self.seed,
             "easy_distance": EASY_DISTANCE,
             "strategies": list(self.strategies),
-            **({"vocabularies": vocabularies} if vocabularies else {}),
             **({"corrections": corrections} if corrections else {}),
         }
 
@@ -197,6 +191,18 @@ def parse_shard(text: str) -> Shard:
     )
 
 
+def options_of(reading: SourceOptions) -> dict[str, object]:
+    """Return how a terminology is read, as plain JSON values."""
+    plain = asdict(reading)
+    vocabularies = list(plain.pop("vocabularies"))
+    return {
+        **plain,
+        "as_of": None if reading.as_of is None else reading.as_of.isoformat(),
+        "synonym_scopes": list(reading.synonym_scopes),
+        **({"vocabularies": vocabularies} if vocabularies else {}),
+    }
+
+
 def check_seed(seed: int) -> None:
     """Raise OptionError for a seed that is out of range."""
     if not 0 <= seed < _SEEDS:
@@ -221,3 +227,52 @@ def available_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
+
+
+BROADER = ("direct", "any")
+"""Which concepts are broader than a concept: its parents, or all its ancestors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WicConfig:
+    """Everything that decides what a benchmark of words in context is.
+
+    Attributes:
+        corpora: files in PubTator format.
+        terminology: path or built-in name.
+        out: the folder to write.
+        reading: how the terminology is read.
+        broader: which concepts are broader than another, one of ``BROADER``; an instance has no
+            two concepts of which one is broader than the other.
+        most_train: instances of either label that a group has in train at most; None takes all.
+        seed: of all draws.
+        threads: how many compute; it never changes the result.
+        overwrite: whether an earlier benchmark at ``out`` may be replaced.
+    """
+
+    corpora: tuple[Path, ...]
+    terminology: str
+    out: Path
+    reading: SourceOptions
+    broader: str = "direct"
+    most_train: int | None = None
+    seed: int = 0
+    threads: int
+    overwrite: bool = False
+
+    def check(self) -> None:
+        """Raise OptionError for an option that is out of range."""
+        check_seed(self.seed)
+        if self.broader not in BROADER:
+            raise OptionError(unknown_name("meaning of broader", self.broader, list(BROADER)))
+        if self.most_train is not None and self.most_train < 1:
+            raise OptionError(f"--most-train {self.most_train} is out of range; at least 1 is")
+
+    def options(self) -> dict[str, object]:
+        """Return the options that decide the instances, as plain JSON values."""
+        return {
+            **options_of(self.reading),
+            "broader": self.broader,
+            "most_train": self.most_train,
+            "seed": self.seed,
+        }

@@ -21,9 +21,16 @@ MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
 
 BUILD, EVALUATION, STUDY, SCORES = "build", "evaluation", "study", "scores"
+WIC = "wic"
 """The kinds of output, as manifests name them."""
 
-NAMED = {BUILD: "a build", EVALUATION: "an evaluation", STUDY: "a study", SCORES: "scores"}
+NAMED = {
+    BUILD: "a build",
+    EVALUATION: "an evaluation",
+    STUDY: "a study",
+    SCORES: "scores",
+    WIC: "a benchmark",
+}
 """The kinds of output as a sentence has them."""
 
 _MADE_WITH = {
@@ -31,6 +38,7 @@ _MADE_WITH = {
     EVALUATION: "medsim eval",
     STUDY: "medsim study sample",
     SCORES: "medsim study score",
+    WIC: "medsim wic build",
 }
 _ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "torch")
 _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
@@ -202,9 +210,51 @@ class ScoresManifest:
         _write(asdict(self), folder)
 
 
-M = TypeVar("M", Manifest, EvaluationManifest, StudyManifest)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WicManifest:
+    """What a benchmark of words in context says of itself; every part is plain JSON.
 
-_KINDS: dict[type, str] = {Manifest: BUILD, EvaluationManifest: EVALUATION, StudyManifest: STUDY}
+    Attributes:
+        kind: "wic".
+        medsim: the version that wrote it.
+        libraries: versions by name.
+        corpora: of each its name, file, SHA-256, and numbers of documents, sentences and mentions.
+        terminology: see ``medsim.sources.Terminology``, without what was skipped.
+        options: everything that decides the instances, the seed among them.
+        quotas: instances of either label in test, by group: as published, and as there were.
+        threads: how many computed.
+        skipped: reason and rows of what was left out.
+        warnings: what the user was warned of.
+        outputs: rows and fingerprint by path.
+        stages: seconds and peak memory of each stage.
+    """
+
+    kind: str = WIC
+    medsim: str
+    libraries: dict[str, str]
+    corpora: list[dict[str, object]]
+    terminology: dict[str, object]
+    options: dict[str, object]
+    quotas: dict[str, dict[str, int]]
+    threads: int
+    skipped: list[dict[str, object]]
+    warnings: list[str]
+    outputs: dict[str, Output]
+    stages: list[dict[str, object]]
+
+    def write(self, folder: Path) -> None:
+        """Write it to ``folder``; it appears whole or not at all."""
+        _write(asdict(self), folder)
+
+
+M = TypeVar("M", Manifest, EvaluationManifest, StudyManifest, WicManifest)
+
+_KINDS: dict[type, str] = {
+    Manifest: BUILD,
+    EvaluationManifest: EVALUATION,
+    StudyManifest: STUDY,
+    WicManifest: WIC,
+}
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -232,6 +282,15 @@ def read_study_manifest(folder: Path) -> StudyManifest:
         InputError: there is none, or it is not medsim's.
     """
     return _read(folder, StudyManifest)
+
+
+def read_wic_manifest(folder: Path) -> WicManifest:
+    """Return the manifest of a finished benchmark of words in context.
+
+    Raises:
+        InputError: there is none, or it is not medsim's.
+    """
+    return _read(folder, WicManifest)
 
 
 def kind_of(folder: Path) -> str | None:

@@ -327,3 +327,38 @@ MENTION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 The sentence starts at a code point of its document (title, a space, abstract); start and end are
 code points of the sentence, end exclusive. Vocabularies are named as UMLS names them, as MSH.
 """
+
+WIC_MENTION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "corpus": pl.String,
+    "document_id": pl.String,
+    "sentence_start": pl.Int32,
+    "sentence": pl.String,
+    "start": pl.Int32,
+    "end": pl.Int32,
+    "term": pl.String,
+    "concept_id": pl.String,
+}
+"""The columns of a benchmark's mentions: one of every sentence, in order of term and concept."""
+
+WIC_INSTANCE_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "split": pl.String,
+    **WIC_COLUMNS,
+    "concept1": pl.String,
+    "concept2": pl.String,
+    "corpus1": pl.String,
+    "document1": pl.String,
+    "sentence_start1": pl.Int32,
+    "corpus2": pl.String,
+    "document2": pl.String,
+    "sentence_start2": pl.Int32,
+}
+"""The columns of a benchmark's instances with their provenance."""
+
+WIC_STATISTIC_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "table": pl.String,
+    "split": pl.String,
+    "of": pl.String,
+    "what": pl.String,
+    "number": pl.Int64,
+}
+"""The columns of a benchmark's statistics; see ``medsim.workflow.wic.statistics``."""

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.options import parse_embedding
-from medsim.errors import InputError
 from medsim.negatives.wanted import wanted_candidates
-from medsim.sources import Terminology, find_source, load
 from medsim.workflow.builds.datasets import SetKey, positive_rows, positive_set
 from medsim.workflow.builds.embedded import embedded, without_vectors
 from medsim.workflow.builds.positives import Positives, derive_positives
 from medsim.workflow.embedded_terms import identify
+from medsim.workflow.terminology import read_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from medsim.negatives import TermSpace
     from medsim.negatives.wanted import Wanted
     from medsim.progress import Progress
+    from medsim.sources import Terminology
     from medsim.store import Store
     from medsim.workflow.embedded_terms import NamedEmbedding
 
@@ -46,21 +46,8 @@ def named_embedding(run: Run) -> NamedEmbedding | None:
 
 def read(run: Run) -> Terminology:
     """Fill the canonical tables."""
-    source, path = find_source(run.config.source)
-    with run.progress.stage(f"read {path.name}") as stage:
-        terminology = load(source, path, run.store, run.config.reading)
-        languages = run.store.frame("terms/language")
-        if run.config.reading.language not in languages["language"].to_list():
-            known = ", ".join(languages["language"].to_list()) or "none"
-            raise InputError(
-                f"{path}: no active descriptions in language {run.config.reading.language!r}; "
-                f"languages found: {known}"
-            )
-        stage.found(
-            f"{run.store.n_rows('concept'):,} concepts, "
-            f"{run.store.n_rows('description'):,} descriptions"
-        )
-    return terminology
+    config = run.config
+    return read_terminology(config.source, run.store, config.reading, run.progress)
 
 
 def derive(run: Run, terminology: Terminology) -> Positives:

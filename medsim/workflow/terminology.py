@@ -1,0 +1,45 @@
+"""Reads a terminology into the canonical tables, as a stage of what needs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError
+from medsim.sources import Terminology, find_source, load
+
+if TYPE_CHECKING:
+    from medsim.config import SourceOptions
+    from medsim.progress import Progress
+    from medsim.store import Store
+
+
+def read_terminology(
+    location: str, store: Store, reading: SourceOptions, progress: Progress
+) -> Terminology:
+    """Fill the canonical tables and return what is known of the terminology.
+
+    Args:
+        location: a path or a built-in name.
+        store: written.
+        reading: how it is read.
+        progress: told of the stage.
+
+    Raises:
+        InputError: the source is missing, damaged, in no known format, or has no names in the
+            language.
+        OptionError: an option does not fit the source.
+    """
+    source, path = find_source(location)
+    with progress.stage(f"read {path.name}") as stage:
+        terminology = load(source, path, store, reading)
+        languages = store.frame("terms/language")
+        if reading.language not in languages["language"].to_list():
+            known = ", ".join(languages["language"].to_list()) or "none"
+            raise InputError(
+                f"{path}: no active descriptions in language {reading.language!r}; "
+                f"languages found: {known}"
+            )
+        stage.found(
+            f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
+        )
+    return terminology

@@ -1,0 +1,1 @@
+"""Words in context: benchmarks built, checked, and models scored on them."""

@@ -1,0 +1,76 @@
+"""The folder of a benchmark of words in context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.errors import OptionError, unknown_name
+from medsim.manifest import WicManifest, read_wic_manifest
+from medsim.wic import SPLITS
+from medsim.workflow.opened import Opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INSTANCES = "instances.parquet"
+"""The instances of all splits, and where they come from."""
+
+MENTIONS = "mentions.parquet"
+"""The one mention of every sentence."""
+
+NAMES = "relations/name.parquet"
+"""Which concepts of the terminology bear the terms of mentions."""
+
+RELATED = "relations/related.parquet"
+"""Pairs of concepts that no instance has."""
+
+STATISTICS = "statistics.parquet"
+"""What ``medsim wic stats`` shows."""
+
+_VIEWS = {
+    "instance": INSTANCES,
+    "mention": MENTIONS,
+    "name": NAMES,
+    "related": RELATED,
+    "statistics": STATISTICS,
+}
+
+
+class Benchmark(Opened):
+    """A finished benchmark of words in context; what it holds is read when it is asked for.
+
+    Args:
+        folder: where it lies.
+
+    Raises:
+        InputError: the folder holds none.
+
+    Attributes:
+        folder: where it lies.
+        manifest: what it says of itself.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        super().__init__(folder, _VIEWS)
+        self.manifest: WicManifest = read_wic_manifest(self.folder)
+
+    def instances(self, split: str | None = None) -> pl.DataFrame:
+        """Return the instances of one split or of all: ``WIC_INSTANCE_COLUMNS``.
+
+        Raises:
+            OptionError: there is no such split.
+        """
+        if split is not None and split not in SPLITS:
+            raise OptionError(unknown_name("split", split, list(SPLITS)))
+        found = self.read(INSTANCES)
+        return found if split is None else found.filter(pl.col("split") == split)
+
+    def mentions(self) -> pl.DataFrame:
+        """Return the one mention of every sentence: ``WIC_MENTION_COLUMNS``."""
+        return self.read(MENTIONS)
+
+    def statistics(self) -> pl.DataFrame:
+        """Return numbers of instances, terms, sentences and corpora: ``WIC_STATISTIC_COLUMNS``."""
+        return self.read(STATISTICS)

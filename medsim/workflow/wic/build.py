@@ -1,0 +1,280 @@
+"""Builds a benchmark of words in context from corpora and a terminology."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.config import SourceOptions, WicConfig, checked_threads
+from medsim.corpora.mentions import read_corpora
+from medsim.errors import InputError
+from medsim.manifest import WIC, Skipped, WicManifest, library_versions, medsim_version
+from medsim.progress import Progress
+from medsim.store import Store
+from medsim.wic import GROUPS, SPLITS
+from medsim.wic.candidates import candidate_blocks
+from medsim.wic.layout import instances_text
+from medsim.wic.mentions import chosen_mentions, content_hashes
+from medsim.wic.splits import QUOTAS, Splitter
+from medsim.workflow.output import claimed
+from medsim.workflow.terminology import read_terminology
+from medsim.workflow.wic.benchmark import (
+    INSTANCES,
+    MENTIONS,
+    NAMES,
+    RELATED,
+    STATISTICS,
+    Benchmark,
+)
+from medsim.workflow.wic.instances import benchmark_mentions, instance_rows
+from medsim.workflow.wic.statistics import statistics_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.corpora.mentions import Corpora
+    from medsim.sources import Terminology
+    from medsim.wic.candidates import Blocks
+    from medsim.workflow.output import OutputFolder
+
+_ALL = 1 << 62
+
+
+def build_wic(  # noqa: PLR0913 — an argument an option
+    corpora: Sequence[str | Path],
+    terminology: str | Path,
+    out: str | Path,
+    *,
+    language: str = "en",
+    synonym_scopes: Sequence[str] = ("exact",),
+    vocabularies: Sequence[str] = (),
+    broader: str = "direct",
+    most_train: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Return the benchmark that it writes to ``out``, as Rouhizadeh et al. (2024) built BioWiC.
+
+    Args:
+        corpora: files in PubTator format.
+        terminology: a source as for ``medsim.build``; its ids, and its codes in other
+            vocabularies, say which concepts mentions stand for.
+        out: the folder to write; it appears whole or not at all.
+        language: of the names that make two terms synonyms.
+        synonym_scopes: the scopes of OBO and MeSH synonyms that count.
+        vocabularies: of UMLS, those whose names count; all by default.
+        broader: an instance has no two concepts of which one is broader than the other: "direct",
+            its parents, as the paper has it, or "any", all its ancestors.
+        most_train: instances of either label that a group has in train at most; all by default.
+        seed: of all draws, from 0 to 2**63 - 1.
+        threads: how many to use, all available ones by default; never changes the result.
+        overwrite: whether an earlier benchmark at ``out`` may be replaced.
+        progress: told of every stage; silent by default.
+
+    Raises:
+        InputError: a corpus or the terminology is missing or damaged, or no mention of a corpus
+            stands for a concept of the terminology.
+        OptionError: an option is out of range or does not fit, or medsim[wic] is not installed.
+        OutputError: ``out`` is taken or cannot be written.
+    """
+    config = WicConfig(
+        corpora=tuple(Path(path) for path in corpora),
+        terminology=str(terminology),
+        out=Path(out),
+        reading=SourceOptions(
+            language=language,
+            synonym_scopes=tuple(synonym_scopes),
+            vocabularies=tuple(vocabularies),
+        ),
+        broader=broader,
+        most_train=most_train,
+        seed=seed,
+        threads=checked_threads(threads),
+        overwrite=overwrite,
+    )
+    return run_wic_build(config, progress or Progress())
+
+
+def run_wic_build(config: WicConfig, progress: Progress) -> Benchmark:
+    """Return the benchmark that a config asks for; see ``build_wic``."""
+    config.check()
+    with (
+        claimed(config.out, overwrite=config.overwrite, kind=WIC) as output,
+        Store(threads=config.threads, spill=output.spill) as store,
+    ):
+        output.resume({})
+        corpora = _read_corpora(config, progress)
+        terminology = read_terminology(config.terminology, store, config.reading, progress)
+        mentions, unlinked = _link(config, corpora, terminology, store, progress)
+        blocks = _compare(config, terminology, mentions, store, progress)
+        instances = _split(config, mentions, blocks, progress)
+        _warn_of_small_groups(instances, progress)
+        _write(output, instances, mentions, corpora, store)
+        _finish(config, output, corpora, terminology, unlinked, instances, progress)
+        output.publish()
+    return Benchmark(config.out)
+
+
+def _read_corpora(config: WicConfig, progress: Progress) -> Corpora:
+    with progress.stage("read corpora") as stage:
+        found = read_corpora(config.corpora, threads=config.threads, advance=stage.advance)
+        n_sentences = sum(one.n_sentences for one in found.corpora)
+        stage.found(f"{found.mentions.height:,} mentions in {n_sentences:,} sentences")
+    for warning in found.warnings:
+        progress.warn(warning)
+    return found
+
+
+def _link(
+    config: WicConfig,
+    corpora: Corpora,
+    terminology: Terminology,
+    store: Store,
+    progress: Progress,
+) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
+    """Return one mention of each sentence with its concept, and how many stand for none."""
+    with progress.stage("link mentions to concepts") as stage:
+        store.put("mention", corpora.mentions)
+        store.run("wic/linked_mention", vocabulary=terminology.vocabulary)
+        unlinked = store.frame("wic/unlinked_mention", vocabulary=terminology.vocabulary)
+        mentions = chosen_mentions(store.table("linked_mention"), config.seed)
+        stage.found(
+            f"{mentions.height:,} sentences with one of "
+            f"{mentions['concept_id'].n_unique():,} concepts"
+        )
+    if not mentions.height:
+        vocabularies = ", ".join(corpora.mentions["vocabulary"].unique().sort())
+        raise InputError(
+            f"no mention stands for a concept of {terminology.name}: the corpora have codes of "
+            f"{vocabularies or 'no vocabulary'}; a terminology with these ids or codes is needed"
+        )
+    skipped = tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
+    return mentions, skipped
+
+
+def _compare(
+    config: WicConfig,
+    terminology: Terminology,
+    mentions: pl.DataFrame,
+    store: Store,
+    progress: Progress,
+) -> Blocks:
+    with progress.stage("compare terms") as stage:
+        blocks = candidate_blocks(
+            store,
+            mentions,
+            language=config.reading.language,
+            vocabulary=terminology.vocabulary,
+            any_depth=config.broader == "any",
+            threads=config.threads,
+        )
+        stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
+    return blocks
+
+
+def _split(
+    config: WicConfig, mentions: pl.DataFrame, blocks: Blocks, progress: Progress
+) -> pl.DataFrame:
+    """Return the instances of all splits with their provenance."""
+    with progress.stage("draw splits") as stage:
+        splits = Splitter(
+            blocks=blocks,
+            hashes=content_hashes(mentions),
+            seed=config.seed,
+            quotas=QUOTAS,
+            most_train=config.most_train or _ALL,
+        ).split()
+        instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
+        numbers = (f"{name} {len(splits[name].labels):,}" for name in SPLITS)
+        stage.found(", ".join(numbers))
+    if not instances.height:
+        raise InputError(
+            "no two sentences make an instance of either label; more sentences are needed, or a "
+            "terminology that knows more of their codes"
+        )
+    return instances
+
+
+def _test_quotas(instances: pl.DataFrame) -> dict[str, int]:
+    """Return how many instances of either label each group has in test."""
+    test = instances.filter(pl.col("split") == "test")
+    return {group: test.filter(pl.col("cat") == group).height // 2 for group in GROUPS}
+
+
+def _warn_of_small_groups(instances: pl.DataFrame, progress: Progress) -> None:
+    small = {
+        group: number for group, number in _test_quotas(instances).items() if number < QUOTAS[group]
+    }
+    if small:
+        listed = ", ".join(f"{group} {2 * n} of {2 * QUOTAS[group]}" for group, n in small.items())
+        progress.warn(
+            f"the corpora give fewer instances than BioWiC has; in test {listed}, and half as many "
+            "in dev"
+        )
+
+
+def _write(
+    output: OutputFolder,
+    instances: pl.DataFrame,
+    mentions: pl.DataFrame,
+    corpora: Corpora,
+    store: Store,
+) -> None:
+    for split in SPLITS:
+        own = instances.filter(pl.col("split") == split)
+        output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
+    output.write(INSTANCES, instances, {})
+    output.write(MENTIONS, benchmark_mentions(mentions), {})
+    output.write(NAMES, store.frame("wic/benchmark_name"), {})
+    output.write(RELATED, store.table("related_concept"), {})
+    output.write(STATISTICS, statistics_of(instances, mentions, corpora), {})
+
+
+def _finish(
+    config: WicConfig,
+    output: OutputFolder,
+    corpora: Corpora,
+    terminology: Terminology,
+    unlinked: tuple[Skipped, ...],
+    instances: pl.DataFrame,
+    progress: Progress,
+) -> None:
+    """Write the manifest, the last file."""
+    source = asdict(terminology)
+    del source["skipped"]
+    day = terminology.release_date
+    skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
+    WicManifest(
+        medsim=medsim_version(),
+        libraries=library_versions(),
+        corpora=[
+            {
+                "name": one.corpus,
+                "file": path.name,
+                "sha256": _digest(path),
+                "n_documents": one.n_documents,
+                "n_sentences": one.n_sentences,
+                "n_mentions": one.n_mentions,
+            }
+            for path, one in zip(config.corpora, corpora.corpora, strict=True)
+        ],
+        terminology={**source, "release_date": day.isoformat() if day else None},
+        options=config.options(),
+        quotas={"published": dict(QUOTAS), "test": _test_quotas(instances)},
+        threads=config.threads,
+        skipped=[asdict(one) for one in skipped],
+        warnings=list(progress.warnings),
+        outputs=dict(sorted(output.outputs.items())),
+        stages=[asdict(record) for record in progress.records],
+    ).write(output.folder)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

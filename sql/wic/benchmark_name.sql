@@ -1,0 +1,13 @@
+-- Which concepts of the terminology bear the terms of a benchmark's mentions.
+--
+-- reads   form, form_name
+-- writes  a row per term in lower case and concept, key (term, concept_id)
+
+select
+    f.lower_term as term,
+    n.concept_id
+from form_name as n
+inner join form as f on n.form_id = f.form_id
+order by
+    f.lower_term,
+    n.concept_id;

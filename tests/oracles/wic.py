@@ -1,0 +1,257 @@
+"""A benchmark of words in context once more: every pair of sentences, one after the other.
+
+Written from the rules alone; it shares no code with the package but the lemmas of words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from oracles.hashing import MASK, mixed, term_hash
+
+from medsim.wic.lemmas import lemma_of
+
+GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
+
+
+@dataclass
+class Terminology:
+    """What is known of concepts.
+
+    Attributes:
+        vocabulary: that its ids are of.
+        names: lower-case names by concept.
+        parents: by concept.
+        synonymous: pairs of concepts.
+        codes: (vocabulary, code) by concept.
+    """
+
+    vocabulary: str
+    names: dict[str, set[str]]
+    parents: dict[str, set[str]] = field(default_factory=dict)
+    synonymous: set[frozenset[str]] = field(default_factory=set)
+    codes: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+
+    def concept_of(self, vocabulary: str, code: str) -> str | None:
+        """Return the one concept that a code stands for."""
+        if vocabulary == self.vocabulary:
+            return code if code in self.names else None
+        having = [c for c, codes in self.codes.items() if (vocabulary, code) in codes]
+        return having[0] if len(having) == 1 else None
+
+    def doubtful(self, one: str, other: str) -> bool:
+        """Return whether two concepts may not be in one instance."""
+        if one == other:
+            return False
+        return (
+            other in self.parents.get(one, set())
+            or one in self.parents.get(other, set())
+            or frozenset((one, other)) in self.synonymous
+            or bool(self.codes.get(one, set()) & self.codes.get(other, set()))
+        )
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A stretch of a sentence, and its concept."""
+
+    sentence: str
+    start: int
+    end: int
+    term: str
+    concept: str
+
+    @property
+    def hash(self) -> int:
+        """Return the hash of its content."""
+        return term_hash(f"{self.sentence}\n{self.start}\n{self.end}\n{self.concept}")
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Return what mentions are in order of."""
+        return (self.term.lower(), self.concept, self.sentence)
+
+
+def mentions_of(
+    rows: list[tuple[str, int, int, str, str, str]], terminology: Terminology, seed: int
+) -> list[Mention]:
+    """Return one mention a sentence, of rows (sentence, start, end, term, vocabulary, code)."""
+    stretches: dict[tuple[str, int, int, str], set[str]] = defaultdict(set)
+    for sentence, start, end, term, vocabulary, code in rows:
+        concept = terminology.concept_of(vocabulary, code)
+        if concept is not None:
+            stretches[sentence, start, end, term].add(concept)
+    of_sentence = defaultdict(list)
+    for (sentence, start, end, term), concepts in stretches.items():
+        if len(concepts) == 1:
+            mention = Mention(sentence, start, end, term, next(iter(concepts)))
+            of_sentence[sentence].append(mention)
+    return [
+        min(own, key=lambda one: mixed(mixed(seed ^ 0) ^ one.hash)) for own in of_sentence.values()
+    ]
+
+
+def lcs(one: str, other: str) -> int:
+    """Return the length of the longest common subsequence, by the textbook's table."""
+    row = [0] * (len(other) + 1)
+    for a in one:
+        previous = row
+        row = [0]
+        for at, b in enumerate(other):
+            row.append(previous[at] + 1 if a == b else max(previous[at + 1], row[at]))
+    return row[-1]
+
+
+def group_of(one: str, other: str, terminology: Terminology) -> str | None:
+    a, b = one.lower(), other.lower()
+    if lemma_of(a) == lemma_of(b):
+        return "term_identity"
+    if a == "".join(word[0] for word in b.split()) or b == "".join(word[0] for word in a.split()):
+        return "abbreviations"
+    if any(a in names and b in names for names in terminology.names.values()):
+        return "synonyms"
+    if 4 * (len(a) + len(b) - 2 * lcs(a, b)) < len(a) + len(b):
+        return "label_similarity"
+    return None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Two mentions that make an instance."""
+
+    one: Mention
+    other: Mention
+    group: str
+    label: int
+    draw: int
+
+    @property
+    def sentences(self) -> frozenset[str]:
+        """Return both sentences."""
+        return frozenset((self.one.sentence, self.other.sentence))
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Return the pair of lemmas, in whichever order."""
+        return tuple(sorted((lemma_of(self.one.term), lemma_of(self.other.term))))
+
+
+def candidates_of(mentions: list[Mention], terminology: Terminology, seed: int) -> list[Candidate]:
+    found = []
+    groups: dict[tuple[str, str], str | None] = {}
+    for one, other in combinations(sorted(mentions, key=lambda mention: mention.place), 2):
+        if terminology.doubtful(one.concept, other.concept):
+            continue
+        terms = (one.term.lower(), other.term.lower())
+        if terms not in groups:
+            groups[terms] = group_of(*terms, terminology)
+        group = groups[terms]
+        if group is not None:
+            low, high = sorted((one.hash, other.hash))
+            draw = mixed(mixed(seed ^ low) ^ high)
+            label = int(one.concept == other.concept)
+            found.append(Candidate(one, other, group, label, draw & MASK))
+    return sorted(found, key=lambda candidate: candidate.draw)
+
+
+def splits_of(
+    candidates: list[Candidate], quotas: dict[str, int], most_uses: int = 100
+) -> dict[str, list[Candidate]]:
+    """Return the instances of every split, by the rules of ``medsim.wic.splits``."""
+    test = _test(candidates, quotas)
+    sentences = {sentence for one in test for sentence in one.sentences}
+    terms = {one.terms for one in test}
+    left = [one for one in candidates if one.terms not in terms and not one.sentences & sentences]
+    uses: Counter[str] = Counter()
+    dev = _balanced(
+        [
+            one
+            for group in GROUPS
+            for label in (0, 1)
+            for one in _served(
+                [c for c in left if (c.group, c.label) == (group, label)],
+                uses,
+                most_uses,
+                sum((c.group, c.label) == (group, label) for c in test) // 2,
+            )
+        ]
+    )
+    return {
+        "train": _train(candidates, left, terms, dev, uses, most_uses),
+        "dev": dev,
+        "test": test,
+    }
+
+
+def _test(candidates: list[Candidate], quotas: dict[str, int]) -> list[Candidate]:
+    used_sentences: set[str] = set()
+    used_terms: set[tuple[str, ...]] = set()
+    taken = []
+    for group in GROUPS:
+        kinds = [
+            {c.terms for c in candidates if (c.group, c.label) == (group, label)}
+            for label in (0, 1)
+        ]
+        wanted = min(quotas[group], min(map(len, kinds)) // 2)
+        for label in (0, 1):
+            n_taken = 0
+            for one in candidates:
+                if n_taken == wanted:
+                    break
+                fits = (one.group, one.label) == (group, label)
+                if fits and not one.sentences & used_sentences and one.terms not in used_terms:
+                    used_sentences |= one.sentences
+                    used_terms.add(one.terms)
+                    taken.append(one)
+                    n_taken += 1
+    return _balanced(taken)
+
+
+def _train(
+    candidates: list[Candidate],
+    left: list[Candidate],
+    terms: set[tuple[str, ...]],
+    dev: list[Candidate],
+    uses: Counter[str],
+    most_uses: int,
+) -> list[Candidate]:
+    rarer = {}
+    for group in GROUPS:
+        numbers = [
+            sum((c.group, c.label) == (group, label) and c.terms not in terms for c in candidates)
+            for label in (0, 1)
+        ]
+        rarer[group] = int(numbers[1] < numbers[0])
+    fresh = [one for one in left if one not in dev]
+    train: list[Candidate] = []
+    for group, label in rarer.items():
+        own = [c for c in fresh if (c.group, c.label) == (group, label)]
+        train += _served(own, uses, most_uses, len(own))
+    for group, label in rarer.items():
+        own = [c for c in fresh if (c.group, c.label) == (group, 1 - label)]
+        train += _served(own, uses, most_uses, sum(c.group == group for c in train))
+    return _balanced(train)
+
+
+def _served(
+    candidates: list[Candidate], uses: Counter[str], most_uses: int, wanted: int
+) -> list[Candidate]:
+    taken: list[Candidate] = []
+    for one in candidates:
+        if len(taken) == wanted:
+            break
+        if all(uses[sentence] < most_uses for sentence in one.sentences):
+            uses.update(one.sentences)
+            taken.append(one)
+    return taken
+
+
+def _balanced(taken: list[Candidate]) -> list[Candidate]:
+    kept = []
+    for group in GROUPS:
+        labels = [[c for c in taken if (c.group, c.label) == (group, label)] for label in (0, 1)]
+        number = min(map(len, labels))
+        kept += [one for own in labels for one in own[:number]]
+    return kept

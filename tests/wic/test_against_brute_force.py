@@ -1,0 +1,99 @@
+"""Instances and their splits are those of comparing every sentence with every other."""
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.words_in_context import invented, put_tables
+from oracles.wic import candidates_of, mentions_of, splits_of
+
+from medsim.store import Store
+from medsim.wic import GROUPS, SPLITS
+from medsim.wic.candidates import candidate_blocks
+from medsim.wic.mentions import chosen_mentions, content_hashes
+from medsim.wic.splits import QUOTAS, Splitter
+
+Found = dict[str, list[tuple[frozenset[str], str, int]]]
+
+
+def made(rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 << 40) -> Found:
+    """Return the instances of every split: their sentences, group and label, in their order."""
+    with Store(threads=threads) as store:
+        put_tables(store, rows, terminology)
+        store.run("wic/linked_mention", vocabulary=terminology.vocabulary)
+        mentions = chosen_mentions(store.table("linked_mention"), seed)
+        blocks = candidate_blocks(
+            store,
+            mentions,
+            language="en",
+            vocabulary=terminology.vocabulary,
+            any_depth=False,
+            threads=threads,
+        )
+    splits = Splitter(
+        blocks=blocks,
+        hashes=content_hashes(mentions),
+        seed=seed,
+        quotas=QUOTAS,
+        most_train=most_train,
+    ).split()
+    sentences = mentions["sentence"].to_list()
+    return {
+        name: [
+            (frozenset(sentences[row] for row in pair), GROUPS[group], int(label))
+            for pair, group, label in zip(
+                split.drawn.mentions, split.groups, split.labels, strict=True
+            )
+        ]
+        for name, split in splits.items()
+    }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_splits_are_those_of_comparing_all_with_all(seed: int) -> None:
+    rows, terminology = invented(seed, 100 + 40 * seed)
+    mentions = mentions_of(rows, terminology, seed)
+    expected = splits_of(candidates_of(mentions, terminology, seed), QUOTAS)
+    found = made(rows, terminology, seed)
+    assert {group for _, group, _ in found["test"]} >= {"term_identity", "abbreviations"}
+    for split in SPLITS:
+        own = {(one.sentences, one.group, one.label) for one in expected[split]}
+        assert len(found[split]) == len(expected[split])
+        assert set(found[split]) == own
+
+
+def test_every_split_of_an_invented_benchmark_has_every_group_with_both_labels() -> None:
+    rows, terminology = invented(3, 500)
+    found = made(rows, terminology, 3)
+    for split in SPLITS:
+        assert {(group, label) for _, group, label in found[split]} == {
+            (group, label) for group in GROUPS for label in (0, 1)
+        }
+
+
+def test_neither_the_order_of_mentions_nor_threads_change_anything() -> None:
+    rows, terminology = invented(1, 120)
+    expected = made(rows, terminology, 1)
+    shuffled = rows[::-1]
+    assert made(shuffled, terminology, 1, threads=2) == expected
+
+
+def test_another_seed_gives_another_benchmark() -> None:
+    rows, terminology = invented(1, 120)
+    assert made(rows, terminology, 2)["test"] != made(rows, terminology, 1)["test"]
+
+
+def test_train_has_at_most_what_is_asked_for() -> None:
+    rows, terminology = invented(2, 150)
+    everything = made(rows, terminology, 2)["train"]
+    few = made(rows, terminology, 2, most_train=3)["train"]
+    for group in GROUPS:
+        n_all = sum(one[1] == group for one in everything)
+        assert sum(one[1] == group for one in few) == min(6, n_all)
+
+
+def test_no_sentence_is_in_train_and_dev_more_often_than_allowed() -> None:
+    rows, terminology = invented(4, 400)
+    found = made(rows, terminology, 4)
+    used = pl.Series([s for name in ("train", "dev") for one in found[name] for s in one[0]])
+    counts = used.value_counts()["count"]
+    assert np.max(counts.to_numpy()) <= 100
