@@ -1,0 +1,106 @@
+"""The rules of a benchmark of words in context, stated for one pair of terms at a time."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rapidfuzz.distance import Indel
+
+from medsim.terms import lowered
+from medsim.wic.lemmas import lemma_of
+
+QUOTAS: dict[str, dict[str, int]] = {
+    "dev": {
+        "term_identity": 200,
+        "abbreviations": 50,
+        "synonyms": 200,
+        "label_similarity": 50,
+    },
+    "test": {
+        "term_identity": 400,
+        "abbreviations": 100,
+        "synonyms": 400,
+        "label_similarity": 100,
+    },
+}
+"""How many True instances of each group BioWiC has in a split, and as many False ones."""
+
+MOST_IN_TRAIN = 100
+"""How often train, or dev, may have one sentence."""
+
+_SIMILAR = Fraction(3, 4)  # no float decides
+
+
+def group_of(term1: str, term2: str, *, bear_one_concept: bool | None) -> str | None:
+    """Return what two terms have in common: the first of ``medsim.wic.GROUPS`` that holds.
+
+    Nothing here is shared with the search that makes a benchmark, which is checked against it.
+    The groups and their order are those of Rouhizadeh et al. (2024).
+
+    Args:
+        term1: as its sentence has it.
+        term2: as its sentence has it; the order of the two does not matter.
+        bear_one_concept: whether a concept of the terminology bears both as names, ignoring case;
+            None where that is not known, which passes over synonyms.
+
+    Returns:
+        The group; None where none holds, or none is known to.
+
+    Raises:
+        OptionError: the extra medsim[wic] is not installed.
+    """
+    if equal_ignoring_case(term1, term2) or lemma_of(term1) == lemma_of(term2):
+        return "term_identity"
+    if one_abbreviates(term1, term2):
+        return "abbreviations"
+    if bear_one_concept:
+        return "synonyms"
+    return "label_similarity" if labels_are_similar(term1, term2) else None
+
+
+def equal_ignoring_case(term1: str, term2: str) -> bool:
+    """Return whether two terms differ in case at most."""
+    lower1, lower2 = lowered([term1, term2])
+    return lower1 == lower2
+
+
+def one_abbreviates(term1: str, term2: str) -> bool:
+    """Return whether one term, in lower case, is the initials of the other."""
+    lower1, lower2 = lowered([term1, term2])
+    return lower1 == _initials(lower2) or lower2 == _initials(lower1)
+
+
+def labels_are_similar(term1: str, term2: str) -> bool:
+    """Return whether the ratio (|a| + |b| - d) / (|a| + |b|) of the lower-cased terms exceeds 0.75.
+
+    Lengths are code points; d is the edit distance in which a substitution costs 2.
+    """
+    return label_ratio(term1, term2) > _SIMILAR
+
+
+def label_ratio(term1: str, term2: str) -> Fraction:
+    """Return how similar two labels are, 0 to 1, exactly; see ``labels_are_similar``."""
+    lower1, lower2 = lowered([term1, term2])
+    total = len(lower1) + len(lower2)
+    return 1 - Fraction(Indel.distance(lower1, lower2), total) if total else Fraction(1)
+
+
+def term_pair(term1: str, term2: str) -> tuple[str, str]:
+    """Return a pair of terms so that it equals every other that differs in order or case alone."""
+    lower1, lower2 = sorted(lowered([term1, term2]))
+    return lower1, lower2
+
+
+def lemma_pair(term1: str, term2: str) -> tuple[str, str]:
+    """Return a pair of terms so that it equals every other whose lemmas are the same.
+
+    Raises:
+        OptionError: the extra medsim[wic] is not installed.
+    """
+    lemma1, lemma2 = sorted((lemma_of(term1), lemma_of(term2)))
+    return lemma1, lemma2
+
+
+def _initials(lower_term: str) -> str:
+    """Return the first code points of the words between white space."""
+    return "".join(word[0] for word in lower_term.split())

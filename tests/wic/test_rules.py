@@ -1,0 +1,131 @@
+"""Tests of the rules of words in context, a pair at a time."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.wic import GROUPS
+from medsim.wic.rules import (
+    QUOTAS,
+    group_of,
+    label_ratio,
+    labels_are_similar,
+    lemma_pair,
+    one_abbreviates,
+    term_pair,
+)
+
+TERMS = st.text("abcABC é-𝒳ßİ", min_size=1, max_size=12)
+
+
+def longest_common_subsequence(a: str, b: str) -> int:
+    """Return its length by the table of the textbook."""
+    table = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, one in enumerate(a, start=1):
+        for j, other in enumerate(b, start=1):
+            if one == other:
+                table[i][j] = table[i - 1][j - 1] + 1
+            else:
+                table[i][j] = max(table[i - 1][j], table[i][j - 1])
+    return table[-1][-1]
+
+
+@given(TERMS, TERMS)
+def test_the_ratio_is_that_of_the_textbook_in_lower_case(term1: str, term2: str) -> None:
+    a, b = term1.lower(), term2.lower()
+    # With a substitution at 2, d is |a| + |b| - 2 lcs.
+    assert label_ratio(term1, term2) == Fraction(
+        2 * longest_common_subsequence(a, b), len(a) + len(b)
+    )
+
+
+@pytest.mark.parametrize(
+    ("term1", "term2", "expected"),
+    [
+        ("abcd", "abce", False),  # 6 of 8: exactly 0.75
+        ("abcde", "abcdf", True),  # 8 of 10
+        ("ABCDE", "abcdf", True),
+        ("abcdefghijklmnopqrst", "abcdefghijklmno", True),  # 30 of 35
+        ("abcdefghijkl", "abcdefghi123", False),  # 18 of 24
+        ("éabcd", "eabcd", True),  # code points, not bytes
+    ],
+)
+def test_labels_are_similar_above_three_quarters(term1: str, term2: str, expected: bool) -> None:  # noqa: FBT001 — a parameter
+    assert labels_are_similar(term1, term2) is expected
+
+
+@pytest.mark.parametrize(
+    ("term1", "term2", "expected"),
+    [
+        ("MTD", "Morbus tal dovak", True),
+        ("Morbus  tal\tdovak", "mtd", True),
+        ("MT", "Morbus tal dovak", False),
+        ("MTD", "Morbus tal-dovak", False),  # words are split at white space alone
+        ("M T D", "Morbus tal dovak", False),
+        ("C", "calor", True),
+        ("İB", "i̇stan brin", False),  # in lower case, dotted I is two code points
+    ],
+)
+def test_an_abbreviation_is_the_initials_of_the_other(
+    term1: str,
+    term2: str,
+    expected: bool,  # noqa: FBT001 — a parameter
+) -> None:
+    assert one_abbreviates(term1, term2) is expected
+    assert one_abbreviates(term2, term1) is expected
+
+
+@pytest.mark.parametrize(
+    ("term1", "term2", "bear_one_concept", "expected"),
+    [
+        ("Tal fever", "tal FEVER", False, "term_identity"),
+        ("Tal fevers", "tal fever", False, "term_identity"),
+        ("Tal fevers", "tal fever", True, "term_identity"),
+        ("TF", "tal fever", True, "abbreviations"),
+        ("TALS", "TALs", None, "term_identity"),  # equal ignoring case, though lemmas differ
+        ("tal fever", "brinosis", True, "synonyms"),
+        ("tal fever", "tall fever", True, "synonyms"),
+        ("tal fever", "tall fever", False, "label_similarity"),
+        ("tal fever", "tall fever", None, "label_similarity"),
+        ("tal fever", "brinosis", False, None),
+        ("tal fever", "brinosis", None, None),
+    ],
+)
+def test_the_first_group_that_holds_is_the_group(
+    term1: str,
+    term2: str,
+    bear_one_concept: bool | None,  # noqa: FBT001 — a parameter
+    expected: str | None,
+) -> None:
+    assert group_of(term1, term2, bear_one_concept=bear_one_concept) == expected
+
+
+@given(TERMS, TERMS, st.sampled_from([True, False, None]))
+def test_no_order_of_terms_matters(
+    term1: str,
+    term2: str,
+    bear_one_concept: bool | None,  # noqa: FBT001 — a parameter
+) -> None:
+    one = group_of(term1, term2, bear_one_concept=bear_one_concept)
+
+    assert one == group_of(term2, term1, bear_one_concept=bear_one_concept)
+    assert one is None or one in GROUPS
+    assert term_pair(term1, term2) == term_pair(term2, term1)
+    assert lemma_pair(term1, term2) == lemma_pair(term2, term1)
+
+
+def test_pairs_are_equal_ignoring_case_or_by_lemmas() -> None:
+    assert term_pair("Tal", "Brin") == term_pair("BRIN", "tal") != term_pair("tals", "brin")
+    assert lemma_pair("fevers", "Cell") == lemma_pair("cells", "fever")
+
+
+def test_quotas_are_those_of_the_published_splits() -> None:
+    assert {split: 2 * sum(of.values()) for split, of in QUOTAS.items()} == {
+        "dev": 1000,
+        "test": 2000,
+    }
+    assert all(2 * QUOTAS["dev"][group] == QUOTAS["test"][group] for group in GROUPS)
