@@ -15,6 +15,7 @@ from medsim.cli import (
     outputs,
     releases,
     studies,
+    wic,
     word_pairs,
 )
 from medsim.cli.application import INTERRUPTED, app
@@ -28,6 +29,7 @@ __all__ = [
     "outputs",
     "releases",
     "studies",
+    "wic",
     "word_pairs",
 ]
 

@@ -1,0 +1,54 @@
+"""Which concepts bear the terms of a benchmark as names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from medsim.config import SourceOptions, available_threads
+from medsim.sources import find_source
+from medsim.store import Store
+from medsim.terms import lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import polars as pl
+
+    from medsim.workflow.wic.instance_checks import Bearers
+
+_LANGUAGE = "en"  # that lemmas are made of
+
+
+def names_of_source(location: str) -> pl.DataFrame:
+    """Return the names of a terminology's active concepts.
+
+    Args:
+        location: a built-in name or a path; see ``medsim.sources.find_source``.
+
+    Returns:
+        term and concept_id.
+
+    Raises:
+        InputError: the terminology is missing, damaged or in no known format.
+    """
+    source, path = find_source(location)
+    with Store(threads=available_threads()) as store:
+        source.load(path, store, SourceOptions(language=_LANGUAGE))
+        return store.frame("wic/name", language=_LANGUAGE)
+
+
+def bearers_of(terms: Collection[str], names: pl.DataFrame) -> Bearers:
+    """Return the concepts that bear some terms as names, ignoring case.
+
+    Args:
+        terms: any.
+        names: term and concept_id.
+    """
+    wanted = set(lowered(list(terms)))
+    found: dict[str, set[str]] = defaultdict(set)
+    concepts = names["concept_id"].to_list()
+    for lower, concept in zip(lowered(names["term"].to_list()), concepts, strict=True):
+        if lower in wanted:
+            found[lower].add(concept)
+    return {lower: frozenset(bearing) for lower, bearing in found.items()}

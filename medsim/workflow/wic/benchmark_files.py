@@ -1,0 +1,118 @@
+"""A benchmark of words in context on disk, as people publish them and as medsim writes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError, OptionError, unknown_name
+from medsim.manifest import MANIFEST, Output
+from medsim.wic import GROUPS, SPLITS
+from medsim.wic.layout import read_instances
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+KIND = "wic"
+"""The kind of a benchmark's manifest."""
+
+_LETTERS = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkFiles:
+    """What there is of a benchmark.
+
+    Attributes:
+        splits: instances by split, ``WIC_COLUMNS`` in the order of their file; those that are
+            there, in the order of ``SPLITS``.
+        folder: where ``medsim wic build`` wrote it; None where something else did.
+        outputs: what its manifest says of its files, by path; empty without a manifest.
+        quotas: how many True, and as many False, instances of each group a split has by its
+            manifest; None where nobody says.
+    """
+
+    splits: Mapping[str, pl.DataFrame]
+    folder: Path | None = None
+    outputs: Mapping[str, Output]
+    quotas: Mapping[str, Mapping[str, int]] | None = None
+
+
+def read_benchmark(
+    data: Path, *, split: str | None, others: Mapping[str, Path | None]
+) -> BenchmarkFiles:
+    """Return the benchmark in a folder or a file.
+
+    Args:
+        data: a folder with any of train.json, dev.json and test.json, or one such file.
+        split: what a file is, of ``SPLITS``; by default its name says so.
+        others: files of further splits, by split.
+
+    Raises:
+        InputError: something cannot be read or is not what it should be.
+        OptionError: it is not clear which split a file is.
+    """
+    if split is not None and split not in SPLITS:
+        raise OptionError(unknown_name("split", split, list(SPLITS)))
+    folder = data.is_dir()
+    if folder and split is not None:
+        raise OptionError(f"--split {split} is for one file; {data} is a folder")
+    paths = _in_folder(data) if folder else {split or _split_of(data): data}
+    for name, path in others.items():
+        if path is not None and name in paths:
+            raise OptionError(f"--{name} {path}: {paths[name]} is the {name} split already")
+        if path is not None:
+            paths[name] = path
+    splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
+    if not (folder and (data / MANIFEST).exists()):
+        return BenchmarkFiles(splits=splits, outputs={})
+    outputs, quotas = _from_manifest(data / MANIFEST)
+    return BenchmarkFiles(splits=splits, folder=data, outputs=outputs, quotas=quotas)
+
+
+def _in_folder(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder by their split."""
+    paths = {split: folder / f"{split}.json" for split in SPLITS}
+    found = {split: path for split, path in paths.items() if path.exists()}
+    if not found:
+        names = ", ".join(path.name for path in paths.values())
+        raise InputError(f"{folder} is no benchmark of words in context: it has none of {names}")
+    return found
+
+
+def _split_of(path: Path) -> str:
+    """Return the split that the name of a file tells."""
+    named = [split for split in SPLITS if split in _LETTERS.findall(path.stem.lower())]
+    if len(named) != 1:
+        raise OptionError(
+            f"the name of {path} does not tell which split it is; add --split {'|'.join(SPLITS)}"
+        )
+    return named[0]
+
+
+def _from_manifest(
+    path: Path,
+) -> tuple[dict[str, Output], dict[str, dict[str, int]] | None]:
+    """Return what a manifest says of files and of quotas."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["kind"] != KIND:
+            raise InputError(
+                f"{path} is a manifest of kind {found['kind']!r}, not {KIND!r}, as medsim wic "
+                "build writes it"
+            )
+        outputs = {str(name): Output(**output) for name, output in found["outputs"].items()}
+        quotas = found["options"].get("quotas")
+        if quotas is not None:
+            quotas = {
+                str(split): {group: int(of[group]) for group in GROUPS}
+                for split, of in quotas.items()
+            }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} cannot be read as a manifest of medsim ({error})") from error
+    return outputs, quotas

@@ -1,0 +1,181 @@
+"""Rules that can be checked where a benchmark says where its instances come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from medsim.errors import InputError
+from medsim.manifest import fingerprint
+from medsim.schema import WIC_COLUMNS
+from medsim.workflow.opened import Opened
+from medsim.workflow.wic.findings import Breach, Finding, each, instances_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from medsim.manifest import Output
+    from medsim.workflow.wic.benchmark_files import BenchmarkFiles
+    from medsim.workflow.wic.findings import Instance
+
+NAMES = "relations/name.parquet"
+"""The names of concepts that are terms of mentions: term, in lower case, and concept_id."""
+
+_INSTANCES, _MENTIONS, _RELATED = (
+    "instances.parquet",
+    "mentions.parquet",
+    "relations/related.parquet",
+)
+_MENTION = ("sentence", "start", "end", "term", "concept_id", "corpus", "document_id")
+_SIDE = ("sentence", "start", "end", "term", "concept", "corpus", "document")
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    _INSTANCES: (
+        "split",
+        *WIC_COLUMNS,
+        *(f"{name}{side}" for side in (1, 2) for name in (*_SIDE[4:], "sentence_start")),
+    ),
+    _MENTIONS: (*_MENTION, "sentence_start"),
+    NAMES: ("term", "concept_id"),
+    _RELATED: ("concept1", "concept2", "relation"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where the instances of a benchmark come from.
+
+    Attributes:
+        instances: of all splits, with their concepts and where they stand.
+        mentions: one of every sentence.
+        names: term, in lower case, and concept_id.
+        related: concept1, concept2, relation of concepts that must not meet.
+    """
+
+    instances: pl.DataFrame
+    mentions: pl.DataFrame
+    names: pl.DataFrame
+    related: pl.DataFrame
+
+
+def check_outputs(benchmark: BenchmarkFiles, folder: Path) -> Finding:
+    """Return whether the files of a folder are those that its manifest tells of."""
+    expected = sorted({*benchmark.outputs, *_COLUMNS, *(f"{one}.json" for one in benchmark.splits)})
+    said = [_changed(folder, path, benchmark.outputs.get(path)) for path in expected]
+    breaches = [Breach(found=words) for words in said if words]
+    return Finding(split="", check="outputs", n_checked=len(expected), breaches=breaches)
+
+
+def _changed(folder: Path, path: str, known: Output | None) -> str:
+    """Return what is wrong with a file: Parquet goes by its rows, all else by its bytes."""
+    if known is None:
+        return f"{path} is not in the manifest"
+    try:
+        if path.endswith(".parquet"):
+            found = fingerprint(_read(folder, path))
+        else:
+            found = hashlib.sha256((folder / path).read_bytes()).hexdigest()
+    except (InputError, OSError) as error:
+        return f"{path} cannot be read ({error})"
+    return "" if found == known.fingerprint else f"{path} is not what the manifest tells of"
+
+
+def read_provenance(folder: Path) -> Provenance:
+    """Return what a folder tells of where its instances come from.
+
+    Raises:
+        InputError: a file cannot be read or lacks a column.
+    """
+    frames = {}
+    for path, columns in _COLUMNS.items():
+        frames[path] = _read(folder, path)
+        lacking = sorted(set(columns) - set(frames[path].columns))
+        if lacking:
+            raise InputError(f"{folder / path} has no column {lacking[0]!r}")
+    return Provenance(
+        instances=frames[_INSTANCES],
+        mentions=frames[_MENTIONS],
+        names=frames[NAMES],
+        related=frames[_RELATED],
+    )
+
+
+def check_mentions(provenance: Provenance) -> Finding:
+    """Return whether every sentence has one mention."""
+    counted = Counter(provenance.mentions["sentence"].to_list())
+    breaches = [Breach(found=f"{n} mentions in {text!r}") for text, n in counted.items() if n > 1]
+    return Finding(split="", check="one_row", n_checked=len(counted), breaches=breaches)
+
+
+def check_provenance(split: str, instances: pl.DataFrame, provenance: Provenance) -> list[Finding]:
+    """Return whether a split is what its provenance says.
+
+    Args:
+        split: its name.
+        instances: as its JSON file has them.
+        provenance: of all splits.
+    """
+    rows = provenance.instances.filter(provenance.instances["split"] == split)
+    return [
+        _same_rows(split, instances, rows.select(list(WIC_COLUMNS))),
+        *_concepts(split, rows, provenance),
+    ]
+
+
+def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> Finding:
+    pairs = zip(instances_of(found), instances_of(expected), strict=False)
+    breaches = [
+        Breach(instance=one, found="instances.parquet has another")
+        for one, other in pairs
+        if one != other
+    ]
+    if found.height != expected.height:
+        said = f"{found.height:,} instances, and {expected.height:,} in instances.parquet"
+        breaches.append(Breach(found=said))
+    return Finding(split=split, check="rows", n_checked=found.height, breaches=breaches)
+
+
+def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Finding]:
+    """Return whether labels, mentions and concepts go together."""
+    concepts = list(rows.select("concept1", "concept2").iter_rows())
+    mentions = set(provenance.mentions.select(*_MENTION, "sentence_start").iter_rows())
+    sides = [
+        list(rows.select(*(f"{name}{side}" for name in (*_SIDE, "sentence_start"))).iter_rows())
+        for side in (1, 2)
+    ]
+    related = {
+        tuple(sorted((concept1, concept2))): relation
+        for concept1, concept2, relation in provenance.related.select(
+            _COLUMNS[_RELATED]
+        ).iter_rows()
+    }
+
+    def wrong_label(instance: Instance) -> str:
+        concept1, concept2 = concepts[instance.number - 1]
+        if instance.label == (concept1 == concept2):
+            return ""
+        return f"{instance.label}, and the concepts are {concept1} and {concept2}"
+
+    def unknown_mention(instance: Instance) -> str:
+        wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in mentions]
+        return f"mention {wrong[0]} is not in {_MENTIONS}" if wrong else ""
+
+    def left_out(instance: Instance) -> str:
+        concept1, concept2 = sorted(concepts[instance.number - 1])
+        relation = related.get((concept1, concept2))
+        return f"{concept1} and {concept2} are left out: {relation}" if relation else ""
+
+    instances = instances_of(rows)
+    return [
+        each(split, "label", instances, wrong_label),
+        each(split, "mention", instances, unknown_mention),
+        each(split, "excluded", instances, left_out),
+    ]
+
+
+def _read(folder: Path, path: str) -> pl.DataFrame:
+    """Return the rows of a Parquet file."""
+    return Opened(folder, {}).read(path)

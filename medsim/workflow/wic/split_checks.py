@@ -1,0 +1,170 @@
+"""Rules that the instances of a split, or of several, obey together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from medsim.wic import GROUPS
+from medsim.wic.rules import MOST_IN_TRAIN, QUOTAS, lemma_pair, term_pair
+from medsim.workflow.wic.findings import Breach, Finding, each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from medsim.workflow.wic.findings import Instance
+
+    Keys: TypeAlias = Callable[[Instance], Sequence[Hashable]]
+    Splits: TypeAlias = Mapping[str, Sequence[Instance]]
+
+
+def _sentences(instance: Instance) -> tuple[str, str]:
+    return instance.first.sentence, instance.second.sentence
+
+
+def _pair(instance: Instance) -> tuple[tuple[str, str]]:
+    return (term_pair(*instance.terms),)
+
+
+def _lemmas(instance: Instance) -> tuple[tuple[str, str]]:
+    return (lemma_pair(*instance.terms),)
+
+
+_ONCE: dict[str, Keys] = {"sentence": _sentences, "pair": _pair, "lemma_pair": _lemmas}
+"""What test has once, and train and dev have not at all."""
+
+
+def check_splits(
+    splits: Splits, quotas: Mapping[str, Mapping[str, int]] | None
+) -> dict[str, list[Finding]]:
+    """Return whether instances are right together, by split.
+
+    Args:
+        splits: all instances by split.
+        quotas: what a manifest says that each group of a split has of each label, exactly; None
+            holds BioWiC's numbers against it, which a smaller benchmark need not reach.
+    """
+    mention_of: dict[str, tuple[int, int]] = {}
+    place_of: dict[Hashable, str] = {}
+    found = {}
+    for split, instances in splits.items():
+        found[split] = [
+            _balance(split, instances),
+            *_quota(split, instances, quotas),
+            _one_mention(split, instances, mention_of),
+            _repeated_instance(split, instances, place_of),
+        ]
+        if split == "test":
+            found[split] += [_repeated(instances, what) for what in _ONCE]
+        else:
+            found[split].append(_sentence_limit(split, instances))
+            found[split] += [_leaked(split, instances, splits.get("test"), what) for what in _ONCE]
+    return found
+
+
+def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
+    """Return how many True and False instances each group has."""
+    counted = Counter((instance.cat, instance.label) for instance in instances)
+    return {group: (counted[group, True], counted[group, False]) for group in GROUPS}
+
+
+def _balance(split: str, instances: Sequence[Instance]) -> Finding:
+    counts = {group: both for group, both in _counts(instances).items() if any(both)}
+    breaches = [
+        Breach(found=f"{group} has {n_true:,} True and {n_false:,} False instances")
+        for group, (n_true, n_false) in counts.items()
+        if n_true != n_false
+    ]
+    return Finding(split=split, check="balance", n_checked=len(counts), breaches=breaches)
+
+
+def _quota(
+    split: str,
+    instances: Sequence[Instance],
+    quotas: Mapping[str, Mapping[str, int]] | None,
+) -> list[Finding]:
+    """Return whether groups have as many instances as they should, where somebody says."""
+    of_split = (QUOTAS if quotas is None else quotas).get(split)
+    if of_split is None:
+        return []
+    breaches, smaller = [], []
+    for group, both in _counts(instances).items():
+        quota = of_split[group]
+        said = f"{group} has {both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
+        if max(both) > quota or (quotas is not None and min(both) < quota):
+            breaches.append(Breach(found=said))
+        elif max(both) < quota:
+            smaller.append(f"{group} {both[0]:,} of {quota:,}")
+    remark = f"smaller than published: {', '.join(smaller)}" if smaller else ""
+    return [
+        Finding(split=split, check="quota", n_checked=len(GROUPS), breaches=breaches, remark=remark)
+    ]
+
+
+def _one_mention(
+    split: str, instances: Sequence[Instance], mention_of: dict[str, tuple[int, int]]
+) -> Finding:
+    """Return where a sentence has another mention than before, which ``mention_of`` remembers."""
+
+    def fault(instance: Instance) -> str:
+        for number, side in enumerate(instance.sides, start=1):
+            mention = (side.start, side.end)
+            start, end = mention_of.setdefault(side.sentence, mention)
+            if mention != (start, end):
+                return f"sentence {number} has its mention from {start} to {end} elsewhere"
+        return ""
+
+    return each(split, "one_mention", instances, fault)
+
+
+def _repeated_instance(
+    split: str, instances: Sequence[Instance], place_of: dict[Hashable, str]
+) -> Finding:
+    """Return which instances were there before, which ``place_of`` remembers."""
+
+    def fault(instance: Instance) -> str:
+        here = f"{split} {instance.number}"
+        place = place_of.setdefault(frozenset(instance.sides), here)
+        return "" if place == here else f"{place} is the same"
+
+    return each(split, "repeated_instance", instances, fault)
+
+
+def _sentence_limit(split: str, instances: Sequence[Instance]) -> Finding:
+    times = Counter(text for instance in instances for text in _sentences(instance))
+    first = {text: one for one in reversed(instances) for text in _sentences(one)}
+    breaches = [
+        Breach(instance=first[text], found=f"one of its sentences is there {n:,} times")
+        for text, n in times.items()
+        if n > MOST_IN_TRAIN
+    ]
+    return Finding(split=split, check="sentence_limit", n_checked=len(times), breaches=breaches)
+
+
+def _repeated(instances: Sequence[Instance], what: str) -> Finding:
+    """Return whether test has twice what it may have once."""
+    first: dict[Hashable, int] = {}
+
+    def fault(instance: Instance) -> str:
+        there = [first.setdefault(key, instance.number) for key in _ONCE[what](instance)]
+        before = [number for number in there if number != instance.number]
+        return f"instance {before[0]} has the same {what.replace('_', ' ')}" if before else ""
+
+    return each("test", f"repeated_{what}", instances, fault)
+
+
+def _leaked(
+    split: str, instances: Sequence[Instance], test: Sequence[Instance] | None, what: str
+) -> Finding:
+    """Return whether train or dev has what test has."""
+    check = f"leaked_{what}"
+    if test is None:
+        return Finding(split=split, check=check, n_checked=0, remark="not checked: no test split")
+    in_test = {key: instance.number for instance in test for key in _ONCE[what](instance)}
+
+    def fault(instance: Instance) -> str:
+        there = [in_test[key] for key in _ONCE[what](instance) if key in in_test]
+        return f"test {there[0]} has the same {what.replace('_', ' ')}" if there else ""
+
+    return each(split, check, instances, fault)

@@ -1,0 +1,292 @@
+"""Verification of words in context finds each rule that is broken, by its name."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fixtures.wic_folder import Rows, WicFolder, side
+from typer.testing import CliRunner
+
+from medsim.cli import app
+from medsim.errors import InputError, OptionError
+from medsim.workflow.wic.verify import verify
+
+DATA = os.environ.get("MEDSIM_DATA")
+FIRST = ("sentence1", "term1", "start1", "end1")
+
+
+def test_a_folder_that_obeys_every_rule_passes_with_provenance_and_without(tmp_path: Path) -> None:
+    built = verify(WicFolder().write(tmp_path / "built"))
+    published = verify(WicFolder().write_json(tmp_path / "published"))
+
+    assert built.broken == published.broken == []
+    assert built.breaches.is_empty()
+    assert built.holds
+    assert published.findings.filter(remark="not checked: no terminology was given").height == 3
+    quota = published.findings.filter(check="quota", split="test")["remark"].item()
+    assert quota == (
+        "smaller than published: term_identity 1 of 400, abbreviations 1 of 100, "
+        "synonyms 1 of 400, label_similarity 1 of 100"
+    )
+
+
+def replaced(rows: Rows, number: int, **values: object) -> None:
+    rows[number] = {**rows[number], **values}
+
+
+def both_sides(term1: str, term2: str, day: int) -> dict[str, object]:
+    return {**side(1, term1, day, "c"), **side(2, term2, day + 1000, "d")}
+
+
+def with_term(rows: Rows, number: int, which: int, term: str) -> None:
+    """Give an instance another term, in its sentence too."""
+    day = str(rows[number][f"sentence{which}"]).rsplit(" ", 1)[1].removesuffix(".")
+    changed = side(which, term, int(day), str(rows[number][f"concept{which}"]))
+    replaced(rows, number, **changed)
+
+
+def ends_after_its_sentence(folder: WicFolder) -> None:
+    rows = folder.splits["dev"]
+    longer = "chronic telorits."  # so that what stands there is still the term
+    sentence = f"Those with {longer}"
+    replaced(rows, 6, sentence1=sentence, term1=longer, end1=len(sentence) + 1)
+
+
+def starts_at_its_end(folder: WicFolder) -> None:
+    replaced(folder.splits["dev"], 0, end1=folder.splits["dev"][0]["start1"])
+
+
+def has_other_offsets(folder: WicFolder) -> None:
+    replaced(folder.splits["test"], 0, start2=10, end2=20)
+
+
+def has_one_sentence_twice(folder: WicFolder) -> None:
+    rows = folder.splits["train"]
+    text = "First dovak Fevers, then dovak fever."
+    replaced(rows, 1, term1="dovak Fevers", sentence1=text, start1=6, end1=18)
+    replaced(rows, 1, term2="dovak fever", sentence2=text, start2=25, end2=36)
+
+
+def is_in_a_later_group(folder: WicFolder) -> None:
+    with_term(folder.splits["train"], 4, 1, "WLAB")
+    with_term(folder.splits["train"], 4, 2, "wet lung after brin")
+
+
+def has_no_lemma_in_common(folder: WicFolder) -> None:
+    with_term(folder.splits["test"], 0, 2, "zirel feverish")
+
+
+def has_a_lemma_in_common(folder: WicFolder) -> None:
+    with_term(folder.splits["test"], 6, 2, "chronic zirelitis cells")
+    with_term(folder.splits["test"], 6, 1, "chronic zirelitis cell")
+
+
+def is_of_ratio_three_quarters(folder: WicFolder) -> None:
+    with_term(folder.splits["dev"], 6, 1, "telo")
+    with_term(folder.splits["dev"], 6, 2, "telx")
+
+
+def has_more_true_instances(folder: WicFolder) -> None:
+    replaced(folder.splits["train"], 3, label=1)
+
+
+def has_more_than_published(folder: WicFolder) -> None:
+    for n in range(200):
+        stem = f"quarn{chr(97 + n // 20)}{chr(97 + n % 20)}k"  # no two with one lemma
+        one = side(1, f"{stem} of the far end", 1000 + n, "c")
+        other = side(2, "qotfe", 2000 + n, "c")
+        row = {"split": "test", **one, **other, "cat": "abbreviations", "label": n % 2}
+        folder.splits["test"].append(row)
+
+
+def has_another_mention_elsewhere(folder: WicFolder) -> None:
+    text = "First dovak Fevers, then brin fever."
+    replaced(folder.splits["train"], 1, term1="dovak Fevers", sentence1=text, start1=6, end1=18)
+    replaced(folder.splits["train"], 0, term1="brin fever", sentence1=text, start1=25, end1=35)
+
+
+def is_there_twice_mirrored(folder: WicFolder) -> None:
+    for number in (0, 1):
+        row = folder.splits["dev"][number]
+        mirrored = {name: row[name.translate(str.maketrans("12", "21"))] for name in row}
+        folder.splits["train"].append({**mirrored, "split": "train"})
+
+
+def has_a_sentence_101_times(folder: WicFolder) -> None:
+    rows = folder.splits["train"]
+    rows += [{**rows[0], **side(2, "brin Fevers", 500 + n, "c")} for n in range(100)]
+    rows += [{**rows[1], **both_sides("dovak fever", "dovak Fevers", 700 + n)} for n in range(100)]
+
+
+def has_a_sentence_twice(folder: WicFolder) -> None:
+    rows = folder.splits["test"]
+    replaced(rows, 6, **{name: rows[0][name] for name in FIRST}, **side(2, "zirelo fever", 90, "c"))
+
+
+def has_terms_twice(folder: WicFolder) -> None:
+    rows = folder.splits["test"]
+    for label in (0, 1):
+        again = both_sides("ZIREL FEVERS", "zirel fever", 700 + label)
+        rows.append({**rows[0], **again, "label": label})
+
+
+def leaks_a_sentence(folder: WicFolder) -> None:
+    first = {name: folder.splits["test"][0][name] for name in FIRST}
+    replaced(folder.splits["train"], 6, **first, **side(2, "zirelo fever", 90, "c"))
+
+
+def leaks_terms(folder: WicFolder) -> None:
+    with_term(folder.splits["dev"], 2, 1, "ZOTOW")
+    with_term(folder.splits["dev"], 2, 2, "zirel of the outer wall")
+
+
+def leaks_lemmas(folder: WicFolder) -> None:
+    with_term(folder.splits["dev"], 2, 1, "zotow")
+    with_term(folder.splits["dev"], 2, 2, "zirel of the outer walls")
+
+
+@pytest.mark.parametrize(
+    ("change", "broken"),
+    [
+        (ends_after_its_sentence, ["offsets"]),
+        (starts_at_its_end, ["offsets", "term"]),
+        (has_other_offsets, ["term"]),
+        (has_one_sentence_twice, ["two_sentences", "one_mention"]),
+        (is_in_a_later_group, ["group"]),
+        (has_no_lemma_in_common, ["lemma"]),
+        (has_a_lemma_in_common, ["lemma"]),
+        (is_of_ratio_three_quarters, ["similarity"]),
+        (has_more_true_instances, ["balance"]),
+        (has_more_than_published, ["quota"]),
+        (has_another_mention_elsewhere, ["one_mention"]),
+        (is_there_twice_mirrored, ["repeated_instance"]),
+        (has_a_sentence_101_times, ["sentence_limit"]),
+        (has_a_sentence_twice, ["repeated_sentence"]),
+        (has_terms_twice, ["repeated_pair", "repeated_lemma_pair"]),
+        (leaks_a_sentence, ["leaked_sentence"]),
+        (leaks_terms, ["leaked_pair", "leaked_lemma_pair"]),
+        (leaks_lemmas, ["leaked_lemma_pair"]),
+    ],
+)
+def test_a_broken_rule_is_named(
+    change: Callable[[WicFolder], None], broken: list[str], tmp_path: Path
+) -> None:
+    folder = WicFolder()
+    change(folder)
+
+    found = verify(folder.write_json(tmp_path / "out"))
+
+    assert found.broken == broken
+    assert found.findings["violations"].sum() == found.breaches.height
+
+
+def test_a_sentence_may_be_in_train_a_hundred_times(tmp_path: Path) -> None:
+    folder = WicFolder()
+    has_a_sentence_101_times(folder)
+    del folder.splits["train"][107:109]  # the last True one of them, and a False one
+    out = folder.write_json(tmp_path / "out")
+
+    assert verify(out).holds
+
+
+def test_a_terminology_says_which_terms_are_synonyms(tmp_path: Path) -> None:
+    names = {"t1": ("Zirelosis", "Wet lung after ZIREL"), "t2": ("Chronic zirelitis", "other")}
+    retired = "\n[Term]\nid: X:t3\nname: fontarosis\nis_obsolete: true\n"
+    retired += 'synonym: "wet lung after fontar" EXACT []\n'
+    (tmp_path / "names.obo").write_text(
+        "format-version: 1.2\n"
+        + "".join(
+            f'\n[Term]\nid: X:{key}\nname: {name}\nsynonym: "{synonym}" EXACT []\n'
+            for key, (name, synonym) in names.items()
+        )
+        + retired,
+        encoding="utf-8",
+    )
+    test = WicFolder().write_json(tmp_path / "out") / "test.json"
+
+    found = verify(test, terminology=str(tmp_path / "names.obo"))
+
+    assert found.broken == ["synonyms"]
+    (breach,) = found.breaches.iter_rows(named=True)
+    assert breach["term1"] == "fontarosis"
+    assert breach["instance"] == 6
+    assert breach["found"] == "in synonyms, by the rules in none"
+
+
+def test_a_file_is_of_the_split_that_its_name_or_the_option_says(tmp_path: Path) -> None:
+    test = WicFolder().write_json(tmp_path / "out") / "test.json"
+    named, unnamed = tmp_path / "BioWiC_Test-2.json", tmp_path / "latest.json"
+    for path in (named, unnamed):
+        path.write_bytes(test.read_bytes())
+
+    assert set(verify(named).findings["split"]) == {"test"}
+    assert set(verify(unnamed, split="dev").findings["split"]) == {"dev"}
+    with pytest.raises(OptionError, match=r"latest\.json does not tell which split it is"):
+        verify(unnamed)
+
+
+def test_further_splits_come_from_options(tmp_path: Path) -> None:
+    folder = WicFolder()
+    leaks_terms(folder)
+    out = folder.write_json(tmp_path / "out")
+
+    alone, together = verify(out / "dev.json"), verify(out / "dev.json", test=out / "test.json")
+
+    assert alone.holds
+    assert (
+        alone.findings.filter(remark="not checked: no test split")["checked"].to_list() == [0] * 3
+    )
+    assert together.broken == ["leaked_pair", "leaked_lemma_pair"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split": "tset"}, "did you mean test"),
+        ({"split": "dev"}, "is for one file"),
+        ({"dev": Path("other.json")}, "is the dev split already"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    options: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    out = WicFolder().write_json(tmp_path / "out")
+
+    with pytest.raises(OptionError, match=message):
+        verify(out, **options)
+
+
+def test_a_folder_without_instances_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"it has none of train\.json, dev\.json, test\.json"):
+        verify(tmp_path)
+
+
+def test_the_command_prints_findings_and_says_by_its_exit_code_what_holds(tmp_path: Path) -> None:
+    folder = WicFolder()
+    good = folder.write(tmp_path / "good")
+    has_more_true_instances(folder)
+    bad = folder.write_json(tmp_path / "bad")
+
+    passed = CliRunner().invoke(app, ["wic", "verify", str(good)])
+    failed = CliRunner().invoke(app, ["wic", "verify", str(bad), "--list", "--format", "json"])
+
+    assert passed.exit_code == 0
+    assert "Half of every group is True." in passed.stdout
+    assert failed.exit_code == 3
+    assert [row["check"] for row in json.loads(failed.stdout)] == ["balance"]
+    assert "error: " in failed.stderr
+    assert "balance do not hold" in failed.stderr
+
+
+@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
+def test_the_published_dev_split_breaks_what_others_decided_otherwise() -> None:
+    found = verify(Path(str(DATA)) / "wic" / "biowic-dev.json")
+
+    assert found.broken == ["group", "lemma", "similarity"]
+    counts = dict(found.findings.select("check", "violations").iter_rows())
+    assert counts["group"] == 6  # one letter taken for a synonym of one word
+    assert counts["similarity"] == 33  # down to a ratio of 0.70
