@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from medsim.errors import InputError
 from medsim.manifest import fingerprint
 from medsim.schema import WIC_COLUMNS
+from medsim.wic import SPLITS
 from medsim.workflow.opened import Opened
 from medsim.workflow.wic.findings import Breach, Finding, each, instances_of
 
@@ -30,15 +31,32 @@ _INSTANCES, _MENTIONS, _RELATED = (
     "mentions.parquet",
     "relations/related.parquet",
 )
-_MENTION = ("sentence", "start", "end", "term", "concept_id", "corpus", "document_id")
-_SIDE = ("sentence", "start", "end", "term", "concept", "corpus", "document")
+_SIDE = (
+    "sentence",
+    "start",
+    "end",
+    "term",
+    "concept",
+    "corpus",
+    "document",
+    "sentence_start",
+)
 _COLUMNS: dict[str, tuple[str, ...]] = {
     _INSTANCES: (
         "split",
         *WIC_COLUMNS,
-        *(f"{name}{side}" for side in (1, 2) for name in (*_SIDE[4:], "sentence_start")),
+        *(f"{name}{side}" for side in (1, 2) for name in _SIDE[4:]),
     ),
-    _MENTIONS: (*_MENTION, "sentence_start"),
+    _MENTIONS: (  # those of a side, by their names in a table of mentions
+        "sentence",
+        "start",
+        "end",
+        "term",
+        "concept_id",
+        "corpus",
+        "document_id",
+        "sentence_start",
+    ),
     NAMES: ("term", "concept_id"),
     _RELATED: ("concept1", "concept2", "relation"),
 }
@@ -63,7 +81,7 @@ class Provenance:
 
 def check_outputs(benchmark: BenchmarkFiles, folder: Path) -> Finding:
     """Return whether the files of a folder are those that its manifest tells of."""
-    expected = sorted({*benchmark.outputs, *_COLUMNS, *(f"{one}.json" for one in benchmark.splits)})
+    expected = sorted({*benchmark.outputs, *_COLUMNS, *(f"{split}.json" for split in SPLITS)})
     said = [_changed(folder, path, benchmark.outputs.get(path)) for path in expected]
     breaches = [Breach(found=words) for words in said if words]
     return Finding(split="", check="outputs", n_checked=len(expected), breaches=breaches)
@@ -121,6 +139,7 @@ def check_provenance(split: str, instances: pl.DataFrame, provenance: Provenance
     rows = provenance.instances.filter(provenance.instances["split"] == split)
     return [
         _same_rows(split, instances, rows.select(list(WIC_COLUMNS))),
+        _mentions(split, rows, provenance),
         *_concepts(split, rows, provenance),
     ]
 
@@ -139,18 +158,11 @@ def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> Findi
 
 
 def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Finding]:
-    """Return whether labels, mentions and concepts go together."""
+    """Return whether labels and concepts go together."""
     concepts = list(rows.select("concept1", "concept2").iter_rows())
-    mentions = set(provenance.mentions.select(*_MENTION, "sentence_start").iter_rows())
-    sides = [
-        list(rows.select(*(f"{name}{side}" for name in (*_SIDE, "sentence_start"))).iter_rows())
-        for side in (1, 2)
-    ]
     related = {
-        tuple(sorted((concept1, concept2))): relation
-        for concept1, concept2, relation in provenance.related.select(
-            _COLUMNS[_RELATED]
-        ).iter_rows()
+        frozenset((concept1, concept2)): relation
+        for concept1, concept2, relation in provenance.related.select(_COLUMNS[_RELATED]).rows()
     }
 
     def wrong_label(instance: Instance) -> str:
@@ -159,21 +171,28 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Fi
             return ""
         return f"{instance.label}, and the concepts are {concept1} and {concept2}"
 
-    def unknown_mention(instance: Instance) -> str:
-        wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in mentions]
-        return f"mention {wrong[0]} is not in {_MENTIONS}" if wrong else ""
-
     def left_out(instance: Instance) -> str:
-        concept1, concept2 = sorted(concepts[instance.number - 1])
-        relation = related.get((concept1, concept2))
+        concept1, concept2 = concepts[instance.number - 1]
+        relation = related.get(frozenset((concept1, concept2)))
         return f"{concept1} and {concept2} are left out: {relation}" if relation else ""
 
     instances = instances_of(rows)
     return [
         each(split, "label", instances, wrong_label),
-        each(split, "mention", instances, unknown_mention),
         each(split, "excluded", instances, left_out),
     ]
+
+
+def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> Finding:
+    """Return whether all mentions of a split are among those of the corpora."""
+    known = set(provenance.mentions.select(_COLUMNS[_MENTIONS]).rows())
+    sides = [rows.select(f"{name}{side}" for name in _SIDE).rows() for side in (1, 2)]
+
+    def unknown(instance: Instance) -> str:
+        wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in known]
+        return f"mention {wrong[0]} is not in {_MENTIONS}" if wrong else ""
+
+    return each(split, "mention", instances_of(rows), unknown)
 
 
 def _read(folder: Path, path: str) -> pl.DataFrame:
