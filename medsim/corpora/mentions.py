@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ROWS_A_FRAME = 1 << 14
 
-Row = tuple[str, str, int, str, int, int, str, str, str, str]
+_Row = tuple[str, str, int, str, int, int, str, str, str, str]
 """The values of ``MENTION_COLUMNS``."""
 
 
@@ -129,7 +129,7 @@ def mentions_in_sentences(
         OptionError: the extra medsim[wic] is not installed.
     """
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
-    rows: list[Row] = []
+    rows: list[_Row] = []
     n_documents = n_sentences = n_mentions = 0
     short = _short_enough(documents, corpus, problems)
     for document, sentences in cut_documents(short, threads=threads):
@@ -150,7 +150,7 @@ def mentions_in_sentences(
     )
 
 
-def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[Row]:
+def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:
     """Yield the rows of a document's mentions, and count those that have none."""
     text = f"{document.title} {document.abstract}"
     for mention in document.mentions:

@@ -9,7 +9,7 @@ import pytest
 from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
-from medsim.corpora import Document, Mention, mentions
+from medsim.corpora import Document, Mention, mentions, sentences
 from medsim.corpora.mentions import corpus_names, mentions_in_sentences, read_corpora
 from medsim.corpora.problems import Problems
 from medsim.errors import OptionError
@@ -98,7 +98,9 @@ def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
     assert "c: document 7: 10 characters, where 9 are the most" in warning
 
 
-def test_processes_make_no_difference(tmp_path: Path) -> None:
+def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sentences, "_DOCUMENTS_A_BATCH", 3)
+    monkeypatch.setattr(mentions, "_ROWS_A_FRAME", 50)
     names = invented_names(3, 40)
     for name, seed in (("orl.txt", 3), ("dup.txt.gz", 4)):
         text = pubtator_text(names, seed=seed, n_documents=70)
