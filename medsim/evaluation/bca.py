@@ -74,13 +74,23 @@ def bca_interval(found: Distribution, level: float) -> tuple[float, float]:
     They are the quantiles of the resampled statistics, between neighbours in proportion, at shares
     that bias and acceleration have moved away from (1 - level) / 2 and (1 + level) / 2.
     """
-    bias = _bias(found)
-    shares = []
-    for z in (_NORMAL.inv_cdf((1 - level) / 2), _NORMAL.inv_cdf((1 + level) / 2)):
-        reach = bias + z
-        shares.append(normal_share(bias + reach / max(1 - found.acceleration * reach, _POSITIVE)))
-    low, high = np.quantile(found.resampled, shares)
+    low, high = np.quantile(found.resampled, moved_shares(_bias(found), found.acceleration, level))
     return float(low), float(high)
+
+
+def moved_shares(bias: float, acceleration: float, level: float) -> tuple[float, float]:
+    """Return the shares of resampled statistics below the ends of the BCa interval.
+
+    Args:
+        bias: the normal deviate of the share of resampled statistics below the estimate.
+        acceleration: how fast the standard error changes with the statistic.
+        level: of the interval, between 0 and 1.
+    """
+    low, high = (bias + _NORMAL.inv_cdf(share) for share in ((1 - level) / 2, (1 + level) / 2))
+    return (
+        normal_share(bias + low / max(1 - acceleration * low, _POSITIVE)),
+        normal_share(bias + high / max(1 - acceleration * high, _POSITIVE)),
+    )
 
 
 def bca_p(found: Distribution) -> float:

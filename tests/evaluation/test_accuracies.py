@@ -1,0 +1,116 @@
+"""Accuracies against scipy's binomial law and its bootstrap."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from medsim.errors import OptionError
+from medsim.evaluation.accuracies import accuracy_of, distance_to
+from medsim.evaluation.bca import acceleration
+from medsim.evaluation.estimates import Estimate
+
+
+def flags(n: int, n_right: int) -> np.ndarray:
+    return np.arange(n) < n_right
+
+
+def by_scipy(n: int, n_right: int, level: float) -> tuple[float, float]:
+    """Return the ends of Efron's interval (1987, equation 3.4) of a binomial law."""
+    law = stats.binom(n, n_right / n)
+    left_out = np.array([(n_right - right) / (n - 1) for right in flags(n, n_right)])
+    bias = stats.norm.ppf(law.cdf(n_right - 1) + law.pmf(n_right) / 2)
+    speed = acceleration(left_out)
+    ends = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        reach = bias + stats.norm.ppf(tail)
+        ends.append(law.ppf(stats.norm.cdf(bias + reach / (1 - speed * reach))) / n)
+    return ends[0], ends[1]
+
+
+@given(st.integers(2, 3000), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))
+def test_the_interval_is_that_of_the_binomial_law(n: int, share: float, level: float) -> None:
+    n_right = min(n - 1, 1 + int(share * (n - 1)))
+
+    found = accuracy_of(flags(n, n_right), level)
+
+    low, high = by_scipy(n, n_right, level)
+    assert found.value == n_right / n
+    # A share that lies on a step of the law may fall to either side of it by rounding.
+    assert math.isclose(found.low, low, abs_tol=1e-12) or abs(found.low - low) * n < 1.001
+    assert math.isclose(found.high, high, abs_tol=1e-12) or abs(found.high - high) * n < 1.001
+    assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize(("n", "n_right"), [(1000, 562), (400, 330), (100, 71)])
+def test_drawing_many_resamples_comes_near_it(n: int, n_right: int) -> None:
+    correct = flags(n, n_right)
+
+    drawn = stats.bootstrap(
+        (correct.astype(float),),
+        np.mean,
+        n_resamples=20_000,
+        method="BCa",
+        batch=500,
+        rng=np.random.default_rng(5),
+    ).confidence_interval
+
+    found = accuracy_of(correct)
+    assert abs(found.low - drawn.low) < 1.6 / n
+    assert abs(found.high - drawn.high) < 1.6 / n
+
+
+def test_an_interval_holds_the_true_accuracy_as_often_as_it_says() -> None:
+    n, truth = 200, 0.7
+    chances = stats.binom(n, truth).pmf(np.arange(n + 1))
+
+    holds = [
+        (one := accuracy_of(flags(n, n_right))).low <= truth <= one.high for n_right in range(n + 1)
+    ]
+
+    assert 0.93 < chances[holds].sum() < 0.97
+
+
+def test_the_order_of_instances_does_not_matter() -> None:
+    correct = np.random.default_rng(3).random(77) < 0.6
+
+    assert accuracy_of(correct) == accuracy_of(np.sort(correct))
+
+
+def test_where_all_are_right_or_none_is_there_is_no_interval() -> None:
+    for n_right in (0, 9):
+        found = accuracy_of(flags(9, n_right))
+        assert found.value == n_right / 9
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+    assert math.isnan(accuracy_of(flags(0, 0)).value)
+
+
+def test_what_are_no_truths_is_refused() -> None:
+    with pytest.raises(OptionError, match="truths must be bool"):
+        accuracy_of(np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "within"),
+    [(0.7, 0.79, False), (0.7, 0.8, True), (0.8, 0.9, True), (0.81, 0.9, False)],
+)
+def test_an_accuracy_is_told_apart_from_one_outside_its_interval(
+    low: float, high: float, within
+) -> None:
+    found = distance_to(Estimate(value=0.77, low=low, high=high), 0.8)
+
+    assert math.isclose(found.difference, -0.03)
+    assert found.within is within
+
+
+def test_without_an_interval_nothing_is_told_apart() -> None:
+    found = distance_to(Estimate(value=1.0), 0.8)
+
+    assert found.within is None
+    assert math.isclose(found.difference, 0.2)
