@@ -9,7 +9,7 @@ import numpy as np
 
 from medsim.kernels.hashing import tie_hashes
 from medsim.wic import GROUPS
-from medsim.wic.draws import Drawn, Uses, joined, take
+from medsim.wic.taken import Drawn, Uses, joined, take
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,154 @@
+"""Reads what any model said of instances from a file."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.tables.named import Table, read_table
+from medsim.tables.text import read_text
+from medsim.wic.draws import IDENTITY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.kernels.types import Flags, Rows, Values
+
+_ANSWERS = {
+    **dict.fromkeys(("1", "1.0", "t", "true", "yes"), True),
+    **dict.fromkeys(("0", "0.0", "f", "false", "no"), False),
+}
+_COLUMNS = ("prediction", "score", *IDENTITY)
+_LINES = (".jsonl", ".ndjson")
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictions:
+    """What a model said of instances.
+
+    Attributes:
+        answers: bool[n_instances], whether both terms have one meaning; None where the model gives
+            scores alone.
+        scores: float64[n_instances], higher where the model holds that likelier; None where it
+            gives none.
+    """
+
+    answers: Flags | None
+    scores: Values | None
+
+
+def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
+    """Return what a file says of instances.
+
+    A file is CSV, TSV, Parquet or JSON lines, with a column ``prediction`` (1, T, true or yes; 0,
+    F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
+    of the instances, or have the columns of ``draws.IDENTITY``.
+
+    Args:
+        path: of the file.
+        instances: ``WIC_COLUMNS``.
+
+    Raises:
+        InputError: the file cannot be read, has neither column, an unknown value, or a row too few
+            or too many; the message names the line.
+    """
+    table = _json_lines(path) if path.suffix.lower() in _LINES else read_table(path, (), _COLUMNS)
+    columns = table.frame.columns
+    if "prediction" not in columns and "score" not in columns:
+        raise InputError(f"{path} has neither a column 'prediction' nor a column 'score'")
+    rows = _rows_of(table, instances)
+    answers = _answers(table)[rows] if "prediction" in columns else None
+    scores = _scores(table)[rows] if "score" in columns else None
+    return Predictions(answers=answers, scores=scores)
+
+
+def _answers(table: Table) -> Flags:
+    said = [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]]
+    wrong = pl.Series([one is None for one in said], dtype=pl.Boolean)
+    table.refuse(wrong, "prediction", "is none of 1, 0, T, F, true, false, yes, no")
+    return np.array(said, np.bool_)
+
+
+def _scores(table: Table) -> Values:
+    scores = np.array([_number(cell) for cell in table.frame["score"]], np.float64)
+    table.refuse(pl.Series(~np.isfinite(scores)), "score", "is no finite number such as 0.85")
+    return scores
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
+
+
+def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
+    """Return the row of the file that each instance has: int[n_instances]."""
+    given = [name for name in IDENTITY if name in table.frame.columns]
+    if not given:
+        if table.frame.height != instances.height:
+            raise InputError(
+                f"{table.path} has {table.frame.height:,} rows and there are {instances.height:,} "
+                f"instances; give each a row in their order, or columns {', '.join(IDENTITY)}"
+            )
+        return np.arange(instances.height)
+    if len(given) < len(IDENTITY):
+        raise InputError(
+            f"{table.path} tells instances by {', '.join(given)}; all of {', '.join(IDENTITY)} are "
+            "needed, or none for rows in the order of the instances"
+        )
+    return _matched(table, instances)
+
+
+def _matched(table: Table, instances: pl.DataFrame) -> Rows:
+    """Return the row of each instance by the columns that identify it."""
+    as_text = [pl.col(name).cast(pl.String).str.strip_chars() for name in IDENTITY]
+    wanted = list(instances.select(as_text).iter_rows())
+    known = frozenset(wanted)
+    row_of: dict[tuple[str, ...], int] = {}
+    for row, cells in enumerate(table.frame.select(IDENTITY).iter_rows()):
+        at = f"{table.path}: {table.unit} {table.at[row]}"
+        if cells not in known:
+            raise InputError(f"{at} is of no instance: {cells[0][:_LONGEST_SHOWN]!r}, …")
+        if cells in row_of:
+            raise InputError(f"{at} is of an instance that {table.at[row_of[cells]]} is of as well")
+        row_of[cells] = row
+    for number, key in enumerate(wanted, start=1):
+        if key not in row_of:
+            raise InputError(f"{table.path} has no row of instance {number}: {key[0][:60]!r}, …")
+    return np.array([row_of[key] for key in wanted], np.int64)
+
+
+def _json_lines(path: Path) -> Table:
+    """Return the columns that count of a file of a JSON object a line, as text."""
+    at: list[int] = []
+    rows: list[dict[str, str]] = []
+    for number, line in enumerate(read_text(path, guess=False).content.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise InputError(f"{path}: line {number} is not JSON ({error})") from error
+        if not isinstance(found, dict):
+            raise InputError(f"{path}: line {number} is {type(found).__name__}, not an object")
+        at.append(number)
+        rows.append({name: str(found[name]).strip() for name in _COLUMNS if name in found})
+    columns = [name for name in _COLUMNS if any(name in row for row in rows)]
+    for number, row in zip(at, rows, strict=True):
+        for name in columns:
+            if name not in row:
+                raise InputError(f"{path}: line {number} has no {name!r}")
+    return Table(
+        path=path,
+        unit="line",
+        at=pl.Series(at, dtype=pl.Int64),
+        frame=pl.DataFrame(rows, dict.fromkeys(columns, pl.String)),
+    )

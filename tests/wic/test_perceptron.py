@@ -1,0 +1,70 @@
+"""The perceptron against scikit-learn's own pipeline."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from medsim.errors import OptionError
+from medsim.wic.perceptron import perceptron_scores
+
+network = pytest.importorskip("sklearn.neural_network", reason="medsim[wic] is not installed")
+
+
+def data(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(1)
+    features = draw.normal(size=(n, 4)) * [1, 10, 0.1, 0] + [0, 5, 0, 3]
+    return features, features[:, 0] * (features[:, 1] - 5) > 0
+
+
+def test_scores_are_those_of_scikit_learn_on_standardised_features() -> None:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    features, labels = data()
+    model = network.MLPClassifier((128,), random_state=5, max_iter=200)
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        pipeline = make_pipeline(StandardScaler(), model).fit(features[:60], labels[:60])
+
+    found = perceptron_scores(features[:60], labels[:60], features[60:], 5)
+
+    assert np.allclose(found, pipeline.predict_proba(features[60:])[:, 1], atol=1e-5)
+    assert ((found >= 0.5) == labels[60:]).mean() > 0.7
+
+
+def test_a_seed_of_64_bits_is_taken() -> None:
+    features, labels = data(20)
+
+    low, high = (perceptron_scores(features, labels, features, seed) for seed in (1, (1 << 40) + 1))
+
+    assert np.array_equal(low, high)
+
+
+@pytest.mark.parametrize(("label", "score"), [(True, 1), (False, 0)])
+def test_of_one_kind_of_label_nothing_else_is_learnt(label, score) -> None:
+    features, _ = data(5)
+
+    found = perceptron_scores(features, np.full(5, label), features[:2], 0)
+
+    assert found.tolist() == [score, score]
+    assert perceptron_scores(features[:0], np.zeros(0, np.bool_), features[:2], 0).tolist() == [
+        0,
+        0,
+    ]
+
+
+def test_the_global_random_state_is_left_alone() -> None:
+    features, labels = data(20)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 — what must not change
+
+    perceptron_scores(features, labels, features, 0)
+
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002 — as above
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "sklearn.neural_network", None)
+    features, labels = data(20)
+
+    with pytest.raises(OptionError, match=r"pip install 'medsim\[wic\]'"):
+        perceptron_scores(features, labels, features, 0)

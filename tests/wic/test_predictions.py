@@ -1,0 +1,132 @@
+"""Predictions of any model, read from files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.wic import invented_instances
+
+from medsim.errors import InputError
+from medsim.wic.predictions import read_predictions
+
+INSTANCES = invented_instances(1, 4, reuse=0)
+IDENTITY = ["sentence1", "sentence2", "start1", "start2"]
+
+
+def write(path: Path, frame: pl.DataFrame) -> Path:
+    """Return the file after writing a frame in the format that its name ends in."""
+    if path.suffix == ".parquet":
+        frame.write_parquet(path)
+    elif path.suffix == ".jsonl":
+        path.write_text("\n\n".join(map(json.dumps, frame.to_dicts())) + "\n", encoding="utf-8")
+    else:
+        separator = "\t" if path.suffix == ".tsv" else ","
+        frame.write_csv(path, separator=separator)
+    return path
+
+
+@pytest.fixture(params=["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tmp_path / request.param
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [1, 0, 0, 1],
+        [True, False, False, True],
+        ["T", "F", "f", "t"],
+        ["Yes", "no", "NO", "yes"],
+        ["true", "FALSE", "0", " 1 "],
+    ],
+)
+def test_answers_are_read_in_the_order_of_the_instances(path: Path, said: list) -> None:
+    found = read_predictions(write(path, pl.DataFrame({"prediction": said})), INSTANCES)
+
+    assert found.answers is not None
+    assert found.answers.tolist() == [True, False, False, True]
+    assert found.scores is None
+
+
+def test_rows_that_identify_instances_may_come_in_any_order(path: Path) -> None:
+    rows = INSTANCES.select(IDENTITY).with_columns(
+        prediction=pl.Series([1, 0, 1, 1]), score=pl.Series([0.5, -1.0, 2.0, 3.0])
+    )
+
+    found = read_predictions(write(path, rows[[2, 0, 3, 1]]), INSTANCES)
+
+    assert found.answers is not None
+    assert found.answers.tolist() == [True, False, True, True]
+    assert found.scores is not None
+    assert found.scores.tolist() == [0.5, -1, 2, 3]
+
+
+def test_an_instance_that_comes_twice_has_one_row(path: Path) -> None:
+    rows = INSTANCES.select(IDENTITY).with_columns(score=pl.Series([1.0, 2.0, 3.0, 4.0]))
+
+    found = read_predictions(write(path, rows), INSTANCES[[0, 1, 2, 3, 1]])
+
+    assert found.answers is None
+    assert found.scores is not None
+    assert found.scores.tolist() == [1, 2, 3, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        (pl.DataFrame({"label": [1] * 4}), "neither a column 'prediction' nor a column 'score'"),
+        (pl.DataFrame({"prediction": [1, 0, 1]}), "3 rows and there are 4 instances"),
+        (pl.DataFrame({"prediction": [1] * 5}), "5 rows and there are 4 instances"),
+        (pl.DataFrame({"prediction": ["T", "F", "maybe", "T"]}), r"prediction 'maybe' is none of"),
+        (pl.DataFrame({"score": ["1", "2", "nan", "4"]}), r"score 'nan' is no finite number"),
+        (pl.DataFrame({"score": ["1", "2", "x", "4"]}), r"score 'x' is no finite number"),
+        (
+            INSTANCES.select("sentence1", "start1").with_columns(prediction=1),
+            "tells instances by sentence1, start1; all of",
+        ),
+        (INSTANCES[:3].select(IDENTITY).with_columns(prediction=1), "no row of instance 4"),
+        (
+            INSTANCES[[0, 1, 2, 3, 0]].select(IDENTITY).with_columns(prediction=1),
+            r"(line|row) [59] is of an instance that [12] is of as well|6 is of an instance that 2",
+        ),
+        (
+            invented_instances(2, 4).select(IDENTITY).with_columns(prediction=1),
+            r"(line|row) [12] is of no instance",
+        ),
+    ],
+)
+def test_what_cannot_be_matched_is_refused(path: Path, frame: pl.DataFrame, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_predictions(write(path, frame), INSTANCES)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "line 2 is not JSON"),
+        ("3", "line 2 is int, not an object"),
+        ("{}", "line 2 has no 'prediction'"),
+    ],
+)
+def test_a_wrong_line_of_json_is_named(tmp_path: Path, line: str, says: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"prediction": 1}}\n{line}\n', encoding="utf-8")
+
+    with pytest.raises(InputError, match=says):
+        read_predictions(path, INSTANCES)
+
+
+def test_a_line_separator_inside_json_ends_no_line(tmp_path: Path) -> None:
+    instances = INSTANCES[:1].with_columns(sentence1=pl.lit("a\u2028pain"))
+    row = instances.select(IDENTITY).row(0, named=True) | {"prediction": "T"}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
+
+    found = read_predictions(path, instances)
+
+    assert found.answers is not None
+    assert np.array_equal(found.answers, [True])
