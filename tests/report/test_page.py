@@ -44,8 +44,8 @@ class Outline(HTMLParser):
             pass
 
     def handle_data(self, data) -> None:
-        """Note a text for each element that it is in."""
-        for tag in set(self._open):
+        """Note a text for each element that it is in, but for those that hold the whole page."""
+        for tag in {*self._open} - {"html", "body", "main"}:
             self.texts[tag][-1] += data
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
@@ -69,17 +69,24 @@ def chart_of(rows: pl.DataFrame) -> Chart:
     )
 
 
-@pytest.fixture(scope="module")
-def whole() -> str:
-    profile = invented_profile(("one", NASTY))
+def rendered_whole() -> str:
+    profile = invented_profile(("one", NASTY), n_datasets=2)
     return rendered(
         evaluation_page(invented_manifest(("one", NASTY), redistributable=False), profile), LIBRARY
     )
 
 
-def test_nothing_of_the_data_is_taken_for_markup(whole: str) -> None:
-    outline = Outline(whole)
+@pytest.fixture(scope="module")
+def whole() -> str:
+    return rendered_whole()
 
+
+@pytest.fixture(scope="module")
+def outline(whole: str) -> Outline:
+    return Outline(whole)
+
+
+def test_nothing_of_the_data_is_taken_for_markup(outline: Outline) -> None:
     assert not outline.all("img")
     assert len(outline.all("script")) == 2 + len(outline.all("figure"))
     assert not [at for _, attributes in outline.elements for at in attributes if at[:2] == "on"]
@@ -117,14 +124,10 @@ def test_a_chart_gets_its_rows_whatever_they_hold() -> None:
 
 
 def test_the_same_page_is_always_the_same_text(whole: str) -> None:
-    profile = invented_profile(("one", NASTY))
-    page = evaluation_page(invented_manifest(("one", NASTY), redistributable=False), profile)
-
-    assert rendered(page, LIBRARY) == whole
+    assert rendered_whole() == whole
 
 
-def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(whole: str) -> None:
-    outline = Outline(whole)
+def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(outline: Outline) -> None:
     [policy] = [
         attributes["content"]
         for attributes in outline.all("meta")
@@ -150,8 +153,7 @@ def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(whole: s
     assert all(value.startswith(("#", "data:")) for value in addresses)
 
 
-def test_a_screen_reader_finds_its_way(whole: str) -> None:
-    outline = Outline(whole)
+def test_a_screen_reader_finds_its_way(outline: Outline) -> None:
     headings = [int(tag[1]) for tag, _ in outline.elements if re.fullmatch("h[1-6]", tag)]
     ids = {attributes["id"] for _, attributes in outline.elements if "id" in attributes}
 
@@ -168,8 +170,8 @@ def test_a_screen_reader_finds_its_way(whole: str) -> None:
         assert link["href"].removeprefix("#") in ids
 
 
-def test_ids_are_unique(whole: str) -> None:
-    ids = [one["id"] for _, one in Outline(whole).elements if "id" in one]
+def test_ids_are_unique(outline: Outline) -> None:
+    ids = [one["id"] for _, one in outline.elements if "id" in one]
 
     assert len(ids) == len(set(ids))
 

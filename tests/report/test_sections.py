@@ -11,8 +11,8 @@ from fixtures.reports import invented_manifest, invented_profile
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.report.distance_sections import distances, lengths
-from medsim.report.evaluation_page import evaluation_page
-from medsim.report.page import Chart, Table
+from medsim.report.evaluation_page import EvaluationProfile, evaluation_page
+from medsim.report.page import Chart, Page, Table
 from medsim.report.retrieval_section import retrieval
 from medsim.report.separation_section import separation
 from medsim.report.set_names import set_name
@@ -36,7 +36,22 @@ ALL = [
 ]
 
 
-def titles(profile, names=NAMES) -> list[str]:
+@pytest.fixture(scope="module")
+def full() -> EvaluationProfile:
+    return invented_profile(NAMES, n_datasets=1)
+
+
+@pytest.fixture(scope="module")
+def page(full: EvaluationProfile) -> Page:
+    return evaluation_page(invented_manifest(NAMES, redistributable=True), full)
+
+
+def bare(full: EvaluationProfile) -> EvaluationProfile:
+    """Return tables without rows."""
+    return replace(full, **{one.name: getattr(full, one.name).clear() for one in fields(full)})
+
+
+def titles(profile: EvaluationProfile, names=NAMES) -> list[str]:
     manifest = invented_manifest(names, redistributable=True)
     return [section.title for section in evaluation_page(manifest, profile).sections]
 
@@ -45,21 +60,21 @@ def charts(section) -> list[Chart]:
     return [part for part in section.parts if isinstance(part, Chart)]
 
 
-def test_an_evaluation_with_everything_has_every_section() -> None:
-    assert titles(invented_profile(NAMES)) == ALL
+def test_an_evaluation_with_everything_has_every_section(page: Page) -> None:
+    assert [section.title for section in page.sections] == ALL
 
 
-def test_sections_without_data_are_left_out() -> None:
-    full = invented_profile(NAMES)
-    bare = replace(full, **{one.name: getattr(full, one.name).clear() for one in fields(full)})
+def test_sections_without_data_are_left_out(full: EvaluationProfile) -> None:
+    few = replace(full, retrieval=full.retrieval.clear(), separation=full.separation.clear())
 
-    assert titles(bare) == ["What was evaluated", "Provenance"]
-    assert "Retrieval" not in titles(replace(full, retrieval=full.retrieval.clear()))
-    assert "Category separation" not in titles(replace(full, separation=full.separation.clear()))
+    assert titles(bare(full)) == ["What was evaluated", "Provenance"]
+    assert titles(few) == [
+        title for title in ALL if title not in {"Retrieval", "Category separation"}
+    ]
 
 
 def test_one_embedding_has_a_leaderboard_and_no_significance() -> None:
-    found = titles(invented_profile(("one",)), ("one",))
+    found = titles(invented_profile(("one",), n_datasets=1), ("one",))
 
     assert "Leaderboard" in found
     assert "Significance" not in found
@@ -67,17 +82,17 @@ def test_one_embedding_has_a_leaderboard_and_no_significance() -> None:
 
 @pytest.mark.parametrize("redistributable", [False, True, None])
 def test_a_page_of_a_licensed_terminology_says_that_it_must_not_be_passed_on(
-    redistributable,
+    full: EvaluationProfile, redistributable
 ) -> None:
     manifest = invented_manifest(NAMES, redistributable=redistributable)
 
-    notice = evaluation_page(manifest, invented_profile(NAMES)).notice
+    notice = evaluation_page(manifest, bare(full)).notice
 
     assert ("must not be passed on" in (notice or "")) == (redistributable is False)
 
 
 def test_filled_points_are_those_that_cannot_be_told_from_the_best() -> None:
-    profile = invented_profile(("one", "three", "two"))
+    profile = invented_profile(("one", "three", "two"), n_datasets=1)
     manifest = invented_manifest(("one", "three", "two"), redistributable=True)
     [_, leaderboard, *_] = evaluation_page(manifest, profile).sections
 
@@ -102,9 +117,7 @@ def test_rated_pairs_are_named_by_their_file_and_where_there_are_several_by_thei
     assert set_name(frame, with_kind=True)[3] == "hpo: syn_syn, hard, random negatives"
 
 
-def test_every_chart_draws_the_columns_that_it_names() -> None:
-    page = evaluation_page(invented_manifest(NAMES, redistributable=True), invented_profile(NAMES))
-
+def test_every_chart_draws_the_columns_that_it_names(page: Page) -> None:
     for section in page.sections:
         for chart in charts(section):
             assert drawn(chart.spec) - {"x"} <= set(chart.rows.columns) | {"mean"}, chart.title
@@ -118,8 +131,8 @@ def drawn(spec) -> set[str]:
     return set().union(*map(drawn, spec)) if isinstance(spec, list) else set()
 
 
-def test_retrieval_names_the_index_where_there_are_two() -> None:
-    frame = invented_profile(NAMES).retrieval
+def test_retrieval_names_the_index_where_there_are_two(full: EvaluationProfile) -> None:
+    frame = full.retrieval
     ivf = frame.with_columns(pl.lit("ivf").alias("index"), pl.lit(0.987).alias("recall"))
 
     one, both = retrieval(frame, NONE), retrieval(pl.concat([frame, ivf]), NONE)
@@ -137,8 +150,8 @@ def test_retrieval_names_the_index_where_there_are_two() -> None:
     assert "98.7%" not in charts(one)[0].says
 
 
-def test_differences_in_retrieval_come_with_their_intervals() -> None:
-    frame = invented_profile(NAMES).retrieval
+def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationProfile) -> None:
+    frame = full.retrieval
     row = dict.fromkeys(COMPARISON_COLUMNS) | {
         "input": frame["input"][0],
         "dataset": "retrieval",
@@ -163,8 +176,8 @@ def test_differences_in_retrieval_come_with_their_intervals() -> None:
     ]
 
 
-def test_lengths_of_terms_stand_in_order_of_length() -> None:
-    found = retrieval(invented_profile(NAMES).retrieval, NONE)
+def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationProfile) -> None:
+    found = retrieval(full.retrieval, NONE)
 
     assert found is not None
     spec = charts(found)[1].spec
@@ -172,7 +185,7 @@ def test_lengths_of_terms_stand_in_order_of_length() -> None:
 
 
 def test_a_heat_map_shows_the_largest_categories() -> None:
-    frame = invented_profile(("one",)).separation
+    frame = invented_profile(("one",), n_datasets=1).separation
     template = frame.drop_nulls("category1").head(1)
     rows = [
         template.with_columns(
