@@ -221,7 +221,7 @@ class WicManifest:
         corpora: of each its name, file, SHA-256, and numbers of documents, sentences and mentions.
         terminology: see ``medsim.sources.Terminology``, without what was skipped.
         options: everything that decides the instances, the seed among them.
-        quotas: instances of either label in test, by group: as published, and as there were.
+        quotas: how many instances of either label each group of each split has.
         threads: how many computed.
         skipped: reason and rows of what was left out.
         warnings: what the user was warned of.

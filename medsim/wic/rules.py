@@ -25,8 +25,8 @@ QUOTAS: dict[str, dict[str, int]] = {
 }
 """How many True instances of each group BioWiC has in a split, and as many False ones."""
 
-MOST_IN_TRAIN = 100
-"""How often train, or dev, may have one sentence."""
+MOST_USES = 100
+"""How often train and dev may have one sentence."""
 
 _SIMILAR = Fraction(3, 4)  # no float decides
 

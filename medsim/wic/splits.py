@@ -9,6 +9,7 @@ import numpy as np
 
 from medsim.kernels.hashing import tie_hashes
 from medsim.wic import GROUPS
+from medsim.wic.rules import MOST_USES
 from medsim.wic.taken import Drawn, Uses, joined, take
 
 if TYPE_CHECKING:
@@ -16,17 +17,6 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Flags, Hashes
     from medsim.wic.candidates import Blocks
-
-QUOTAS = {
-    "term_identity": 400,
-    "abbreviations": 100,
-    "synonyms": 400,
-    "label_similarity": 100,
-}
-"""How many instances of either label each group has in test (Rouhizadeh et al. 2024)."""
-
-MOST_USES = 100
-"""How often a sentence is in train and dev together, at most."""
 
 LABELS = (0, 1)
 """What an instance's terms can mean: not the same, or the same."""

@@ -10,7 +10,8 @@ from medsim.store import Store
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.candidates import candidate_blocks
 from medsim.wic.mentions import chosen_mentions, content_hashes
-from medsim.wic.splits import QUOTAS, Splitter
+from medsim.wic.rules import QUOTAS
+from medsim.wic.splits import Splitter
 
 Found = dict[str, list[tuple[frozenset[str], str, int]]]
 
@@ -33,7 +34,7 @@ def made(rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 
         blocks=blocks,
         hashes=content_hashes(mentions),
         seed=seed,
-        quotas=QUOTAS,
+        quotas=QUOTAS["test"],
         most_train=most_train,
     ).split()
     sentences = mentions["sentence"].to_list()
@@ -48,11 +49,11 @@ def made(rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 
     }
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_splits_are_those_of_comparing_all_with_all(seed: int) -> None:
-    rows, terminology = invented(seed, 100 + 40 * seed)
+@pytest.mark.parametrize(("seed", "n_sentences"), list(enumerate([80, 120, 160, 240, 600])))
+def test_splits_are_those_of_comparing_all_with_all(seed: int, n_sentences: int) -> None:
+    rows, terminology = invented(seed, n_sentences)
     mentions = mentions_of(rows, terminology, seed)
-    expected = splits_of(candidates_of(mentions, terminology, seed), QUOTAS)
+    expected = splits_of(candidates_of(mentions, terminology, seed), QUOTAS["test"])
     found = made(rows, terminology, seed)
     assert {group for _, group, _ in found["test"]} >= {"term_identity", "abbreviations"}
     for split in SPLITS:
@@ -62,7 +63,7 @@ def test_splits_are_those_of_comparing_all_with_all(seed: int) -> None:
 
 
 def test_every_split_of_an_invented_benchmark_has_every_group_with_both_labels() -> None:
-    rows, terminology = invented(3, 500)
+    rows, terminology = invented(3, 1_500)
     found = made(rows, terminology, 3)
     for split in SPLITS:
         assert {(group, label) for _, group, label in found[split]} == {

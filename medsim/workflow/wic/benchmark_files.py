@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.errors import InputError, OptionError, unknown_name
-from medsim.manifest import MANIFEST, Output
-from medsim.wic import GROUPS, SPLITS
+from medsim.manifest import MANIFEST, read_wic_manifest
+from medsim.wic import SPLITS
 from medsim.wic.layout import read_instances
 
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-KIND = "wic"
-"""The kind of a benchmark's manifest."""
+    from medsim.manifest import Output
 
 _LETTERS = re.compile(r"[a-z]+")
 
@@ -71,8 +69,8 @@ def read_benchmark(
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
     if not (folder and (data / MANIFEST).exists()):
         return BenchmarkFiles(splits=splits, outputs={})
-    outputs, quotas = _from_manifest(data / MANIFEST)
-    return BenchmarkFiles(splits=splits, folder=data, outputs=outputs, quotas=quotas)
+    made = read_wic_manifest(data)
+    return BenchmarkFiles(splits=splits, folder=data, outputs=made.outputs, quotas=made.quotas)
 
 
 def _in_folder(folder: Path) -> dict[str, Path]:
@@ -93,26 +91,3 @@ def _split_of(path: Path) -> str:
             f"the name of {path} does not tell which split it is; add --split {'|'.join(SPLITS)}"
         )
     return named[0]
-
-
-def _from_manifest(
-    path: Path,
-) -> tuple[dict[str, Output], dict[str, dict[str, int]] | None]:
-    """Return what a manifest says of files and of quotas."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["kind"] != KIND:
-            raise InputError(
-                f"{path} is a manifest of kind {found['kind']!r}, not {KIND!r}, as medsim wic "
-                "build writes it"
-            )
-        outputs = {str(name): Output(**output) for name, output in found["outputs"].items()}
-        quotas = found["options"].get("quotas")
-        if quotas is not None:
-            quotas = {
-                str(split): {group: int(of[group]) for group in GROUPS}
-                for split, of in quotas.items()
-            }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} cannot be read as a manifest of medsim ({error})") from error
-    return outputs, quotas

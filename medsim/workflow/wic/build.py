@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,8 @@ from medsim.wic import GROUPS, SPLITS
 from medsim.wic.candidates import candidate_blocks
 from medsim.wic.layout import instances_text
 from medsim.wic.mentions import chosen_mentions, content_hashes
-from medsim.wic.splits import QUOTAS, Splitter
+from medsim.wic.rules import QUOTAS
+from medsim.wic.splits import Splitter
 from medsim.workflow.output import claimed
 from medsim.workflow.terminology import read_terminology
 from medsim.workflow.wic.benchmark import (
@@ -187,7 +189,7 @@ def _split(
             blocks=blocks,
             hashes=content_hashes(mentions),
             seed=config.seed,
-            quotas=QUOTAS,
+            quotas=QUOTAS["test"],
             most_train=config.most_train or _ALL,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
@@ -201,21 +203,23 @@ def _split(
     return instances
 
 
-def _test_quotas(instances: pl.DataFrame) -> dict[str, int]:
-    """Return how many instances of either label each group has in test."""
-    test = instances.filter(pl.col("split") == "test")
-    return {group: test.filter(pl.col("cat") == group).height // 2 for group in GROUPS}
+def _quotas(instances: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """Return how many instances of either label each group of each split has."""
+    counts = Counter(instances.select("split", "cat").iter_rows())
+    return {split: {group: counts[split, group] // 2 for group in GROUPS} for split in SPLITS}
 
 
 def _warn_of_small_groups(instances: pl.DataFrame, progress: Progress) -> None:
-    small = {
-        group: number for group, number in _test_quotas(instances).items() if number < QUOTAS[group]
-    }
+    found = _quotas(instances)["test"]
+    small = [
+        f"{group} {2 * found[group]} of {2 * quota}"
+        for group, quota in QUOTAS["test"].items()
+        if found[group] < quota
+    ]
     if small:
-        listed = ", ".join(f"{group} {2 * n} of {2 * QUOTAS[group]}" for group, n in small.items())
         progress.warn(
-            f"the corpora give fewer instances than BioWiC has; in test {listed}, and half as many "
-            "in dev"
+            f"the corpora give fewer instances than BioWiC has; in test {', '.join(small)}; "
+            "dev has half as many"
         )
 
 
@@ -266,7 +270,7 @@ def _finish(
         ],
         terminology={**source, "release_date": day.isoformat() if day else None},
         options=config.options(),
-        quotas={"published": dict(QUOTAS), "test": _test_quotas(instances)},
+        quotas=_quotas(instances),
         threads=config.threads,
         skipped=[asdict(one) for one in skipped],
         warnings=list(progress.warnings),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.wic.rules import MOST_IN_TRAIN
+from medsim.wic.rules import MOST_USES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ PROMISES = {
     "quota": "A group has no more instances than it should.",
     "one_mention": "A sentence always has the same mention.",
     "repeated_instance": "No instance is there twice, in either direction, in any split.",
-    "sentence_limit": f"No sentence is there more than {MOST_IN_TRAIN} times.",
+    "sentence_limit": f"No sentence is there more than {MOST_USES} times.",
     "repeated_sentence": "No sentence is there twice.",
     "repeated_pair": "No two terms are there twice, in either order, ignoring case.",
     "repeated_lemma_pair": "No two terms are there twice by their lemmas.",

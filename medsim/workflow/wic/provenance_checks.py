@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from medsim.errors import InputError
 from medsim.manifest import fingerprint
-from medsim.schema import WIC_COLUMNS
+from medsim.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import SPLITS
 from medsim.workflow.opened import Opened
+from medsim.workflow.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
 from medsim.workflow.wic.findings import Breach, Finding, each, instances_of
 
 if TYPE_CHECKING:
@@ -23,42 +24,23 @@ if TYPE_CHECKING:
     from medsim.workflow.wic.benchmark_files import BenchmarkFiles
     from medsim.workflow.wic.findings import Instance
 
-NAMES = "relations/name.parquet"
-"""The names of concepts that are terms of mentions: term, in lower case, and concept_id."""
-
-_INSTANCES, _MENTIONS, _RELATED = (
-    "instances.parquet",
-    "mentions.parquet",
-    "relations/related.parquet",
-)
 _SIDE = (
+    "corpus",
+    "document",
+    "sentence_start",
     "sentence",
     "start",
     "end",
     "term",
     "concept",
-    "corpus",
-    "document",
-    "sentence_start",
 )
+"""The columns of one side of an instance, in the order of a mention's."""
+
 _COLUMNS: dict[str, tuple[str, ...]] = {
-    _INSTANCES: (
-        "split",
-        *WIC_COLUMNS,
-        *(f"{name}{side}" for side in (1, 2) for name in _SIDE[4:]),
-    ),
-    _MENTIONS: (  # those of a side, by their names in a table of mentions
-        "sentence",
-        "start",
-        "end",
-        "term",
-        "concept_id",
-        "corpus",
-        "document_id",
-        "sentence_start",
-    ),
+    INSTANCES: tuple(WIC_INSTANCE_COLUMNS),
+    MENTIONS: tuple(WIC_MENTION_COLUMNS),
     NAMES: ("term", "concept_id"),
-    _RELATED: ("concept1", "concept2", "relation"),
+    RELATED: ("concept1", "concept2", "relation"),
 }
 
 
@@ -114,10 +96,10 @@ def read_provenance(folder: Path) -> Provenance:
         if lacking:
             raise InputError(f"{folder / path} has no column {lacking[0]!r}")
     return Provenance(
-        instances=frames[_INSTANCES],
-        mentions=frames[_MENTIONS],
+        instances=frames[INSTANCES],
+        mentions=frames[MENTIONS],
         names=frames[NAMES],
-        related=frames[_RELATED],
+        related=frames[RELATED],
     )
 
 
@@ -162,7 +144,7 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Fi
     concepts = list(rows.select("concept1", "concept2").iter_rows())
     related = {
         frozenset((concept1, concept2)): relation
-        for concept1, concept2, relation in provenance.related.select(_COLUMNS[_RELATED]).rows()
+        for concept1, concept2, relation in provenance.related.select(_COLUMNS[RELATED]).rows()
     }
 
     def wrong_label(instance: Instance) -> str:
@@ -185,12 +167,12 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Fi
 
 def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> Finding:
     """Return whether all mentions of a split are among those of the corpora."""
-    known = set(provenance.mentions.select(_COLUMNS[_MENTIONS]).rows())
+    known = set(provenance.mentions.select(_COLUMNS[MENTIONS]).rows())
     sides = [rows.select(f"{name}{side}" for name in _SIDE).rows() for side in (1, 2)]
 
     def unknown(instance: Instance) -> str:
         wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in known]
-        return f"mention {wrong[0]} is not in {_MENTIONS}" if wrong else ""
+        return f"mention {wrong[0]} is not in {MENTIONS}" if wrong else ""
 
     return each(split, "mention", instances_of(rows), unknown)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from medsim.wic import GROUPS
-from medsim.wic.rules import MOST_IN_TRAIN, QUOTAS, lemma_pair, term_pair
+from medsim.wic.rules import MOST_USES, QUOTAS, lemma_pair, term_pair
 from medsim.workflow.wic.findings import Breach, Finding, each
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _sentence_limit(split: str, instances: Sequence[Instance]) -> Finding:
     breaches = [
         Breach(instance=first[text], found=f"one of its sentences is there {n:,} times")
         for text, n in times.items()
-        if n > MOST_IN_TRAIN
+        if n > MOST_USES
     ]
     return Finding(split=split, check="sentence_limit", n_checked=len(times), breaches=breaches)
 
