@@ -1,0 +1,235 @@
+"""Instances of BC5CDR and NCBI Disease, beside a loop over all pairs of sentences."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import statistics
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rapidfuzz.distance import Indel
+
+from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings, UnavailableError
+from benchmarks.harness.apart import apart
+from benchmarks.harness.mesh_xml import write_mesh_xml
+from benchmarks.harness.timing import timed
+from medsim.config import SourceOptions
+from medsim.corpora.mentions import read_corpora
+from medsim.progress import Progress
+from medsim.store import Store
+from medsim.wic import GROUPS
+from medsim.wic.candidates import Blocks, candidate_blocks
+from medsim.wic.lemmas import lemma_of
+from medsim.wic.mentions import chosen_mentions, content_hashes
+from medsim.wic.rules import QUOTAS
+from medsim.wic.splits import Splitter
+from medsim.workflow.terminology import read_terminology
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from medsim.kernels.types import Hashes
+    from medsim.wic.splits import Split
+
+_FILES = ("BC5CDR.txt", "NCBI.txt")
+_ALL = 1 << 40
+_OWN = "MSH"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is compared.
+
+    Attributes:
+        corpora: the files.
+        mesh: the folder of MeSH in XML.
+        n_plain: sentences whose pairs the loop goes through; the others are extrapolated.
+        rounds: how often the sides take turns.
+        threads: how many search.
+    """
+
+    corpora: tuple[Path, ...]
+    mesh: Path
+    n_plain: int
+    rounds: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """What a race showed.
+
+    Attributes:
+        ours: seconds of each round: all instances and their splits.
+        plain: seconds of each round for the sample.
+        n_sentences: with a mention each.
+        n_candidates: instances that splits are drawn from.
+        peak_mib: of memory while instances are made.
+        fingerprint: of the splits.
+    """
+
+    ours: list[float]
+    plain: list[float]
+    n_sentences: int
+    n_candidates: int
+    peak_mib: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plain:
+    """A mention as the loop compares it, the term in lower case."""
+
+    term: str
+    lemma: str
+    initials: str
+    bearing: frozenset[str]
+    concept: str
+
+
+def measure(settings: Settings) -> Measured:
+    """Return what it takes to make all instances of two corpora, and to loop over their pairs."""
+    folder = Path(os.environ.get("MEDSIM_DATA", "")) / "wic"
+    corpora = tuple(folder / name for name in _FILES)
+    if not all(path.is_file() for path in corpora):
+        raise UnavailableError(f"MEDSIM_DATA names no folder with wic/{' and wic/'.join(_FILES)}")
+    mesh = settings.cache / "mesh-xml"
+    if not mesh.is_dir():
+        write_mesh_xml(settings.cache, mesh)
+    job = Job(
+        corpora=corpora,
+        mesh=mesh,
+        n_plain=settings.size(2_000, 1_000),
+        rounds=3,
+        threads=settings.threads,
+    )
+    seen = apart(race, job)
+    share = (job.n_plain * (job.n_plain - 1)) / (seen.n_sentences * (seen.n_sentences - 1))
+    ours, plain = statistics.median(seen.ours), statistics.median(seen.plain) / share
+    return Measured(
+        about=f"{seen.n_sentences:,} sentences, {seen.n_candidates:,} candidate instances",
+        times=f"{ours:.1f} s; a loop {plain:.0f} s (from {job.n_plain:,} sentences)",
+        ratios={
+            "a loop over all pairs": statistics.median(
+                theirs / share / own for own, theirs in zip(seen.ours, seen.plain, strict=True)
+            )
+        },
+        peak=f"{seen.peak_mib} MiB",
+        fingerprint=seen.fingerprint,
+    )
+
+
+def race(job: Job) -> Race:
+    """Return what both sides take, after comparing what they find in the sample."""
+    progress = Progress()
+    found = read_corpora(job.corpora, threads=job.threads)
+    with Store(threads=job.threads) as store:
+        read_terminology(str(job.mesh), store, SourceOptions(), progress)
+        store.put("mention", found.mentions)
+        store.run("wic/linked_mention", vocabulary=_OWN)
+        linked = store.table("linked_mention")
+        mentions = chosen_mentions(linked, 0)
+        sample = mentions.sort("sentence").gather_every(mentions.height // job.n_plain)
+        sample = sample.head(job.n_plain).sort("lower_term", "concept_id", "sentence")
+        _compare(store, sample, job)
+        ours, plain = [], []
+        for _ in range(job.rounds):
+            with progress.stage("instances"):
+                (blocks, splits), seconds = timed(lambda: _instances(store, mentions, job))
+            ours.append(seconds)
+            plain.append(timed(lambda: _looped(store, sample))[1])
+    return Race(
+        ours=ours,
+        plain=plain,
+        n_sentences=mentions.height,
+        n_candidates=int(blocks.n_pairs.sum()),
+        peak_mib=progress.records[-1].peak_mib,
+        fingerprint=_fingerprint(splits, content_hashes(mentions)),
+    )
+
+
+def _instances(store: Store, mentions: pl.DataFrame, job: Job) -> tuple[Blocks, dict[str, Split]]:
+    blocks = _blocks(store, mentions, job.threads)
+    splitter = Splitter(
+        blocks=blocks,
+        hashes=content_hashes(mentions),
+        seed=0,
+        quotas=QUOTAS["test"],
+        most_train=_ALL,
+    )
+    return blocks, splitter.split()
+
+
+def _blocks(store: Store, mentions: pl.DataFrame, threads: int) -> Blocks:
+    return candidate_blocks(
+        store, mentions, language="en", vocabulary=_OWN, any_depth=False, threads=threads
+    )
+
+
+def _compare(store: Store, sample: pl.DataFrame, job: Job) -> None:
+    """Raise MismatchError if both sides find other numbers of instances in the sample."""
+    blocks = _blocks(store, sample, job.threads)
+    ours: Counter[tuple[str, int]] = Counter()
+    for group, label, number in zip(blocks.groups, blocks.labels, blocks.n_pairs, strict=True):
+        ours[GROUPS[group], int(label)] += int(number)
+    theirs = _looped(store, sample)
+    if ours != theirs:
+        raise MismatchError(f"{dict(ours)} instances, and {dict(theirs)} by the loop")
+
+
+def _looped(store: Store, sample: pl.DataFrame) -> Counter[tuple[str, int]]:
+    """Return how many instances of each group and label there are, a pair at a time."""
+    bearing = defaultdict(set)
+    for form, concept in store.table("form_name").iter_rows():
+        bearing[form].add(concept)
+    forms = dict(store.table("form").select("lower_term", "form_id").iter_rows())
+    parents = defaultdict(set)
+    known = set(sample["concept_id"])
+    for child, parent in store.table("is_a").iter_rows():
+        if child in known:
+            parents[child].add(parent)
+    mentions = [
+        _Plain(
+            term=term,
+            lemma=lemma_of(term),
+            initials="".join(word[0] for word in term.split()),
+            bearing=frozenset(bearing[forms[term]]),
+            concept=concept,
+        )
+        for term, concept in sample.select("lower_term", "concept_id").iter_rows()
+    ]
+    found: Counter[tuple[str, int]] = Counter()
+    for one, other in combinations(mentions, 2):
+        if one.concept in parents[other.concept] or other.concept in parents[one.concept]:
+            continue
+        group = _group_of(one, other)
+        if group is not None:
+            found[group, int(one.concept == other.concept)] += 1
+    return found
+
+
+def _group_of(one: _Plain, other: _Plain) -> str | None:
+    if one.term == other.term or one.lemma == other.lemma:
+        return "term_identity"
+    if one.initials == other.term or other.initials == one.term:
+        return "abbreviations"
+    if one.bearing & other.bearing:
+        return "synonyms"
+    if 4 * Indel.distance(one.term, other.term) < len(one.term) + len(other.term):
+        return "label_similarity"
+    return None
+
+
+def _fingerprint(splits: dict[str, Split], hashes: Hashes) -> str:
+    """Return a hash of the content of all splits' mentions, in their order."""
+    digest = hashlib.sha256()
+    for split in splits.values():
+        digest.update(hashes[split.drawn.mentions].tobytes())
+    return digest.hexdigest()[:16]
+
+
+BENCHMARKS.register("wic_instances", measure)

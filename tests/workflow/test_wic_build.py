@@ -1,0 +1,190 @@
+"""Benchmarks of words in context are built from corpora, and keep what they promise."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fixtures.corpora import invented_names, pubtator_text
+
+from medsim.errors import InputError, OptionError, OutputError
+from medsim.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.wic import GROUPS, SPLITS
+from medsim.wic.layout import read_instances
+from medsim.workflow.wic.build import build_wic
+from medsim.workflow.wic.statistics import TABLES, shown_statistics
+from medsim.workflow.wic.verify import verify
+
+if TYPE_CHECKING:
+    from medsim.workflow.wic.benchmark import Benchmark
+
+NAMES = invented_names(3, 120)
+
+
+def terminology(folder: Path) -> Path:
+    """Return an ontology whose concepts have the codes of the corpora, some below others."""
+    terms = ["format-version: 1.2"]
+    for number, (code, names) in enumerate(NAMES.items()):
+        lines = [f"[Term]\nid: V:{number:04}\nname: {names[0]}"]
+        lines += [f'synonym: "{name}" EXACT []' for name in names[1:]]
+        lines.append(f"xref: MSH:{code}")
+        if number % 7 == 3:
+            lines.append(f"is_a: V:{number - 1:04}")
+        terms.append("\n".join(lines))
+    path = folder / "velpish.obo"
+    path.write_text("\n\n".join(terms) + "\n", encoding="utf-8")
+    return path
+
+
+def corpus(folder: Path, name: str, seed: int, n_documents: int = 240) -> Path:
+    path = folder / f"{name}.txt"
+    text = pubtator_text(NAMES, seed=seed, n_documents=n_documents)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], Path]:
+    folder = tmp_path_factory.mktemp("inputs")
+    return [corpus(folder, "one", 1), corpus(folder, "two", 2)], terminology(folder)
+
+
+@pytest.fixture(scope="module")
+def built(inputs, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    corpora, source = inputs
+    return build_wic(corpora, source, tmp_path_factory.mktemp("built") / "wic", threads=1)
+
+
+def test_every_rule_holds_for_a_built_benchmark(built: Benchmark) -> None:
+    found = verify(built.folder)
+    assert found.breaches.height == 0
+    assert found.holds
+
+
+def test_half_of_every_group_of_every_split_is_true(built: Benchmark) -> None:
+    counts = built.instances().group_by("split", "cat").agg(pl.len(), pl.col("label").sum())
+    assert set(counts["cat"]) == set(GROUPS)
+    assert set(counts["split"]) == set(SPLITS)
+    assert (counts["label"].cast(pl.Int64) * 2 == counts["len"]).all()
+
+
+def test_files_hold_what_their_columns_say(built: Benchmark) -> None:
+    assert built.instances().schema == pl.Schema(WIC_INSTANCE_COLUMNS)
+    assert built.mentions().schema == pl.Schema(WIC_MENTION_COLUMNS)
+    for split in SPLITS:
+        own = built.instances(split).select(list(WIC_COLUMNS))
+        assert read_instances(built.folder / f"{split}.json").equals(own)
+
+
+def test_neither_order_nor_threads_nor_a_second_run_change_a_byte(
+    built: Benchmark, inputs, tmp_path: Path
+) -> None:
+    corpora, source = inputs
+    shuffled = []
+    for path in reversed(corpora):
+        documents = path.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
+        other = tmp_path / path.name
+        other.write_text("\n\n".join(documents[::-1]) + "\n", encoding="utf-8")
+        shuffled.append(other)
+    again = build_wic(shuffled, source, tmp_path / "wic", threads=2)
+    for path in ("train.json", "dev.json", "test.json"):
+        assert (again.folder / path).read_bytes() == (built.folder / path).read_bytes()
+    for path in ("instances.parquet", "mentions.parquet", "relations/name.parquet"):
+        assert again.read(path).equals(built.read(path))
+
+
+def test_broader_concepts_at_any_depth_are_left_out_when_asked_for(inputs, tmp_path: Path) -> None:
+    corpora, source = inputs
+    chain = source.read_text(encoding="utf-8")
+    for number in range(3, 120, 7):  # the parent gets a parent of its own
+        chain = chain.replace(
+            f"xref: MSH:D{900000 + number - 1}",
+            f"xref: MSH:D{900000 + number - 1}\nis_a: V:{number - 2:04}",
+        )
+    path = tmp_path / "chain.obo"
+    path.write_text(chain, encoding="utf-8")
+    found = {}
+    for broader in ("direct", "any"):
+        made = build_wic(corpora, path, tmp_path / broader, broader=broader, threads=1)
+        related = made.read("relations/related.parquet")
+        found[broader] = set(related.select("concept1", "concept2").iter_rows())
+    assert ("V:0001", "V:0002") in found["direct"]
+    assert ("V:0001", "V:0003") not in found["direct"]
+    assert ("V:0001", "V:0003") in found["any"]
+
+
+def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
+    splits, terms, corpora = (shown_statistics(built.statistics(), name) for name in TABLES)
+    n_train = built.instances("train").height
+    (total,) = splits.filter(pl.col("group") == "all").to_dicts()
+    assert total["train true"] + total["train false"] == n_train
+    assert terms["instances"].to_list() == [built.instances(split).height for split in SPLITS]
+    assert corpora["corpus"].to_list() == ["one", "two"]
+    assert corpora["train sides of instances"].sum() == 2 * n_train
+    test_terms = built.instances("test")
+    sides = set(test_terms["term1"].str.to_lowercase()) | set(
+        test_terms["term2"].str.to_lowercase()
+    )
+    assert terms["terms"].to_list()[2] == len(sides)
+
+
+def test_the_manifest_says_what_was_read_and_left_out(built: Benchmark) -> None:
+    manifest = built.manifest
+    assert [one["name"] for one in manifest.corpora] == ["one", "two"]
+    reasons = {one["reason"] for one in manifest.skipped}
+    assert "mention is not in the text at its offsets" in reasons
+    assert manifest.quotas["test"]["term_identity"] * 2 == (
+        built.instances("test").filter(pl.col("cat") == "term_identity").height
+    )
+    (warning,) = (one for one in manifest.warnings if "fewer instances than BioWiC" in one)
+    assert "in test" in warning
+
+
+def test_a_terminology_that_knows_no_code_is_refused(tmp_path: Path) -> None:
+    few = corpus(tmp_path, "few", 1, n_documents=3)
+    other = tmp_path / "other.obo"
+    other.write_text("format-version: 1.2\n\n[Term]\nid: X:1\nname: velp\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no mention stands for a concept of other"):
+        build_wic([few], other, tmp_path / "wic", threads=1)
+    assert not (tmp_path / "wic").exists()
+
+
+def test_one_sentence_makes_no_benchmark(inputs, tmp_path: Path) -> None:
+    _, source = inputs
+    name = NAMES["D900000"][0]
+    text = f"1|t|On {name}.\n1|a|\n1\t3\t{3 + len(name)}\t{name}\tDisease\tD900000\n"
+    path = tmp_path / "one.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="no two sentences make an instance"):
+        build_wic([path], source, tmp_path / "wic", threads=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"broader": "all"}, "meaning of broader 'all'"),
+        ({"most_train": 0}, "--most-train 0 is out of range"),
+        ({"seed": -1}, "--seed -1 is out of range"),
+    ],
+)
+def test_options_out_of_range_are_named(inputs, options, message: str, tmp_path: Path) -> None:
+    corpora, source = inputs
+    with pytest.raises(OptionError, match=message):
+        build_wic(corpora, source, tmp_path / "wic", **options)
+
+
+def test_an_earlier_benchmark_stays_unless_it_may_be_replaced(built: Benchmark, inputs) -> None:
+    corpora, source = inputs
+    with pytest.raises(OutputError, match="holds a benchmark already"):
+        build_wic(corpora, source, built.folder)
+
+
+@pytest.mark.skipif("MEDSIM_DATA" not in os.environ, reason="MEDSIM_DATA names no folder")
+def test_the_published_dev_split_breaks_three_rules_only() -> None:
+    found = verify(Path(os.environ["MEDSIM_DATA"], "wic", "biowic-dev.json"))
+    assert set(found.broken) <= {"group", "lemma", "similarity"}
+    assert json.loads(found.findings.write_json())
