@@ -200,7 +200,7 @@ def test_a_damaged_ontology_is_named_by_its_line(tmp_path: Path, text: bytes, sa
 def test_an_unknown_kind_of_file_is_met_with_those_that_are_known(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("a,b\n")
 
-    assert "it reads the built-in hpo; OBO ontologies" in build(tmp_path / "terms.csv", tmp_path)
+    assert "OBO ontologies (.obo); RF2 releases" in build(tmp_path / "terms.csv", tmp_path)
 
 
 def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -> None:

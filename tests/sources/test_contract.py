@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.mesh import write_mesh
 from fixtures.release import edge_release, small_release
+from fixtures.umls import random_metathesaurus
 
 from medsim.config import SourceOptions
 from medsim.errors import OptionError
 from medsim.schema import CANONICAL_TABLES
-from medsim.sources import SOURCES, Terminology, find_source
+from medsim.sources import SOURCES, Terminology, find_source, load
 from medsim.store import Store
 
 OBO = """format-version: 1.2
@@ -25,6 +28,11 @@ synonym: "azure pyrexia" EXACT []
 synonym: " " EXACT []
 is_a: IN:2
 is_a: IN:2
+xref: MESH:D000001
+xref: MESH:D000001 "again"
+xref: SNOMEDCT_US:80585000
+xref: Fyler:4866
+xref: https://invented.example/blue
 
 [Term]
 id: IN:2
@@ -64,16 +72,27 @@ def hpo_sample(_folder: Path) -> str:
     return "hpo"
 
 
+def umls_sample(folder: Path) -> str:
+    return str(random_metathesaurus(1).write(folder / "META"))
+
+
+def mesh_sample(folder: Path) -> str:
+    return str(write_mesh(folder / "mesh", 1))
+
+
 SAMPLES: dict[str, Callable[[Path], str]] = {
     "rf2": rf2_sample,
     "obo": obo_sample,
     "hpo": hpo_sample,
+    "umls": umls_sample,
+    "mesh": mesh_sample,
 }
 KEYS = {
     "concept": ["concept_id"],
     "description": ["description_id"],
     "association": ["source_id", "target_id", "kind"],
     "is_a": ["child_id", "parent_id"],
+    "code": ["concept_id", "vocabulary", "code"],
 }
 
 
@@ -86,7 +105,7 @@ def loaded(
     source, path = find_source(location)
     assert source.name == request.param
     with Store(threads=2) as store:
-        terminology = source.load(path, store, SourceOptions())
+        terminology = load(source, path, store, SourceOptions())
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 
@@ -120,7 +139,7 @@ def test_a_concept_has_at_most_one_active_full_name_in_a_language(loaded) -> Non
 
 def test_kinds_are_those_of_the_contract(loaded) -> None:
     assert set(loaded[1]["description"]["kind"]) <= {"fsn", "synonym"}
-    known = {"same_as", "replaced_by", "possibly_equivalent_to", "moved_to"}
+    known = {"same_as", "replaced_by", "possibly_equivalent_to", "moved_to", "synonymous"}
     assert set(loaded[1]["association"]["kind"]) <= known
 
 
@@ -145,6 +164,31 @@ def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
         "synonym has another scope": 0,
     }
     assert sorted(fsns["term"]) == ["Blue fever", "Fever"]
+
+
+def test_cross_references_of_obo_are_codes_by_the_names_of_umls(tmp_path: Path) -> None:
+    source, path = find_source(obo_sample(tmp_path))
+    with Store(threads=1) as store:
+        load(source, path, store, SourceOptions())
+        codes = store.table("code").rows()
+
+    assert codes == [
+        ("IN:1", "Fyler", "4866"),
+        ("IN:1", "MSH", "D000001"),
+        ("IN:1", "SNOMEDCT_US", "80585000"),
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: str) -> None:
+    source, path = find_source(SAMPLES[name](tmp_path))
+    with Store(threads=1) as store:
+        if name != "rf2":
+            with pytest.raises(OptionError, match=f"--as-of needs .* is read as {name}"):
+                load(source, path, store, SourceOptions(as_of=date(2026, 1, 1)))
+        if name != "umls":
+            with pytest.raises(OptionError, match=f"--vocabularies chooses .* is read as {name}"):
+                load(source, path, store, SourceOptions(vocabularies=("MSH",)))
 
 
 def test_a_source_of_another_name_is_met_with_a_suggestion() -> None:

@@ -1,0 +1,255 @@
+"""MeSH in NLM's XML, against records made by hand and a plain reading of invented ones."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from pathlib import Path
+from xml.dom import minidom
+
+import polars as pl
+import pytest
+from fixtures.mesh import concept, descriptor, document, relation, supplement, write_mesh
+
+import medsim
+from medsim.config import SourceOptions
+from medsim.errors import InputError
+from medsim.schema import CANONICAL_TABLES
+from medsim.sources import Terminology, find_source, load
+from medsim.store import Store
+
+
+def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
+    source, found = find_source(str(path))
+    assert source.name == "mesh"
+    with Store(threads=2) as store:
+        terminology = load(source, found, store, SourceOptions(**options))
+        return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
+
+
+def write(path: Path, *records: str, kind: str = "Descriptor") -> Path:
+    path.write_text(document(kind, records), encoding="utf-8")
+    return path
+
+
+def n_skipped(terminology: Terminology) -> dict[str, int]:
+    return {one.reason: one.n_rows for one in terminology.skipped if one.n_rows}
+
+
+FEVER = descriptor(
+    "D1",
+    "Fever",
+    concept("2", ("Hyperthermia of ovens",), preferred=False)
+    + concept(
+        "1",
+        ("Fever", "Pyrexia & heat", "~heat & Pyrexia", "Fever", "Pyrexia & heat", " "),
+        preferred=True,
+        relations=relation("NRW", "1", "2") + relation("BRD", "1", "3"),
+    )
+    + concept("3", ("Heat",), preferred=False, relations=relation("NRW", "4", "1"))
+    + concept("4", ("Warmth",), preferred=False)
+    + concept("5", ("Glow",), preferred=False),
+    ["C23.888.119", "C02"],
+)
+
+
+def test_the_terms_of_the_preferred_concept_are_synonyms(tmp_path: Path) -> None:
+    terminology, tables = read(write(tmp_path / "desc2026.xml", FEVER))
+
+    assert tables["description"].rows() == [
+        ("D1", "D1", "Fever", "fsn", True, "en"),
+        ("D1/T1.2", "D1", "Pyrexia & heat", "synonym", True, "en"),
+        ("D1/T1.2/2", "D1", "heat & Pyrexia", "synonym", True, "en"),
+    ]
+    assert tables["concept"].rows() == [("D1", True, "", "Diseases")]
+    assert n_skipped(terminology) == {
+        "description is empty": 1,
+        "synonym has another scope": 4,
+        "term repeats a name of its record": 2,
+    }
+    assert f"{terminology.release_date}" == "2026-01-01"
+
+
+@pytest.mark.parametrize(
+    ("scope", "texts"),
+    [
+        ("narrow", ["Hyperthermia of ovens"]),
+        ("broad", ["Heat", "Warmth"]),
+        ("related", ["Glow"]),
+    ],
+)
+def test_other_concepts_have_the_scope_of_their_relation(
+    tmp_path: Path, scope: str, texts: list[str]
+) -> None:
+    _, tables = read(write(tmp_path / "desc2026.xml", FEVER), synonym_scopes=(scope,))
+    names = tables["description"]
+    assert sorted(names.filter(pl.col("kind") == "synonym")["term"]) == texts
+
+
+def test_what_is_broader_is_read_off_tree_numbers_and_mapped_headings(tmp_path: Path) -> None:
+    headings = [
+        descriptor("D1", "Top", "", ["C01", "C01.100.200"]),
+        descriptor("D2", "Middle", "", ["C01.100", "F02.5"]),
+        descriptor("D3", "Below itself", "", ["C01.100.200.300", "C01.100.200.300.400"]),
+        descriptor("D4", "Nowhere", ""),
+    ]
+    write(tmp_path / "desc2026.xml", *headings)
+    write(
+        tmp_path / "supp2026.xml",
+        supplement("C1", "Rare fever", "", ["*D3", "D1", "*D1"], kind="3"),
+        supplement("C2", "Bluine", "", [], kind="9"),
+        kind="Supplemental",
+    )
+    _, tables = read(tmp_path)
+
+    assert tables["is_a"].rows() == [
+        ("C1", "D1"),
+        ("C1", "D3"),
+        ("D1", "D2"),
+        ("D2", "D1"),
+        ("D3", "D1"),
+    ]
+    assert dict(tables["concept"].select("concept_id", "semantic_tag").rows()) == {
+        "C1": "Disease",
+        "C2": "",
+        "D1": "Diseases",
+        "D2": "Diseases",
+        "D3": "Diseases",
+        "D4": "",
+    }
+    assert tables["association"].is_empty()
+    assert tables["code"].is_empty()
+
+
+def expected_names(folder: Path) -> set[tuple[str, str, str]]:
+    """Return the names by a document that is held whole."""
+    found = set()
+    for file, kind, ui in (
+        ("desc2026.xml", "Descriptor", "DescriptorUI"),
+        ("supp2026.xml", "SupplementalRecord", "SupplementalRecordUI"),
+    ):
+        tree = minidom.parse(str(folder / file))  # noqa: S318 — the test has made it
+        for record in tree.documentElement.childNodes:
+            if record.nodeType != record.ELEMENT_NODE:
+                continue
+            # The first identifier is the record's own; others are of headings.
+            concept_id = record.getElementsByTagName(ui)[0].firstChild.data
+            named = record.getElementsByTagName(f"{kind}Name")[0]
+            name = named.getElementsByTagName("String")[0].firstChild.data
+            found.add((concept_id, "fsn", name))
+            for one in record.getElementsByTagName("Concept"):
+                if one.getAttribute("PreferredConceptYN") == "Y":
+                    texts = one.getElementsByTagName("String")
+                    found |= {(concept_id, "synonym", text.firstChild.data) for text in texts}
+            found.discard((concept_id, "synonym", name))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_invented_records_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
+    folder = write_mesh(tmp_path, seed)
+    _, tables = read(folder)
+    found = tables["description"].select("concept_id", "kind", "term").rows()
+    assert len(found) == len(set(found))
+    assert set(found) == expected_names(folder)
+
+
+def test_records_are_read_whole_wherever_chunks_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_mesh(tmp_path, 1, n_records=12)
+    _, expected = read(folder)
+    for size in (1, 7, 1000):
+        monkeypatch.setattr("medsim.sources.mesh._CHUNK_BYTES", size)
+        _, tables = read(folder)
+        for table, frame in expected.items():
+            assert tables[table].equals(frame), table
+
+
+def test_file_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
+    folder = write_mesh(tmp_path / "mesh", 4)
+    terminology, expected = read(folder)
+    with zipfile.ZipFile(tmp_path / "mesh.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in folder.iterdir():
+            archive.write(path, f"xmlmesh/{path.name}")
+    _, zipped = read(tmp_path / "mesh.zip")
+    for path in folder.glob("*.xml"):
+        path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    _, packed = read(folder)
+    _, alone = read(folder / "desc2026.gz")
+
+    assert terminology.vocabulary == "MSH"
+    for table, frame in expected.items():
+        assert zipped[table].equals(frame), table
+        assert packed[table].equals(frame), table
+    headings = expected["concept"].filter(pl.col("concept_id").str.starts_with("D"))
+    assert alone["concept"].equals(headings)
+
+
+BOMB = (
+    '<?xml version="1.0"?>\n<!DOCTYPE x [\n<!ENTITY a "aaaa">\n<!ENTITY b "&a;&a;">]>\n<x>&b;</x>'
+)
+EXTERNAL = (
+    '<?xml version="1.0"?>\n<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<x>&a;</x>'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BOMB, "line 3: not read (EntitiesForbidden(name='a'"),
+        (EXTERNAL, "line 2: not read (EntitiesForbidden(name='a'"),
+        ("", "line 1: no XML (no element found)"),
+        ("D000001\tCalcimycin\n", "line 1: no XML (syntax error)"),
+        ("<html>\n</html>", "its outermost element is 'html'; in MeSH's XML it is 'DescriptorR"),
+        (document("Descriptor", [FEVER])[:-24], "line 52: no XML (no element found)"),
+        (document("Descriptor", ["<a>\n</b>"]), "line 5: no XML (mismatched tag)"),
+        (document("Descriptor", ["&nbsp;"]), "line 4: no XML (undefined entity"),
+        (document("Descriptor", [FEVER, FEVER]), "DescriptorRecord 2 is 'D1', as is an earlier"),
+        (
+            document("Descriptor", [descriptor("", "x", "")]),
+            "DescriptorRecord 1 has no DescriptorUI",
+        ),
+        (document("Descriptor", [descriptor("D1", " ", "")]), "1 has no DescriptorName"),
+        ('<?xml version="1.0" encoding="martian"?>\n<x/>', "line 1: "),
+    ],
+)
+def test_what_is_wrong_with_the_xml_is_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "desc2026.xml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).startswith("desc2026.xml: ")
+    assert said in str(caught.value)
+
+
+def test_text_that_is_not_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "desc2026.xml"
+    path.write_bytes(document("Descriptor", [FEVER]).encode().replace(b"Glow", b"Gl\xff"))
+    with pytest.raises(InputError, match=r"desc2026\.xml: line \d+: no XML \(not well-formed"):
+        read(path)
+
+
+def test_a_damaged_gzip_is_named(tmp_path: Path) -> None:
+    whole = gzip.compress(document("Descriptor", [FEVER] * 50).encode())
+    (tmp_path / "desc2026.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"desc2026\.gz is damaged"):
+        read(tmp_path / "desc2026.gz")
+
+
+def test_two_years_side_by_side_are_refused(tmp_path: Path) -> None:
+    for year in (2025, 2026):
+        write(tmp_path / f"desc{year}.xml", FEVER)
+    with pytest.raises(InputError, match=r"desc2025\.xml and desc2026\.xml are the same part"):
+        read(tmp_path)
+
+
+def test_a_build_of_mesh_keeps_its_promises(tmp_path: Path) -> None:
+    build = medsim.build(write_mesh(tmp_path / "mesh", 2), tmp_path / "out", threads=1)
+
+    assert medsim.verify(tmp_path / "out", threads=1).holds
+    assert build.manifest.source["vocabulary"] == "MSH"
+    assert set(build.pairs().collect()["dataset"]) == {"fsn_syn", "syn_syn"}
+    with pytest.raises(InputError, match="no active descriptions in language 'de'"):
+        medsim.build(tmp_path / "mesh", tmp_path / "de", language="de")

@@ -1,0 +1,291 @@
+"""UMLS in its Rich Release Format, against rows made by hand and a plain reading in Python."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.umls import Metathesaurus, random_metathesaurus
+
+import medsim
+from medsim.config import SourceOptions
+from medsim.errors import InputError, OptionError
+from medsim.schema import CANONICAL_TABLES
+from medsim.sources import Terminology, find_source, load
+from medsim.store import Store
+
+
+def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
+    source, found = find_source(str(path))
+    assert source.name == "umls"
+    with Store(threads=2) as store:
+        terminology = load(source, found, store, SourceOptions(**options))
+        return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
+
+
+def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
+    columns = ["concept_id", "language", "kind", "term"]
+    return tables["description"].select(columns).sort(columns).rows()
+
+
+def n_skipped(terminology: Terminology) -> dict[str, int]:
+    return {one.reason: one.n_rows for one in terminology.skipped if one.n_rows}
+
+
+def test_the_best_name_in_a_language_is_the_full_one(tmp_path: Path) -> None:
+    made = Metathesaurus()
+    made.atom("C1", "preferred atom only", best="S VO Y", aui="A1")
+    made.atom("C1", "preferred form only", best="S PF N", aui="A2")
+    made.atom("C1", "later preferred term", best="P VO N", aui="A4")
+    made.atom("C1", "preferred term", best="P VO N", aui="A3")
+    made.atom("C1", "fiebre", best="S VO N", lat="SPA")
+
+    assert names(read(made.write(tmp_path))[1]) == [
+        ("C1", "en", "fsn", "preferred term"),
+        ("C1", "en", "synonym", "later preferred term"),
+        ("C1", "en", "synonym", "preferred atom only"),
+        ("C1", "en", "synonym", "preferred form only"),
+        ("C1", "es", "fsn", "fiebre"),
+    ]
+
+
+def test_equal_names_of_a_concept_count_once_as_the_best_atom_has_them(tmp_path: Path) -> None:
+    made = Metathesaurus()
+    made.atom("C1", "Fever", best="S VO N", aui="A1")
+    made.atom("C1", " Fever", best="P PF Y", aui="A2", sab="OMIM")
+    made.atom("C1", "fever", best="S PF Y", aui="A3")
+    terminology, tables = read(made.write(tmp_path))
+
+    rows = tables["description"].select("description_id", "term", "kind").rows()
+    assert rows == [("A2", "Fever", "fsn"), ("A3", "fever", "synonym")]
+    assert n_skipped(terminology) == {"atom repeats a name of its concept": 1}
+
+
+def test_obsolete_names_stand_only_where_a_concept_has_no_other(tmp_path: Path) -> None:
+    made = Metathesaurus()
+    made.atom("C1", "fever")
+    made.atom("C1", "old fever", suppress="O")
+    made.atom("C1", "edited fever", suppress="E")
+    made.atom("C2", "retired fever", suppress="O")
+    made.atom("C2", "abbreviated fever", suppress="Y")
+    terminology, tables = read(made.write(tmp_path))
+
+    assert tables["concept"].select("concept_id", "active").rows() == [("C1", True), ("C2", False)]
+    assert names(tables) == [("C1", "en", "fsn", "fever"), ("C2", "en", "fsn", "retired fever")]
+    assert tables["description"]["active"].all()
+    assert n_skipped(terminology) == {"atom is obsolete": 1, "atom is suppressed": 2}
+
+
+def test_vocabularies_choose_names_but_not_codes(tmp_path: Path) -> None:
+    made = Metathesaurus()
+    made.atom("C1", "fever", sab="MTH", best="P PF Y", code="1")
+    made.atom("C1", "Fever [MeSH]", sab="MSH", best="S PF Y", code="D1")
+    made.atom("C1", "pyrexia", sab="SNOMEDCT_US", best="S VO N", code="386661006")
+    made.atom("C2", "only in OMIM", sab="OMIM", code="NOCODE")
+    made.atom("C2", "of the source", sab="SRC", code="V-OMIM")
+    made.atom("C2", "obsolete", sab="OMIM", code="111", suppress="O")
+    made.write(tmp_path)
+
+    terminology, tables = read(tmp_path, vocabularies=("SNOMEDCT_US", "MSH"))
+    assert names(tables) == [
+        ("C1", "en", "fsn", "Fever [MeSH]"),
+        ("C1", "en", "synonym", "pyrexia"),
+    ]
+    assert n_skipped(terminology) == {"atom is of another vocabulary": 3, "atom is obsolete": 1}
+    codes = [("C1", "MSH", "D1"), ("C1", "SNOMEDCT_US", "386661006")]
+    assert tables["code"].rows() == codes
+    assert read(tmp_path)[1]["code"].rows() == codes
+    with pytest.raises(OptionError, match="unknown vocabulary 'MHS'; did you mean MTH or MSH"):
+        read(tmp_path, vocabularies=("MHS",))
+
+
+def test_relations_are_read_in_their_direction(tmp_path: Path) -> None:
+    made = Metathesaurus()
+    made.atom("C1", "fever")
+    for rel, cui1, cui2 in [("PAR", "C1", "C2"), ("RB", "C3", "C4"), ("CHD", "C6", "C5")]:
+        made.relation(cui1, rel, cui2)
+    made.relation("C8", "RN", "C7")
+    made.relation("C2", "CHD", "C1")
+    made.relation("C1", "SIB", "C9")
+    made.relation("C1", "PAR", "C1")
+    made.relation("C1", "PAR", "C9", suppress="O")
+    made.relation("new", "RO", "old", "replaced_by")
+    made.relation("C1", "SY", "C2", "same_as")
+    made.relation("C1", "RQ", "C2", "possibly_equivalent_to")
+    made.relation("C1", "SY", "C1", "same_as")
+    terminology, tables = read(made.write(tmp_path))
+
+    assert tables["is_a"].rows() == [("C1", "C2"), ("C3", "C4"), ("C5", "C6"), ("C7", "C8")]
+    assert tables["association"].rows() == [
+        ("C2", "C1", "possibly_equivalent_to", True),
+        ("C2", "C1", "same_as", True),
+        ("C2", "C1", "synonymous", True),
+        ("old", "new", "replaced_by", True),
+    ]
+    assert n_skipped(terminology) == {"relation is suppressed": 1}
+
+
+def test_the_semantic_type_is_that_of_the_smallest_identifier(tmp_path: Path) -> None:
+    made = Metathesaurus()
+    made.atom("C1", "fever")
+    made.atom("C2", "cough")
+    made.type("C1", "T184", "Sign or Symptom")
+    made.type("C1", "T033", "Finding")
+    made.write(tmp_path)
+
+    assert read(tmp_path)[1]["concept"]["semantic_tag"].to_list() == ["Finding", ""]
+    (tmp_path / "MRSTY.RRF").unlink()
+    assert read(tmp_path)[1]["concept"]["semantic_tag"].to_list() == ["", ""]
+
+
+def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
+    texts = ['"Quoted" ulcer', "'", "café 一", "back\\slash", "NULL", "tab\there"]
+    made = Metathesaurus()
+    for number, text in enumerate(texts):
+        made.atom(f"C{number}", text)
+
+    assert [row[3] for row in names(read(made.write(tmp_path))[1])] == texts
+
+
+def test_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
+    folder = random_metathesaurus(3).write(tmp_path / "2026AA" / "META")
+    (folder / "release.dat").write_text("umls.release.name=2026AA\numls.release.date=20260504\n")
+    _, expected = read(tmp_path / "2026AA")
+    with zipfile.ZipFile(tmp_path / "2026AA.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in folder.iterdir():
+            archive.write(path, f"2026AA/META/{path.name}")
+    terminology, zipped = read(tmp_path / "2026AA.zip")
+    for path in folder.glob("*.RRF"):
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    _, packed = read(tmp_path / "2026AA")
+
+    assert f"{terminology.release_date}" == "2026-05-04"
+    assert (terminology.vocabulary, terminology.redistributable) == ("UMLS", False)
+    for table, frame in expected.items():
+        assert frame.height > 0
+        assert zipped[table].equals(frame), table
+        assert packed[table].equals(frame), table
+
+
+def expected_names(made: Metathesaurus) -> list[tuple[str, ...]]:
+    """Return the names by the rules, read row by row."""
+    atoms = [row.split("|") for row in made.atoms]
+    found = []
+    for cui in {atom[0] for atom in atoms}:
+        own = [atom for atom in atoms if atom[0] == cui]
+        wanted = "N" if any(atom[16] == "N" for atom in own) else "O"
+        for lat, language in (("ENG", "en"), ("SPA", "es")):
+            kept = [atom for atom in own if atom[16] == wanted and atom[1] == lat]
+            kept.sort(key=lambda a: (a[2] != "P", a[4] != "PF", a[6] != "Y", a[7]))
+            texts = list(dict.fromkeys(atom[14].strip() for atom in kept))
+            found += [
+                (cui, language, "synonym" if place else "fsn", text)
+                for place, text in enumerate(texts)
+            ]
+    return sorted(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_releases_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
+    made = random_metathesaurus(seed)
+    _, tables = read(made.write(tmp_path))
+
+    assert names(tables) == expected_names(made)
+    is_a = set()
+    for row in made.relations:
+        cui1, _, _, rel, cui2 = row.split("|")[:5]
+        if rel in {"PAR", "RB"}:
+            is_a.add((cui1, cui2))
+        if rel in {"CHD", "RN"}:
+            is_a.add((cui2, cui1))
+    assert tables["is_a"].rows() == sorted(is_a)
+
+
+def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
+    made = random_metathesaurus(5)
+    _, expected = read(made.write(tmp_path / "a"))
+    turned = Metathesaurus(
+        atoms=made.atoms[::-1], relations=made.relations[::-1], types=made.types[::-1]
+    )
+    _, tables = read(turned.write(tmp_path / "b"))
+
+    for table, frame in expected.items():
+        assert tables[table].equals(frame), table
+
+
+def drop_bar(row: bytes) -> bytes:
+    return row.replace(b"|", b"", 1)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "said"),
+    [
+        ("MRCONSO.RRF", drop_bar, "line 2 has 17 bars; a row of MRCONSO.RRF has 18"),
+        ("MRREL.RRF", lambda row: b"x|" + row, "line 2 has 17 bars; a row of MRREL.RRF has 16"),
+        ("MRSTY.RRF", lambda row: row[:-2] + b"\n", "line 2 has 5 bars; a row of MRSTY.RRF has 6"),
+        ("MRCONSO.RRF", lambda row: row.replace(b"A0000002", b""), "line 2 has no AUI"),
+        ("MRREL.RRF", lambda row: row[row.index(b"|") :], "line 2 has no CUI1"),
+        ("MRREL.RRF", lambda row: row.replace(b"|N|", b"|Q|"), "line 2 has SUPPRESS 'Q'"),
+        ("MRCONSO.RRF", lambda row: row[:-1] + b"cut\n", "line 2 has 18 bars"),
+        ("MRCONSO.RRF", lambda row: b"\xff" + row, "line 2 is not UTF-8: byte 0xff"),
+        ("MRCONSO.RRF", lambda row: row[:10] + b"\r" + row[10:], "line 2 has a carriage return"),
+        ("MRCONSO.RRF", lambda row: row.replace(b"A0000002", b"A0000001"), "of the AUI 'A0000001'"),
+    ],
+)
+def test_the_line_at_fault_is_named(
+    tmp_path: Path, file: str, change: Callable[[bytes], bytes], said: str
+) -> None:
+    path = random_metathesaurus(1).write(tmp_path) / file
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = change(lines[1])
+    path.write_bytes(b"".join(lines))
+
+    with pytest.raises(InputError) as caught:
+        read(tmp_path)
+    assert said in str(caught.value)
+    assert file in str(caught.value)
+
+
+def test_a_file_that_is_cut_short_is_known(tmp_path: Path) -> None:
+    path = random_metathesaurus(1).write(tmp_path) / "MRREL.RRF"
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(InputError, match=r"ends in .* without a line end; is the file cut short"):
+        read(tmp_path)
+
+
+def test_a_missing_file_and_two_of_one_name_are_named(tmp_path: Path) -> None:
+    made = random_metathesaurus(1)
+    made.write(tmp_path / "a")
+    (tmp_path / "a" / "MRREL.RRF").unlink()
+    with pytest.raises(InputError, match=r"no MRREL\.RRF"):
+        read(tmp_path / "a")
+    made.write(tmp_path / "a" / "subset")
+    with pytest.raises(InputError, match=r"MRCONSO\.RRF and subset/MRCONSO\.RRF"):
+        read(tmp_path / "a")
+
+
+def test_a_build_of_umls_keeps_its_promises(tmp_path: Path) -> None:
+    release = random_metathesaurus(2).write(tmp_path / "META")
+    build = medsim.build(release, tmp_path / "out", vocabularies=("MSH", "OMIM"), threads=1)
+
+    assert medsim.verify(tmp_path / "out", threads=1).holds
+    assert build.table("code").collect().height > 0
+    assert build.manifest.options["vocabularies"] == ["MSH", "OMIM"]
+    made = build.pairs().filter(pl.col("label") == 1).collect()["dataset"]
+    assert {"fsn_syn", "syn_syn", "replaced_by", "same_as"} <= set(made)
+    medsim.convert(release, tmp_path / "as-rf2.zip")
+
+
+def test_a_build_that_is_older_than_codes_opens(tmp_path: Path) -> None:
+    build = medsim.build(random_metathesaurus(2).write(tmp_path / "META"), tmp_path / "out")
+    assert build.sql("select count(*) from code").item() > 0
+    (tmp_path / "out" / "terminology" / "code.parquet").unlink()
+
+    opened = medsim.open(tmp_path / "out")
+    assert "code" not in opened.views()["view"].to_list()
+    assert opened.sql("select count(*) from concept").item() == 60
