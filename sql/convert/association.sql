@@ -1,5 +1,7 @@
 -- Associations as members of RF2 reference sets; the id of a member is drawn from its content.
 --
+-- RF2 has none for concepts that are synonymous, so those are left out.
+--
 -- reads   association, concept_sctid
 -- writes  a row per association, key id
 -- params  $effective_time text: of all rows, as YYYYMMDD
@@ -15,4 +17,5 @@ select
 from association as a
 inner join concept_sctid as s on a.source_id = s.concept_id
 inner join concept_sctid as t on a.target_id = t.concept_id
+where a.kind <> 'synonymous'
 order by id;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -281,11 +282,17 @@ def test_a_build_of_umls_keeps_its_promises(tmp_path: Path) -> None:
     medsim.convert(release, tmp_path / "as-rf2.zip")
 
 
-def test_a_build_that_is_older_than_codes_opens(tmp_path: Path) -> None:
+def test_a_build_that_is_older_than_codes_opens_and_verifies(tmp_path: Path) -> None:
     build = medsim.build(random_metathesaurus(2).write(tmp_path / "META"), tmp_path / "out")
     assert build.sql("select count(*) from code").item() > 0
     (tmp_path / "out" / "terminology" / "code.parquet").unlink()
+    assert not medsim.verify(tmp_path / "out", threads=1).holds
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    del manifest["outputs"]["terminology/code.parquet"]
+    del manifest["source"]["vocabulary"]
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
 
+    assert medsim.verify(tmp_path / "out", threads=1).holds
     opened = medsim.open(tmp_path / "out")
     assert "code" not in opened.views()["view"].to_list()
     assert opened.sql("select count(*) from concept").item() == 60
