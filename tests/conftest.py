@@ -23,7 +23,7 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """A Chromium that tests of pages share, each in a context of its own."""
     from fixtures.browser import launched, sync_api
