@@ -20,7 +20,12 @@ settings.register_profile(
     derandomize=True,
     print_blob=True,
 )
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# Kernels as plain Python are a hundred times slower, and their properties hold compiled as well.
+settings.register_profile("uncompiled", settings.get_profile("ci"), max_examples=20)
+if numba_config.DISABLE_JIT:
+    settings.load_profile("uncompiled")
+else:
+    settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
 @pytest.fixture(scope="session")

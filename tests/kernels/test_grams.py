@@ -75,7 +75,7 @@ def test_few_terms_are_found_exactly_if_they_share_a_trigram(terms: list[str]) -
 
 def test_the_term_that_shares_most_is_found_among_many() -> None:
     middle = "chronic granulomatous disease of the left kidney"
-    others = [f"{number:04d} chronic infection of the lung {number:04d}" for number in range(120)]
+    others = [f"{number:04d} chronic infection of the lung {number:04d}" for number in range(60)]
     terms = sorted([*others, f"x{middle}", f"y{middle}z"])
 
     found = dict(zip(terms, alike(terms, 1), strict=True))
