@@ -5,7 +5,7 @@ The commands of the ``medsim`` program are functions here: ``build``, ``verify``
 ``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and SQL of a
 build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
 ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
-``score_study`` and ``choose_pairs``.
+``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic`` and ``verify_wic``.
 """
 
 from __future__ import annotations
@@ -32,8 +32,13 @@ if TYPE_CHECKING:
     from medsim.workflow.studies.sample import sample_study
     from medsim.workflow.studies.score import Scores, score_study
     from medsim.workflow.studies.word_pairs import choose_pairs
+    from medsim.workflow.wic.benchmark import Benchmark
+    from medsim.workflow.wic.build import build_wic
+    from medsim.workflow.wic.verify import Verified
+    from medsim.workflow.wic.verify import verify as verify_wic
 
 __all__ = [
+    "Benchmark",
     "Build",
     "Evaluation",
     "MedsimError",
@@ -41,9 +46,11 @@ __all__ = [
     "Scores",
     "Study",
     "Verification",
+    "Verified",
     "WordPairs",
     "build",
     "build_shard",
+    "build_wic",
     "choose_pairs",
     "compare",
     "convert",
@@ -56,10 +63,12 @@ __all__ = [
     "score_study",
     "synth",
     "verify",
+    "verify_wic",
     "write_report",
 ]
 
 _HOMES = {
+    "Benchmark": "medsim.workflow.wic.benchmark:Benchmark",
     "Build": "medsim.workflow.opened:Build",
     "Evaluation": "medsim.workflow.opened:Evaluation",
     "MedsimError": "medsim.errors:MedsimError",
@@ -67,9 +76,11 @@ _HOMES = {
     "Scores": "medsim.workflow.studies.score:Scores",
     "Study": "medsim.workflow.studies.folder:Study",
     "Verification": "medsim.workflow.builds.verify:Verification",
+    "Verified": "medsim.workflow.wic.verify:Verified",
     "WordPairs": "medsim.words.pairs:WordPairs",
     "build": "medsim.workflow.builds.build:build",
     "build_shard": "medsim.workflow.builds.shards:build_shard",
+    "build_wic": "medsim.workflow.wic.build:build_wic",
     "choose_pairs": "medsim.workflow.studies.word_pairs:choose_pairs",
     "compare": "medsim.workflow.evaluations.compare:compare",
     "convert": "medsim.workflow.releases:convert",
@@ -82,6 +93,7 @@ _HOMES = {
     "score_study": "medsim.workflow.studies.score:score_study",
     "synth": "medsim.workflow.releases:synth",
     "verify": "medsim.workflow.builds.verify:verify",
+    "verify_wic": "medsim.workflow.wic.verify:verify",
     "write_report": "medsim.workflow.report:write_report",
 }
 

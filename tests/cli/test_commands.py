@@ -68,6 +68,9 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
         "study score",
         "synth",
         "verify",
+        "wic build",
+        "wic stats",
+        "wic verify",
     ]
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     for command in COMMANDS:
