@@ -47,7 +47,11 @@ Threads = Annotated[
     int | None, typer.Option(help="Threads to use; all by default. Never changes the result.")
 ]
 SourceLocation = Annotated[
-    str, typer.Argument(help="An RF2 zip or folder, an .obo file, or a built-in name such as hpo.")
+    str,
+    typer.Argument(
+        help="A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo or .xml file; or a "
+        "built-in name such as hpo."
+    ),
 ]
 VectorCache = Annotated[
     Path | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 from fixtures.corpora import invented_names, pubtator_text
+from fixtures.umls import Metathesaurus
 
 from medsim.errors import InputError, OptionError, OutputError
 from medsim.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
@@ -115,6 +116,67 @@ def test_broader_concepts_at_any_depth_are_left_out_when_asked_for(inputs, tmp_p
     assert ("V:0001", "V:0002") in found["direct"]
     assert ("V:0001", "V:0003") not in found["direct"]
     assert ("V:0001", "V:0003") in found["any"]
+
+
+def mentioning(code: str, name: str, number: int) -> str:
+    start = len(f"Case {number}: ")
+    line = f"{number}\t{start}\t{start + len(name)}\t{name}\tDisease\t{code}\n"
+    return f"{number}|t|Case {number}: {name}.\n{number}|a|\n{line}"
+
+
+def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> None:
+    umls = Metathesaurus()
+    for cui, name, code in (
+        ("C0000001", "velp ache", "D000001"),
+        ("C0000002", "velp ache", "D000002"),
+        ("C0000003", "velp bloat", "D000003"),
+        ("C0000004", "velp ache of age", "D000003"),  # which thus stands for two concepts
+        ("C0000005", "velp aches", "D000005"),
+        ("C0000006", "velp ached", "D000006"),
+    ):
+        umls.atom(cui, name, code=code)
+    umls.atom("C0000001", "ACHE OF VELP", sab="OMIM", code="100100")
+    umls.atom("C0000005", "velp itch", sab="SNOMEDCT_US", code="77")
+    umls.atom("C0000001", "velp itch", sab="SNOMEDCT_US", code="77")
+    umls.relation("C0000002", "SY", "C0000005")
+    umls.relation("C0000006", "RB", "C0000001")
+    codes = [
+        "D000001",
+        "OMIM:100100",
+        "D000002",
+        "MESH:D000003",
+        "UMLS:C0000005",
+        "D000006",
+        "OMIM:999999",
+    ]
+    text = "\n".join(
+        mentioning(code, "velp ache", 10 * at + n)
+        for at, code in enumerate(codes)
+        for n in range(4)
+    )
+    path = tmp_path / "cases.txt"
+    path.write_text(text, encoding="utf-8")
+
+    made = build_wic([path], umls.write(tmp_path / "META"), tmp_path / "wic", threads=1)
+
+    mentions = made.mentions()["concept_id"].value_counts().sort("concept_id")
+    assert mentions.rows() == [
+        ("C0000001", 8),
+        ("C0000002", 4),
+        ("C0000005", 4),
+        ("C0000006", 4),
+    ]
+    skipped = {one["reason"]: one["n_rows"] for one in made.manifest.skipped}
+    assert skipped["mention has a code of several concepts"] == 4
+    assert skipped["mention has a code that the terminology does not know"] == 4
+    assert made.read("relations/related.parquet").rows() == [
+        ("C0000001", "C0000005", "shared_code"),
+        ("C0000001", "C0000006", "broader"),
+        ("C0000002", "C0000005", "synonymous"),
+    ]
+    pairs = set(made.instances().select("concept1", "concept2").iter_rows())
+    assert not pairs & {("C0000001", "C0000005"), ("C0000006", "C0000001")}
+    assert verify(made.folder).holds
 
 
 def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
