@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
 import medsim
 
@@ -20,6 +21,7 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 from distributed import CancelledError, Client, Future, LocalCluster
 
+from medsim.cli import app
 from medsim.manifest import library_versions
 from medsim.workflow.builds import cluster
 
@@ -34,7 +36,7 @@ PATIENCE = 120  # seconds until a condition that must come has not come
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("source") / "release.zip"
-    medsim.synth(path, concepts=2000, seed=1)
+    medsim.synth(path, concepts=800, seed=1)
     return path
 
 
@@ -65,19 +67,17 @@ class FirstShare(medsim.Progress):
             self._act()
 
 
-@contextmanager
-def workers(number: int) -> Iterator[LocalCluster]:
+@pytest.fixture(scope="module")
+def running() -> Iterator[LocalCluster]:
+    """A cluster of two workers; whoever kills some waits for those that replace them."""
     with LocalCluster(
-        n_workers=number, threads_per_worker=1, dashboard_address=ANY_PORT, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=ANY_PORT, silence_logs=50
     ) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[LocalCluster]:
-    """A cluster of two workers, for tests that leave them alive."""
-    with workers(2) as running:
-        yield running
+def run(*arguments: str | Path):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def kill_all(running: LocalCluster) -> None:
@@ -104,21 +104,24 @@ def test_a_local_cluster_gives_the_same_rows(source: Path, whole: dict, tmp_path
     assert "search on local" in {stage["name"] for stage in build.manifest.stages}
 
 
-@pytest.mark.parametrize(("n_workers", "kill"), [(2, kill_one), (1, kill_all)])
+@pytest.mark.parametrize("kill", [kill_one, kill_all])
 def test_workers_may_be_killed_in_the_middle(
-    source: Path, whole: dict, tmp_path: Path, n_workers: int, kill: Callable[[LocalCluster], None]
+    source: Path,
+    whole: dict,
+    running: LocalCluster,
+    tmp_path: Path,
+    kill: Callable[[LocalCluster], None],
 ) -> None:
-    with workers(n_workers) as running:
-        before = processes(running)
-        progress = FirstShare(lambda: kill(running))
+    before = processes(running)
+    progress = FirstShare(lambda: kill(running))
 
-        build = medsim.build(
-            source, tmp_path / "out", dask=running.scheduler_address, progress=progress
-        )
+    build = medsim.build(
+        source, tmp_path / "out", dask=running.scheduler_address, progress=progress
+    )
 
-        assert progress.acted
-        running.wait_for_workers(n_workers, timeout=PATIENCE)
-        assert processes(running) != before
+    assert progress.acted
+    running.wait_for_workers(2, timeout=PATIENCE)
+    assert processes(running) != before
     assert build.manifest.outputs == whole
 
 
@@ -160,7 +163,7 @@ def test_the_whole_terminology_is_searched_on_a_cluster(
 def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "medsim", "build", str(source), "-o", "out"]
     process = subprocess.Popen(
-        [*command, "--dask", "local", "--threads", "2"],
+        [*command, "--dask", "local", "--threads", "1"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -172,7 +175,7 @@ def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Pat
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.005)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers are told too
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the worker is told too
     stdout, stderr = process.communicate(timeout=PATIENCE)
 
     assert (process.returncode, stdout) == (130, "")
@@ -214,17 +217,15 @@ def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
         medsim.build("hpo", tmp_path / "out", dask="remote")
 
 
-def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.modules['distributed'] = None; from medsim.cli import main; "
-        "sys.argv = ['medsim', 'build', 'hpo', '-o', 'out', '--dask', 'local']; main()"
-    )
+def test_without_the_extra_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "medsim.workflow.builds.cluster")
+    monkeypatch.setitem(sys.modules, "distributed", None)
 
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    result = run("build", "hpo", "-o", tmp_path / "out", "--dask", "local")
 
-    assert result.returncode == 1
+    assert result.exit_code == 1
     assert result.stderr == 'error: --dask needs Dask: pip install "medsim[dask]"\n'
 
 
@@ -238,12 +239,7 @@ def test_dask_is_imported_only_where_it_is_used() -> None:
 
 
 def test_shards_and_dask_exclude_each_other(tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from medsim.cli import app
-
-    options = ["--shard", "1/2", "--dask", "local"]
-    result = CliRunner().invoke(app, ["build", "hpo", "-o", str(tmp_path / "out"), *options])
+    result = run("build", "hpo", "-o", tmp_path / "out", "--shard", "1/2", "--dask", "local")
 
     assert result.exit_code == 1
     assert "--shard and --dask exclude each other" in result.stderr
