@@ -5,7 +5,8 @@ The commands of the ``medsim`` program are functions here: ``build``, ``verify``
 ``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and SQL of a
 build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
 ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
-``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic`` and ``verify_wic``.
+``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``
+and ``evaluate_wic``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from medsim.workflow.studies.word_pairs import choose_pairs
     from medsim.workflow.wic.benchmark import Benchmark
     from medsim.workflow.wic.build import build_wic
+    from medsim.workflow.wic.evaluate import WicScores, evaluate_wic
     from medsim.workflow.wic.verify import Verified
     from medsim.workflow.wic.verify import verify as verify_wic
 
@@ -47,6 +49,7 @@ __all__ = [
     "Study",
     "Verification",
     "Verified",
+    "WicScores",
     "WordPairs",
     "build",
     "build_shard",
@@ -56,6 +59,7 @@ __all__ = [
     "convert",
     "correlate",
     "evaluate",
+    "evaluate_wic",
     "grade_study",
     "merge",
     "open",
@@ -77,6 +81,7 @@ _HOMES = {
     "Study": "medsim.workflow.studies.folder:Study",
     "Verification": "medsim.workflow.builds.verify:Verification",
     "Verified": "medsim.workflow.wic.verify:Verified",
+    "WicScores": "medsim.workflow.wic.evaluate:WicScores",
     "WordPairs": "medsim.words.pairs:WordPairs",
     "build": "medsim.workflow.builds.build:build",
     "build_shard": "medsim.workflow.builds.shards:build_shard",
@@ -86,6 +91,7 @@ _HOMES = {
     "convert": "medsim.workflow.releases:convert",
     "correlate": "medsim.workflow.evaluations.correlate:correlate",
     "evaluate": "medsim.workflow.evaluations.evaluate:evaluate",
+    "evaluate_wic": "medsim.workflow.wic.evaluate:evaluate_wic",
     "grade_study": "medsim.workflow.studies.grade:grade_study",
     "merge": "medsim.workflow.builds.shards:merge",
     "open": "medsim.workflow.opened:open_build",

@@ -21,7 +21,7 @@ MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
 
 BUILD, EVALUATION, STUDY, SCORES = "build", "evaluation", "study", "scores"
-WIC = "wic"
+WIC, WIC_EVALUATION = "wic", "wic_evaluation"
 """The kinds of output, as manifests name them."""
 
 NAMED = {
@@ -30,6 +30,7 @@ NAMED = {
     STUDY: "a study",
     SCORES: "scores",
     WIC: "a benchmark",
+    WIC_EVALUATION: "an evaluation of words in context",
 }
 """The kinds of output as a sentence has them."""
 
@@ -41,6 +42,8 @@ _MADE_WITH = {
     WIC: "medsim wic build",
 }
 _ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "torch")
+_FITTERS = ("scikit-learn",)
+_LANGUAGE = ("pysbd", "simplemma")
 _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
 
@@ -247,6 +250,43 @@ class WicManifest:
         _write(asdict(self), folder)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WicEvaluationManifest:
+    """What an evaluation of models on words in context says of itself; every part is plain JSON.
+
+    Attributes:
+        kind: "wic_evaluation".
+        medsim: the version that wrote it.
+        libraries: versions by name.
+        data: the name of the benchmark.
+        fitted: in words, on what models are fitted and thresholds chosen.
+        files: where each split lay, and a fingerprint of its instances.
+        models: by name: how they answer, where they lay, the hash of their files, options.
+        options: everything else that decides the results, the seed among them.
+        threads: how many computed.
+        warnings: what the user was warned of.
+        outputs: rows and fingerprint by path.
+        stages: seconds and peak memory of each stage.
+    """
+
+    kind: str = WIC_EVALUATION
+    medsim: str
+    libraries: dict[str, str]
+    data: str
+    fitted: str
+    files: dict[str, dict[str, str]]
+    models: dict[str, dict[str, object]]
+    options: dict[str, object]
+    threads: int
+    warnings: list[str]
+    outputs: dict[str, Output]
+    stages: list[dict[str, object]]
+
+    def write(self, folder: Path) -> None:
+        """Write it to ``folder``; it appears whole or not at all."""
+        _write(asdict(self), folder)
+
+
 M = TypeVar("M", Manifest, EvaluationManifest, StudyManifest, WicManifest)
 
 _KINDS: dict[type, str] = {
@@ -342,8 +382,22 @@ def library_versions() -> dict[str, str]:
 
 def encoder_versions() -> dict[str, str]:
     """Return the versions of those libraries of encoders that are installed."""
+    return _installed(_ENCODERS)
+
+
+def fitter_versions() -> dict[str, str]:
+    """Return the versions of those libraries that fit models that are installed."""
+    return _installed(_FITTERS)
+
+
+def language_versions() -> dict[str, str]:
+    """Return the versions of those libraries of sentences and lemmas that are installed."""
+    return _installed(_LANGUAGE)
+
+
+def _installed(names: tuple[str, ...]) -> dict[str, str]:
     found = {}
-    for name in _ENCODERS:
+    for name in names:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found

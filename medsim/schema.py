@@ -362,3 +362,62 @@ WIC_STATISTIC_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "number": pl.Int64,
 }
 """The columns of a benchmark's statistics; see ``medsim.workflow.wic.statistics``."""
+
+WIC_RESULT_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "data": pl.String,
+    "model": pl.String,
+    "subset": pl.String,
+    "statistic": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n_instances": pl.Int64,
+    "n_uncovered": pl.Int64,
+}
+"""The columns of ``results.parquet`` of models on words in context.
+
+The statistic is an accuracy, low and high the ends of its 95% interval, or a threshold. A subset is
+"all", a group, "seen", "partly_seen" or "unseen", or, of a threshold, "fold 1" and so on.
+"""
+
+WIC_PREDICTION_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "model": pl.String,
+    "instance": pl.Int64,
+    "cat": pl.String,
+    "seen": pl.String,
+    "label": pl.Int8,
+    "prediction": pl.Int8,
+    "score": pl.Float64,
+    "covered": pl.Boolean,
+    "fold": pl.Int32,
+}
+"""The columns of ``predictions.parquet``, a row per model and instance of the test split.
+
+Instances count from 1 in the order of their file. Score is null where a model has none, fold where
+there are splits.
+"""
+
+WIC_COMPARISON_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "data": pl.String,
+    "between": pl.String,
+    "model1": pl.String,
+    "model2": pl.String,
+    "accuracy1": pl.Float64,
+    "accuracy2": pl.Float64,
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "within": pl.Boolean,
+    "test": pl.String,
+    "statistic": pl.Float64,
+    "p": pl.Float64,
+    "p_bonferroni": pl.Float64,
+    "p_holm": pl.Float64,
+    "n_instances": pl.Int64,
+}
+"""The columns of ``comparisons.parquet`` of models on words in context.
+
+Between "models" there is a test, p-values corrected for the number of all such rows. Between a
+model and a "reference", "human" or "chance", there is the interval of the difference, and whether
+it holds 0.
+"""

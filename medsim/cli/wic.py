@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import Format, Threads, app, print_table
+from medsim.cli.application import Format, Threads, VectorCache, app, print_table
 from medsim.report.formats import TableFormat
 
 wic = typer.Typer(
@@ -104,6 +104,84 @@ def stats(
     from medsim.workflow.wic.statistics import shown_statistics
 
     print_table(shown_statistics(Benchmark(out).statistics(), table), form)
+
+
+@wic.command(name="eval")
+def evaluate(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="A folder with train.json, dev.json and test.json as BioWiC is published; or one "
+            "such file, which is cross-fitted.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of results to write.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME=PATH",
+            help="random; or an embedding, with options behind its path: input=target or "
+            "input=sentence of word vectors, input=target or input=quoted of encoders; tune=yes "
+            "and epochs=N of sentence-transformers.",
+        ),
+    ] = None,
+    predictions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PATH",
+            help="What any other model said: CSV, TSV, JSON lines or Parquet with a column "
+            "prediction, or score and behind the path ,dev=PATH for those of the dev split.",
+        ),
+    ] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="A file to fit on, in place of the folder's train.json.")
+    ] = None,
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="A file to choose thresholds on, in place of the folder's dev.json."),
+    ] = None,
+    table: Annotated[
+        str,
+        typer.Option(help="accuracy, a row a model; or comparisons, McNemar's test of every two."),
+    ] = "accuracy",
+    seed: Annotated[int, typer.Option(help="Of folds, of the coin and of what is fitted.")] = 0,
+    threads: Threads = None,
+    cache: VectorCache = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace earlier results.")] = False,
+    form: Format = TableFormat.table,
+) -> None:
+    """Score models on words in context, and print accuracies overall and by group.
+
+    Writes a folder with results, comparisons and predictions as Parquet, and manifest.json. As
+    table, md and latex it prints a table to be read; json and csv have a row per value.
+
+    Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
+    """
+    from medsim.embeddings.vector_cache import users_cache
+    from medsim.progress import Progress
+    from medsim.report.wic_tables import check_table, readable
+    from medsim.workflow.wic.evaluate import evaluate_wic
+
+    check_table(table)  # before what takes long
+    found = evaluate_wic(
+        data,
+        out,
+        models=model or (),
+        predictions=predictions or (),
+        train=train,
+        dev=dev,
+        seed=seed,
+        threads=threads,
+        cache=cache or users_cache(),
+        overwrite=overwrite,
+        progress=Progress.to_stderr(),
+    )
+    frame = found.results if table == "accuracy" else found.comparisons
+    machine = form in {TableFormat.json, TableFormat.csv}
+    print_table(frame if machine else readable(frame, table), form)
 
 
 @wic.command()

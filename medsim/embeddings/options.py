@@ -104,29 +104,60 @@ class EmbeddingSpec:
     options: EmbeddingOptions
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPath:
+    """A path with a name before it and options behind it.
+
+    Attributes:
+        name: under which results have it.
+        path: as it stands in the text.
+        options: values by name.
+    """
+
+    name: str
+    path: str
+    options: dict[str, str]
+
+
 def parse_embedding(text: str) -> EmbeddingSpec:
     """Return the embedding that a text such as "bert=models/bert,pooling=cls" names.
 
+    Raises:
+        OptionError: see ``parse_named``; or an option is unknown or has a wrong value.
+    """
+    found = parse_named(text, "--embedding", "glove=glove.6B.300d.txt")
+    path = Path(found.path).expanduser()
+    return EmbeddingSpec(name=found.name, path=path, options=parse_options(found.options))
+
+
+def parse_named(text: str, option: str, example: str) -> NamedPath:
+    """Return what a text such as "bert=models/bert,pooling=cls" names.
+
     Options stand at the end, ``,NAME=VALUE`` each; a comma before anything else is of the path.
 
+    Args:
+        text: as the user gives it.
+        option: of the command line, for messages.
+        example: of a text, for messages.
+
     Raises:
-        OptionError: it has no name or no path, or an option is unknown or has a wrong value.
+        OptionError: it has no name or no path, or gives an option twice.
     """
     name, equals, rest = text.partition("=")
     given: dict[str, str] = {}
-    while option := _OPTION.search(rest):
-        if option[1] in given:
-            raise OptionError(f"--embedding {text!r} gives {option[1]} twice")
-        given[option[1]] = option[2]
-        rest = rest[: option.start()]
+    while found := _OPTION.search(rest):
+        if found[1] in given:
+            raise OptionError(f"{option} {text!r} gives {found[1]} twice")
+        given[found[1]] = found[2]
+        rest = rest[: found.start()]
     if not equals or not rest:
-        raise OptionError(f"--embedding {text!r} is not NAME=PATH, such as glove=glove.6B.300d.txt")
+        raise OptionError(f"{option} {text!r} is not NAME=PATH, such as {example}")
     if not _NAME.fullmatch(name) or name.strip() != name or name.startswith("."):
         raise OptionError(
-            f"--embedding {text!r}: a name has no slash, comma or outer space, begins with no dot, "
+            f"{option} {text!r}: a name has no slash, comma or outer space, begins with no dot, "
             "and has at most 100 characters"
         )
-    return EmbeddingSpec(name=name, path=Path(rest).expanduser(), options=parse_options(given))
+    return NamedPath(name=name, path=rest, options=given)
 
 
 def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:

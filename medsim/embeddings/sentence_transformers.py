@@ -10,10 +10,11 @@ from safetensors import SafetensorError
 from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
 from medsim.embeddings.encoders import encoded, missing_extra, naming
 from medsim.embeddings.model_folder import kind, model_files, read_modules, read_settings
+from medsim.embeddings.tuning import TextPairs, tune
 from medsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors
@@ -77,6 +78,7 @@ class SentenceEncoder:
         self._path = path
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
+        self._before = options.prefix or read_settings(path).prompt
         self.identity = {
             "normalize": str(self._normalize),
             "prefix": options.prefix,
@@ -98,6 +100,23 @@ class SentenceEncoder:
                 normalize_embeddings=self._normalize,
             )
         return np.asarray(vectors, np.float32)
+
+    def tune(
+        self, pairs: TextPairs, *, epochs: int, seed: int, advance: Callable[[int], None]
+    ) -> None:
+        """Fit the model on pairs of texts; see ``medsim.embeddings.tuning``."""
+        with naming(self._path, _FAULTS):
+            tune(
+                self._model,
+                TextPairs(
+                    left=[self._before + text for text in pairs.left],
+                    right=[self._before + text for text in pairs.right],
+                    labels=pairs.labels,
+                ),
+                epochs=epochs,
+                seed=seed,
+                advance=advance,
+            )
 
 
 def load(path: Path, request: Request) -> TermVectors:

@@ -69,6 +69,7 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
         "synth",
         "verify",
         "wic build",
+        "wic eval",
         "wic stats",
         "wic verify",
     ]

@@ -13,7 +13,14 @@ import polars as pl
 from medsim.config import SourceOptions, WicConfig, checked_threads
 from medsim.corpora.mentions import read_corpora
 from medsim.errors import InputError
-from medsim.manifest import WIC, Skipped, WicManifest, library_versions, medsim_version
+from medsim.manifest import (
+    WIC,
+    Skipped,
+    WicManifest,
+    language_versions,
+    library_versions,
+    medsim_version,
+)
 from medsim.progress import Progress
 from medsim.store import Store
 from medsim.wic import GROUPS, SPLITS
@@ -256,7 +263,7 @@ def _finish(
     skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
     WicManifest(
         medsim=medsim_version(),
-        libraries=library_versions(),
+        libraries={**library_versions(), **language_versions()},
         corpora=[
             {
                 "name": one.corpus,

@@ -1,0 +1,91 @@
+"""Tables of models on words in context: a row a model, or a row a comparison."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from medsim.errors import OptionError, unknown_name
+from medsim.wic import GROUPS, HUMAN_ACCURACY
+
+TABLES = ("accuracy", "comparisons")
+"""The tables that can be printed: of each model, and of every two."""
+
+_PARTS = (*GROUPS, "seen", "partly_seen", "unseen")
+_UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
+
+
+def check_table(table: str) -> None:
+    """Raise OptionError for a table that there is none of."""
+    if table not in TABLES:
+        raise OptionError(unknown_name("table", table, list(TABLES)))
+
+
+def readable(frame: pl.DataFrame, table: str) -> pl.DataFrame:
+    """Return one of ``TABLES`` as it is to be read."""
+    return readable_accuracies(frame) if table == TABLES[0] else readable_comparisons(frame)
+
+
+def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
+    """Return accuracies as they are to be read: a row a model, a column a part of the benchmark.
+
+    The accuracy of all instances has its 95% interval behind it, and beside it how far it is from
+    that of people, with ≈ where the interval holds that. Parts without instances have no column.
+
+    Args:
+        results: ``medsim.schema.WIC_RESULT_COLUMNS``.
+    """
+    accuracies = results.filter(statistic="accuracy")
+    parts = [part for part in _PARTS if part in accuracies["subset"]]
+    table = []
+    for (model,), own in accuracies.group_by("model", maintain_order=True):
+        by_part = {row["subset"]: row for row in own.iter_rows(named=True)}
+        whole = by_part["all"]
+        cells = {part.replace("_", " "): _number(by_part[part]["value"]) for part in parts}
+        row = {"model": model, "accuracy": _with_interval(whole), "to people": _to_people(whole)}
+        table.append(row | cells)
+    return pl.DataFrame(table, infer_schema_length=None)
+
+
+def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
+    """Return how models differ, as it is to be read: McNemar's p corrected by Holm's procedure.
+
+    Args:
+        comparisons: ``medsim.schema.WIC_COMPARISON_COLUMNS``.
+    """
+    between = comparisons.filter(between="models")
+    return pl.DataFrame(
+        {
+            "model": between["model1"],
+            "other": between["model2"],
+            "difference": [_signed(value) for value in between["difference"]],
+            "p": [_p(value) for value in between["p"]],
+            "p (Holm)": [_p(value) for value in between["p_holm"]],
+        },
+        schema_overrides=dict.fromkeys(("difference", "p", "p (Holm)"), pl.String),
+    )
+
+
+def _with_interval(row: dict[str, float | None]) -> str:
+    if row["low"] is None:
+        return _number(row["value"])
+    return f"{_number(row['value'])} [{_number(row['low'])}, {_number(row['high'])}]"
+
+
+def _to_people(row: dict[str, float | None]) -> str:
+    value, low, high = row["value"], row["low"], row["high"]
+    if value is None:
+        return _UNDEFINED
+    is_near = low is not None and high is not None and low <= HUMAN_ACCURACY <= high
+    return f"{'≈ ' if is_near else ''}{_signed(value - HUMAN_ACCURACY)}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "<0.001"  # noqa: PLR2004 — three digits
+
+
+def _number(value: float | None) -> str:
+    return _UNDEFINED if value is None else f"{value:.3f}"

@@ -1,0 +1,128 @@
+"""What a model answers to instances: by a coin, from a file, or by a threshold on its scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.errors import OptionError
+from medsim.evaluation.ranks import ranked
+from medsim.evaluation.scores import best_threshold
+from medsim.wic.draws import coin_flips
+from medsim.wic.predictions import read_predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.kernels.types import Flags, Rows, Values
+    from medsim.workflow.wic.model_specs import ModelSpec
+    from medsim.workflow.wic.questions import Questions, Round
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a model answers; rows that no round asks about have no meaning.
+
+    Attributes:
+        said: bool[n_instances], whether both terms have one meaning. Where an instance is not
+            covered it is what most labels are that the model knew, False if they are even.
+        scores: float64[n_instances], by which it answers; NaN where it has none.
+        covered: bool[n_instances], whether the model could see something of the instance.
+        thresholds: float64[n_rounds], scores at or above which it says True; empty where there are
+            none, NaN where there was nothing to choose one by.
+    """
+
+    said: Flags
+    scores: Values
+    covered: Flags
+    thresholds: Values
+
+
+def coin_answers(questions: Questions, seed: int) -> Answers:
+    """Return what a coin says."""
+    return unscored(coin_flips(questions.instances, seed))
+
+
+def file_answers(questions: Questions, spec: ModelSpec) -> Answers:
+    """Return what a file says of the test split, or what follows from its scores.
+
+    Raises:
+        InputError: a file cannot be read, or does not fit the instances.
+        OptionError: the file has scores alone, and there is no such file of the dev split.
+    """
+    assert spec.file is not None  # noqa: S101 — of a model of this way
+    n_instances = questions.instances.height
+    scores = np.full(n_instances, np.nan)
+    found = read_predictions(spec.file, questions.instances[questions.tested])
+    if found.scores is not None:
+        scores[questions.tested] = found.scores
+    if found.answers is not None:
+        said = np.zeros(n_instances, np.bool_)
+        said[questions.tested] = found.answers
+        return unscored(said, scores)
+    if spec.dev is not None:
+        of_dev = read_predictions(spec.dev, questions.instances[questions.dev]).scores
+        if of_dev is None:
+            raise OptionError(f"{spec.dev} has no column 'score', as {spec.file} has")
+        scores[questions.dev] = of_dev
+    elif not questions.is_crossed:
+        raise OptionError(
+            f"{spec.file} has scores alone, and a threshold is chosen on scores of the dev split: "
+            f"--predictions {spec.name}={spec.file},dev=PATH"
+        )
+    return threshold_answers(questions, lambda _round: scores, lambda one: one.dev)
+
+
+def threshold_answers(
+    questions: Questions, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
+) -> Answers:
+    """Return True where a score is at or above the threshold that is best elsewhere.
+
+    The best is the most accurate, the lowest of equally accurate ones, midway between two scores
+    that occur, so that equal scores are never told apart (``medsim.evaluation.scores``).
+
+    Args:
+        questions: the instances.
+        scores_in: returns float64[n_instances] for a round, NaN where there is no score.
+        chosen_on: returns the rows on which the threshold of a round is chosen.
+    """
+    labels = questions.labels
+    said, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
+    thresholds = []
+    for one in questions.rounds:
+        found, rows = scores_in(one), chosen_on(one)
+        threshold = _threshold(found[rows], labels[rows])
+        asked = found[one.test]
+        known = ~np.isnan(asked) & (not math.isnan(threshold))
+        said[one.test] = np.where(known, asked >= threshold, majority(labels[rows]))
+        scores[one.test] = asked
+        thresholds.append(threshold)
+    return Answers(
+        said=said, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
+    )
+
+
+def majority(labels: Flags) -> bool:
+    """Return what most labels are, False where they are even."""
+    return bool(2 * np.count_nonzero(labels) > len(labels))
+
+
+def unscored(said: Flags, scores: Values | None = None) -> Answers:
+    """Return answers to all instances that need no threshold."""
+    return Answers(
+        said=said,
+        scores=np.full(len(said), np.nan) if scores is None else scores,
+        covered=np.ones(len(said), np.bool_),
+        thresholds=np.zeros(0),
+    )
+
+
+def _threshold(scores: Values, labels: Flags) -> float:
+    known = ~np.isnan(scores)
+    distinct, ranks = ranked(scores[known])
+    n_positive = np.bincount(ranks[labels[known]], minlength=len(distinct))
+    n_negative = np.bincount(ranks[~labels[known]], minlength=len(distinct))
+    return best_threshold(distinct, n_positive, n_negative)

@@ -1,0 +1,169 @@
+"""What encoders answer, by the cosine of both sides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from medsim.embeddings.onnx import open_encoder
+from medsim.embeddings.sentence_transformers import SentenceEncoder
+from medsim.embeddings.targets import Target
+from medsim.embeddings.tuning import TextPairs
+from medsim.metrics import METRICS, TermPoints
+from medsim.metrics.workers import Workers
+from medsim.workflow.embedded_terms import embed_terms
+from medsim.workflow.wic.answers import threshold_answers
+from medsim.workflow.wic.model_specs import TARGET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from medsim.embeddings.options import EmbeddingSpec
+    from medsim.kernels.types import Flags, Ids, Values, Vectors
+    from medsim.progress import Progress
+    from medsim.workflow.embedded_terms import NamedEmbedding
+    from medsim.workflow.wic.answers import Answers
+    from medsim.workflow.wic.model_specs import ModelSpec
+    from medsim.workflow.wic.questions import Questions, Round
+
+T = TypeVar("T")
+
+_A_BATCH = 256  # of texts or targets: a second or so of a small model
+
+
+def cosine_answers(
+    questions: Questions,
+    spec: ModelSpec,
+    named: NamedEmbedding,
+    progress: Progress,
+    *,
+    threads: int,
+    cache: Path | None,
+) -> Answers:
+    """Return True where the cosine of both sides is at or above a threshold.
+
+    A side is the target in its sentence, the mean of the vectors of its tokens; or the sentence
+    with its target in double quotes, as the encoder pools it.
+
+    Args:
+        questions: the instances.
+        spec: how the model answers.
+        named: the encoder.
+        progress: told of every stage, and warned of targets that are cut.
+        threads: how many may compute.
+        cache: the folder that keeps vectors of sentences; None keeps nothing.
+    """
+    rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in questions.rounds]))
+    left, right = (targets_of(questions.instances[rows], side) for side in (1, 2))
+    if spec.reads == TARGET:
+        targets, first, second = _numbered(left, right, _in_order)
+        vectors, covered = _target_vectors(named.spec, targets, progress, threads)
+    else:
+        texts, first, second = _numbered(_quoted(left), _quoted(right), str)
+        has = embed_terms(named, texts, progress, threads=threads, cache=cache)
+        assert isinstance(has.embedded, TermPoints)  # noqa: S101 — so its format says
+        vectors, covered = has.embedded.vectors, has.covered
+    scores = np.full(questions.instances.height, np.nan)
+    known = covered[first] & covered[second]
+    scores[rows[known]] = _cosines(vectors, first[known], second[known], threads)
+    return threshold_answers(questions, lambda _round: scores, lambda one: one.dev)
+
+
+def tuned_answers(
+    questions: Questions, spec: ModelSpec, progress: Progress, *, seed: int, threads: int
+) -> Answers:
+    """Return what an encoder says that is fine-tuned in every round, by cosine and threshold.
+
+    It reads the sentence with its target in double quotes. Thresholds are chosen on what it was not
+    fitted on.
+    """
+    assert spec.embedding is not None  # noqa: S101 — of a model of this way
+    embedding, labels = spec.embedding, questions.labels
+    left, right = (_quoted(targets_of(questions.instances, side)) for side in (1, 2))
+
+    def scores_in(one: Round) -> Values:
+        encoder = SentenceEncoder(embedding.path, embedding.options, threads)
+        train = one.train[~np.isin(one.train, one.held_back)]
+        pairs = TextPairs(
+            left=[left[row] for row in train],
+            right=[right[row] for row in train],
+            labels=labels[train],
+        )
+        name = spec.name if one.fold is None else f"{spec.name} for fold {one.fold}"
+        with progress.stage(f"fine-tune {name}") as stage:
+            stage.total(spec.epochs * len(train))
+            encoder.tune(pairs, epochs=spec.epochs, seed=seed, advance=stage.advance)
+            stage.found(f"{len(train):,} instances, {spec.epochs} epochs")
+        rows = np.concatenate([one.held_back, one.test])
+        texts, first, second = _numbered(
+            [left[row] for row in rows],
+            [right[row] for row in rows],
+            lambda text: (len(text), text),
+        )
+        parts = [encoder.encode(texts[at : at + _A_BATCH]) for at in range(0, len(texts), _A_BATCH)]
+        scores = np.full(len(labels), np.nan)
+        scores[rows] = _cosines(np.concatenate(parts), first, second, threads)
+        return scores
+
+    return threshold_answers(questions, scores_in, lambda one: one.held_back)
+
+
+def targets_of(instances: pl.DataFrame, side: int) -> list[Target]:
+    """Return the target of each instance on side 1 or 2."""
+    columns = instances.select(f"{name}{side}" for name in ("sentence", "start", "end"))
+    return [
+        Target(sentence=sentence, start=start, end=end)
+        for sentence, start, end in columns.iter_rows()
+    ]
+
+
+def _quoted(targets: Sequence[Target]) -> list[str]:
+    """Return each sentence with its target in double quotes."""
+    return [
+        f'{one.sentence[: one.start]}"{one.sentence[one.start : one.end]}"{one.sentence[one.end :]}'
+        for one in targets
+    ]
+
+
+def _in_order(target: Target) -> tuple[int, str, int, int]:
+    """Return what targets are sorted by: those that are read together are of about one length."""
+    return len(target.sentence), target.sentence, target.start, target.end
+
+
+def _numbered(
+    left: Sequence[T], right: Sequence[T], key: Callable[[T], Any]
+) -> tuple[list[T], Ids, Ids]:
+    """Return what stands on either side, each once and in order, and which each row has."""
+    distinct = sorted({*left, *right}, key=key)
+    places = {one: place for place, one in enumerate(distinct)}
+    first = np.array([places[one] for one in left], np.int32)
+    return distinct, first, np.array([places[one] for one in right], np.int32)
+
+
+def _target_vectors(
+    spec: EmbeddingSpec, targets: Sequence[Target], progress: Progress, threads: int
+) -> tuple[Vectors, Flags]:
+    """Return the vectors of targets, and whether each has one."""
+    with progress.stage(f"embed {len(targets):,} targets by {spec.name}") as stage:
+        encoder = open_encoder(spec.path, spec.options, threads)
+        stage.total(len(targets))
+        parts = []
+        for at in range(0, len(targets), _A_BATCH):
+            parts.append(encoder.encode_targets(targets[at : at + _A_BATCH]))
+            stage.advance(len(parts[-1].covered))
+        vectors = np.concatenate([one.vectors for one in parts])
+        covered = np.concatenate([one.covered for one in parts])
+        stage.found(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
+    if n_cut := sum(int(one.cut.sum()) for one in parts):
+        progress.warn(f"{spec.name} reads less than the whole of {n_cut:,} targets")
+    return vectors, covered
+
+
+def _cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
+    """Return the cosine of each pair of vectors."""
+    workers = Workers(threads=threads)
+    return METRICS.get("cos").similarities(TermPoints(vectors=vectors), first, second, workers)

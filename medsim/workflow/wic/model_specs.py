@@ -1,0 +1,146 @@
+"""Models of words in context as a user names them, and what each is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from medsim.embeddings import TERMS, find_format
+from medsim.embeddings.onnx import NAME as ONNX
+from medsim.embeddings.options import EmbeddingSpec, parse_named, parse_options
+from medsim.embeddings.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
+from medsim.errors import OptionError, unknown_name
+
+if TYPE_CHECKING:
+    from medsim.embeddings import Format
+
+RANDOM = "random"
+"""The model that answers by a coin."""
+
+SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
+"""What a model reads: the words of a sentence; the target alone, in its sentence where the model
+reads that; or the sentence with its target in quotes."""
+
+COIN, WORDS, COSINES, TUNED, FILE = "coin", "perceptron", "cosine", "fine-tuned", "file"
+"""How a model answers."""
+
+READABLE = {WORDS: (TARGET, SENTENCE), COSINES: (TARGET, QUOTED), TUNED: (QUOTED,)}
+"""What models that answer in each way can read, the default first."""
+
+_OWN = ("input", "tune", "epochs")
+_EPOCHS = 3
+_MOST_EPOCHS = 1_000
+_EXAMPLES = f"minilm=model.onnx,input=quoted, or {RANDOM}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """A model that is to be scored.
+
+    Attributes:
+        name: under which results have it.
+        way: how it answers: ``COIN``, ``WORDS``, ``COSINES``, ``TUNED`` or ``FILE``.
+        reads: ``SENTENCE``, ``TARGET`` or ``QUOTED``; None of a coin and of a file.
+        embedding: what it is made of; None of a coin and of a file.
+        epochs: how often a model that is fine-tuned sees each instance; 0 of others.
+        file: of predictions.
+        dev: of scores of the dev split, beside a file of scores of the test split.
+    """
+
+    name: str
+    way: str
+    reads: str | None = None
+    embedding: EmbeddingSpec | None = None
+    epochs: int = 0
+    file: Path | None = None
+    dev: Path | None = None
+
+
+def parse_model(text: str) -> ModelSpec:
+    """Return the model that a text such as "minilm=model.onnx,input=quoted" names.
+
+    Word vectors go through a perceptron and are of the target or of the sentence. Vectors of an
+    encoder are compared by their cosine and are of the target, for which it must be in ONNX, or of
+    the sentence with its target in quotes. The first of these that a model can have is the default.
+
+    Raises:
+        InputError: the path does not exist or is in no known format.
+        OptionError: the text names no model, or an option is unknown or does not fit.
+    """
+    if text == RANDOM:
+        return ModelSpec(name=RANDOM, way=COIN)
+    named = parse_named(text, "--model", _EXAMPLES)
+    if named.path == RANDOM:
+        _check_options(text, named.options, ())
+        return ModelSpec(name=named.name, way=COIN)
+    own = {name: value for name, value in named.options.items() if name in _OWN}
+    options = parse_options({n: value for n, value in named.options.items() if n not in own})
+    path = Path(named.path).expanduser()
+    format_name, found = find_format(path, options)
+    way = _way(text, own, format_name, found)
+    _check_options(text, own, _OWN if way == TUNED else _OWN[:2])
+    readable = READABLE[way][-1:] if way == COSINES and format_name != ONNX else READABLE[way]
+    reads = own.get("input", readable[0])
+    if reads not in readable:
+        raise OptionError(
+            f"--model {text!r}: input={reads} does not fit ({found.describes}); accepted: "
+            f"{', '.join(readable)}"
+        )
+    return ModelSpec(
+        name=named.name,
+        way=way,
+        reads=reads,
+        embedding=EmbeddingSpec(name=named.name, path=path, options=options),
+        epochs=_epochs(text, own.get("epochs", str(_EPOCHS))) if way == TUNED else 0,
+    )
+
+
+def parse_predictions(text: str) -> ModelSpec:
+    """Return the model whose predictions a text such as "llm=answers.csv" names.
+
+    Raises:
+        OptionError: the text names none, or an option is unknown.
+    """
+    named = parse_named(text, "--predictions", "llm=answers.csv,dev=dev-answers.csv")
+    if unknown := [name for name in named.options if name != "dev"]:
+        raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
+    dev = named.options.get("dev")
+    return ModelSpec(
+        name=named.name,
+        way=FILE,
+        file=Path(named.path).expanduser(),
+        dev=None if dev is None else Path(dev).expanduser(),
+    )
+
+
+def _way(text: str, own: dict[str, str], format_name: str, found: Format) -> str:
+    """Return how a model that is made of an embedding answers."""
+    tune = own.get("tune", "no")
+    if tune not in {"yes", "no"}:
+        raise OptionError(unknown_name("tune", tune, ["yes", "no"]))
+    if tune == "no":
+        return COSINES if found.gives == TERMS else WORDS
+    if format_name != SENTENCE_TRANSFORMERS:
+        raise OptionError(
+            f"--model {text!r}: tune=yes is for {SENTENCE_TRANSFORMERS}; this is {found.describes}"
+        )
+    return TUNED
+
+
+def _check_options(text: str, given: dict[str, str], accepted: tuple[str, ...]) -> None:
+    """Raise OptionError for an option that does not fit a model."""
+    for name, value in given.items():
+        if name not in accepted:
+            raise OptionError(
+                f"--model {text!r}: {name}={value} does not fit; accepted: "
+                f"{', '.join(accepted) or 'none'}"
+            )
+
+
+def _epochs(text: str, given: str) -> int:
+    if not given.isdecimal() or not 1 <= int(given) <= _MOST_EPOCHS:
+        raise OptionError(
+            f"--model {text!r}: epochs={given} is out of range; 1 to {_MOST_EPOCHS:,} are accepted"
+        )
+    return int(given)

@@ -1,0 +1,213 @@
+"""What models are asked: the instances of a questions, and what may be known beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import InputError
+from medsim.manifest import fingerprint
+from medsim.terms import lowered
+from medsim.wic.draws import drawn_order
+from medsim.wic.folds import folds_of
+from medsim.wic.layout import read_instances
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from medsim.kernels.types import Flags, Rows
+
+SEEN = ("seen", "partly_seen", "unseen")
+"""How many terms of an instance, both, one or none, occur in what models are fitted on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What models are fitted on, and what they are then asked; all as rows of instances.
+
+    Rows are in an order drawn from what instances say, so that nothing depends on that of files.
+
+    Attributes:
+        fold: which instances are asked, from 1; None where there are splits.
+        train: int[n_train], what models are fitted on.
+        dev: int[n_dev], what thresholds are chosen on.
+        held_back: int[n_held_back], what a model that is fitted and then needs a threshold chooses
+            it on; it leaves them out of ``train``.
+        test: int[n_test], what is asked.
+    """
+
+    fold: int | None
+    train: Rows
+    dev: Rows
+    held_back: Rows
+    test: Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """Instances, and the rounds in which models are asked about them.
+
+    Attributes:
+        name: of the file or folder.
+        instances: ``WIC_COLUMNS``, all that is known, split after split.
+        tested: the first and the row after the last that models are asked about.
+        dev: the first and the row after the last of the dev split.
+        rounds: one, or one a fold.
+        fitted: in words, on what models are fitted and thresholds chosen.
+        files: path and fingerprint of the content of every split.
+    """
+
+    name: str
+    instances: pl.DataFrame
+    tested: slice
+    dev: slice
+    rounds: tuple[Round, ...]
+    fitted: str
+    files: dict[str, dict[str, str]]
+
+    @property
+    def labels(self) -> Flags:
+        """Whether both terms of each instance have one meaning: bool[n_instances]."""
+        return (self.instances["label"] == 1).to_numpy()
+
+    @property
+    def is_crossed(self) -> bool:
+        """Whether every instance is asked about, with models fitted on the others."""
+        return self.rounds[0].fold is not None
+
+    def seen(self) -> list[str | None]:
+        """Return for each instance that is asked about one of ``SEEN``; None without a train split.
+
+        What counts is what models of its round are fitted on; case does not.
+        """
+        sides = (lowered(self.instances[name].to_list()) for name in ("term1", "term2"))
+        pairs = list(zip(*sides, strict=True))
+        found: list[str | None] = [None] * len(pairs)
+        for one in self.rounds:
+            known = {term for row in one.train for term in pairs[row]}
+            for row in one.test if known else ():
+                found[row] = SEEN[sum(term not in known for term in pairs[row])]
+        return found[self.tested]
+
+
+def read_questions(data: Path, *, train: Path | None, dev: Path | None, seed: int) -> Questions:
+    """Return the benchmark in a folder or a file.
+
+    A folder has test.json, and train.json and dev.json where models need them. A single file is the
+    test split where ``train`` or ``dev`` is named; else its instances are shared out into folds
+    that have no sentence and no pair of terms in common, and each fold is asked about by models
+    that were fitted on the others.
+
+    Args:
+        data: the folder or the file, in the layout of ``medsim.wic.layout``.
+        train: a file of instances to fit models on, in place of that in the folder.
+        dev: a file of instances to choose thresholds on, likewise.
+        seed: of the folds.
+
+    Raises:
+        InputError: a file is missing or damaged, or has a term that is not where it says.
+    """
+    files = _files(data, train, dev)
+    parts = {split: _checked(path) for split, path in files.items()}
+    if not parts["test"].height:
+        raise InputError(f"{files['test']} has no instance")
+    told = {
+        split: {"path": str(files[split]), "fingerprint": fingerprint(part)}
+        for split, part in parts.items()
+    }
+    crossed = data.is_file() and train is None and dev is None
+    instances = pl.concat(parts.values())
+    order = np.lexsort((instances["label"], drawn_order(instances, seed)))
+    ends = np.cumsum([part.height for part in parts.values()]).tolist()
+    places = {
+        split: slice(end - part.height, end)
+        for (split, part), end in zip(parts.items(), ends, strict=True)
+    }
+    rows = {split: order[_inside(order, place)] for split, place in places.items()}
+    rounds = _crossed(instances, order, seed) if crossed else (_round(rows),)
+    return Questions(
+        name=data.name,
+        instances=instances,
+        tested=places["test"],
+        dev=places["test"] if crossed else places.get("dev", slice(0, 0)),
+        rounds=rounds,
+        fitted=f"cross-fitted in {len(rounds)} folds" if crossed else _splits(rows),
+        files=told,
+    )
+
+
+def _files(data: Path, train: Path | None, dev: Path | None) -> Mapping[str, Path]:
+    """Return the file of each split that there is."""
+    if not data.exists():
+        raise InputError(f"{data} does not exist")
+    found = {"train": train, "dev": dev, "test": data}
+    if data.is_dir():
+        for split, given in found.items():
+            own = data / f"{split}.json"
+            if split == "test" or given is None:
+                found[split] = own if own.exists() else None
+        if found["test"] is None:
+            raise InputError(f"{data} has no test.json; name a folder that has, or a file")
+    return {split: path for split, path in found.items() if path is not None}
+
+
+def _checked(path: Path) -> pl.DataFrame:
+    """Return the instances of a file in which every term is where it says."""
+    instances = read_instances(path)
+    for number, row in enumerate(instances.iter_rows(named=True), start=1):
+        for side in "12":
+            start, end, term = row[f"start{side}"], row[f"end{side}"], row[f"term{side}"]
+            there = row[f"sentence{side}"][start:end]
+            if there != term or not term:
+                raise InputError(
+                    f"{path}: instance {number}: sentence{side} has {there[:60]!r} from {start} to "
+                    f"{end}, not term{side}, {term[:60]!r}; medsim wic verify lists what is wrong"
+                )
+    return instances
+
+
+def _inside(rows: Rows, place: slice) -> Flags:
+    found: Flags = (rows >= place.start) & (rows < place.stop)
+    return found
+
+
+def _round(rows: Mapping[str, Rows]) -> Round:
+    none = np.zeros(0, np.int64)
+    dev = rows.get("dev", none)
+    return Round(
+        fold=None, train=rows.get("train", none), dev=dev, held_back=dev, test=rows["test"]
+    )
+
+
+def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
+    """Return a round a fold; what is held back is the fold that comes next."""
+    fold_of = folds_of(instances, seed)[order]
+    n_folds = int(fold_of.max()) + 1
+    if n_folds < 3:  # noqa: PLR2004 — to fit on, to choose a threshold on, to ask
+        raise InputError(
+            f"the instances hang together in {n_folds} parts, of which none can be held back twice;"
+            " name files with --train and --dev"
+        )
+    rounds = []
+    for fold in range(n_folds):
+        others = order[fold_of != fold]
+        held_back = order[fold_of == (fold + 1) % n_folds]
+        rounds.append(
+            Round(
+                fold=fold + 1,
+                train=others,
+                dev=others,
+                held_back=held_back,
+                test=order[fold_of == fold],
+            )
+        )
+    return tuple(rounds)
+
+
+def _splits(rows: Mapping[str, Rows]) -> str:
+    said = {"train": "models fitted on train", "dev": "thresholds chosen on dev"}
+    return ", ".join(text for split, text in said.items() if split in rows) or "nothing fitted"

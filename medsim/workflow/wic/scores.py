@@ -1,0 +1,189 @@
+"""What answers show: accuracies of every part of a questions, and which models differ."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from medsim.evaluation.accuracies import accuracy_of, distance_to
+from medsim.evaluation.significance import bonferroni, holm, mcnemar
+from medsim.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
+from medsim.wic import GROUPS, HUMAN_ACCURACY
+from medsim.workflow.wic.questions import SEEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from medsim.kernels.types import Flags
+    from medsim.workflow.wic.answers import Answers
+    from medsim.workflow.wic.questions import Questions
+
+REFERENCES = {"human": HUMAN_ACCURACY, "chance": 0.5}
+"""Accuracies that every model is held against: of people, and of a coin where half is True."""
+
+ALL, ACCURACY, THRESHOLD = "all", "accuracy", "threshold"
+
+_Row: TypeAlias = dict[str, str | int | float | bool | None]
+
+
+def predictions_of(questions: Questions, answers: Mapping[str, Answers]) -> pl.DataFrame:
+    """Return a row per model and instance: ``WIC_PREDICTION_COLUMNS``."""
+    tested = questions.tested
+    fold_of = np.zeros(questions.instances.height, np.int32)
+    for one in questions.rounds:
+        fold_of[one.test] = one.fold or 0
+    asked = questions.instances[tested].select(
+        pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("instance"),
+        "cat",
+        pl.Series("seen", questions.seen(), pl.String),
+        "label",
+        pl.Series("fold", fold_of[tested]).replace(0, None),
+    )
+    frames = [
+        asked.with_columns(
+            pl.lit(name).alias("model"),
+            pl.Series("prediction", one.said[tested].astype(np.int8)),
+            pl.Series("score", one.scores[tested]).fill_nan(None),
+            pl.Series("covered", one.covered[tested]),
+        )
+        for name, one in answers.items()
+    ]
+    return (
+        pl.concat(frames)
+        .select(list(WIC_PREDICTION_COLUMNS))
+        .cast(pl.Schema(WIC_PREDICTION_COLUMNS))
+    )
+
+
+def results_of(
+    questions: Questions, predictions: pl.DataFrame, answers: Mapping[str, Answers]
+) -> pl.DataFrame:
+    """Return accuracies of every model on all instances, on groups, and on seen and unseen terms.
+
+    Args:
+        questions: the instances.
+        predictions: ``WIC_PREDICTION_COLUMNS``.
+        answers: of each model, for its thresholds.
+
+    Returns:
+        ``WIC_RESULT_COLUMNS``; a subset without instances has no row.
+    """
+    rows: list[_Row] = []
+    for name, one in answers.items():
+        own = predictions.filter(model=name)
+        for subset, part in _subsets(own):
+            found = accuracy_of(_correct(part))
+            rows.append(
+                {
+                    "model": name,
+                    "subset": subset,
+                    "statistic": ACCURACY,
+                    "value": found.value,
+                    "low": _defined(found.low),
+                    "high": _defined(found.high),
+                    "n_instances": part.height,
+                    "n_uncovered": int((~part["covered"]).sum()),
+                }
+            )
+        for at, threshold in zip(questions.rounds, one.thresholds.tolist(), strict=False):
+            rows.append(
+                {
+                    "model": name,
+                    "subset": ALL if at.fold is None else f"fold {at.fold}",
+                    "statistic": THRESHOLD,
+                    "value": _defined(threshold),
+                    "n_instances": len(at.test),
+                }
+            )
+    return _table(questions, rows, WIC_RESULT_COLUMNS)
+
+
+def comparisons_of(questions: Questions, predictions: pl.DataFrame) -> pl.DataFrame:
+    """Return how every two models differ, and each from people and from chance.
+
+    Two models are compared by McNemar's test on the same instances, with p-values corrected for
+    the number of pairs of models.
+
+    Args:
+        questions: the instances.
+        predictions: ``WIC_PREDICTION_COLUMNS``.
+
+    Returns:
+        ``WIC_COMPARISON_COLUMNS``.
+    """
+    correct = {
+        str(name): _correct(part)
+        for (name,), part in predictions.group_by("model", maintain_order=True)
+    }
+    rows = [*_between_models(correct), *_from_references(correct)]
+    return _table(questions, rows, WIC_COMPARISON_COLUMNS)
+
+
+def _between_models(correct: Mapping[str, Flags]) -> Iterator[_Row]:
+    pairs = list(combinations(correct, 2))
+    tests = [mcnemar(correct[one], correct[other]) for one, other in pairs]
+    p = np.array([test.p for test in tests], np.float64)
+    corrected = zip(bonferroni(p).tolist(), holm(p).tolist(), strict=True)
+    for (one, other), test, (by_bonferroni, by_holm) in zip(pairs, tests, corrected, strict=True):
+        first, second = float(correct[one].mean()), float(correct[other].mean())
+        yield {
+            "between": "models",
+            "model1": one,
+            "model2": other,
+            "accuracy1": first,
+            "accuracy2": second,
+            "difference": first - second,
+            "test": test.method,
+            "statistic": test.statistic,
+            "p": test.p,
+            "p_bonferroni": by_bonferroni,
+            "p_holm": by_holm,
+            "n_instances": len(correct[one]),
+        }
+
+
+def _from_references(correct: Mapping[str, Flags]) -> Iterator[_Row]:
+    for name, flags in correct.items():
+        accuracy = accuracy_of(flags)
+        for reference, known in REFERENCES.items():
+            found = distance_to(accuracy, known)
+            yield {
+                "between": "reference",
+                "model1": name,
+                "model2": reference,
+                "accuracy1": accuracy.value,
+                "accuracy2": known,
+                "difference": found.difference,
+                "low": _defined(found.low),
+                "high": _defined(found.high),
+                "within": found.within,
+                "n_instances": len(flags),
+            }
+
+
+def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the parts of a model's predictions that have an instance, by name."""
+    yield ALL, predictions
+    for column, names in (("cat", GROUPS), ("seen", SEEN)):
+        for name in names:
+            part = predictions.filter(pl.col(column) == name)
+            if part.height:
+                yield name, part
+
+
+def _correct(predictions: pl.DataFrame) -> Flags:
+    return (predictions["prediction"] == predictions["label"]).to_numpy()
+
+
+def _table(
+    questions: Questions, rows: list[_Row], columns: Mapping[str, pl.DataType | type[pl.DataType]]
+) -> pl.DataFrame:
+    return pl.DataFrame([{"data": questions.name, **row} for row in rows], schema=dict(columns))
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,84 @@
+"""What word vectors answer, through a perceptron."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.errors import OptionError
+from medsim.metrics import WordBags
+from medsim.metrics.averages import points_of
+from medsim.metrics.workers import Workers
+from medsim.wic.perceptron import perceptron_scores
+from medsim.workflow.embedded_terms import embed_terms
+from medsim.workflow.wic.answers import Answers, majority
+from medsim.workflow.wic.model_specs import SENTENCE
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Flags, Table
+    from medsim.progress import Progress
+    from medsim.workflow.embedded_terms import NamedEmbedding
+    from medsim.workflow.wic.model_specs import ModelSpec
+    from medsim.workflow.wic.questions import Questions
+
+_EVEN = 0.5
+
+
+def word_answers(
+    questions: Questions,
+    spec: ModelSpec,
+    named: NamedEmbedding,
+    progress: Progress,
+    *,
+    seed: int,
+    threads: int,
+) -> Answers:
+    """Return what a perceptron says that is fitted on the mean word vectors of both sides.
+
+    Its features are the mean vector of the words of one side, then that of the other (Rouhizadeh et
+    al. 2024), nothing that compares them. An instance with a side that has no known word is not
+    covered; nothing is fitted on it.
+
+    Raises:
+        OptionError: the embedding has vectors of whole terms.
+    """
+    features, covered = _features(questions, spec, named, progress, threads)
+    labels = questions.labels
+    said, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
+    with progress.stage(f"fit {spec.name}") as stage:
+        stage.total(len(questions.rounds))
+        for one in questions.rounds:
+            train, asked = one.train[covered[one.train]], one.test[covered[one.test]]
+            said[one.test] = majority(labels[one.train])
+            scores[asked] = perceptron_scores(features[train], labels[train], features[asked], seed)
+            said[asked] = scores[asked] >= _EVEN
+            stage.advance()
+        stage.found(f"{questions.fitted}, {features.shape[1]} features")
+    return Answers(said=said, scores=scores, covered=covered, thresholds=np.zeros(0))
+
+
+def _features(
+    questions: Questions,
+    spec: ModelSpec,
+    named: NamedEmbedding,
+    progress: Progress,
+    threads: int,
+) -> tuple[Table, Flags]:
+    """Return the vectors of both sides beside each other, and whether both have one."""
+    what = "sentence" if spec.reads == SENTENCE else "term"
+    sides = [questions.instances[f"{what}{side}"].alias("text") for side in "12"]
+    texts = pl.concat(sides, rechunk=True).unique().sort()
+    has = embed_terms(named, texts.to_list(), progress, threads=threads, cache=None)
+    if not isinstance(has.embedded, WordBags):
+        raise OptionError(
+            f"{spec.name} has vectors of whole terms; words in context need vectors of words, or "
+            "an encoder"
+        )
+    rows = [texts.search_sorted(side).to_numpy() for side in sides]
+    points = points_of(
+        has.embedded, np.arange(len(texts), dtype=np.int32), Workers(threads=threads)
+    )
+    features = np.hstack([points[side] for side in rows]).astype(np.float64)
+    return features, has.covered[rows[0]] & has.covered[rows[1]]

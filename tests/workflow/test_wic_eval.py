@@ -1,0 +1,554 @@
+"""Models on words in context, end to end on invented benchmarks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_text
+from fixtures.encoders import hidden_of, write_encoder
+from fixtures.tuning import TunableModel, stand_in
+from fixtures.wic import (
+    invented_instances,
+    write_benchmark,
+    write_instances,
+    write_kinds,
+)
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from typer.testing import CliRunner
+
+from medsim import WicScores, evaluate_wic
+from medsim.cli import app
+from medsim.errors import InputError, OptionError, OutputError
+from medsim.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
+from medsim.wic import GROUPS
+from medsim.wic.draws import coin_flips
+from medsim.wic.layout import read_instances
+from medsim.workflow.wic.questions import read_questions
+
+pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
+pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short() -> Iterator[None]:
+    """Fit perceptrons for fewer epochs, which is enough here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("medsim.wic.perceptron._MOST_EPOCHS", 80)
+        yield
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a benchmark, a single file, word vectors and an encoder."""
+    folder = tmp_path_factory.mktemp("wic")
+    write_benchmark(folder / "data")
+    write_instances(folder / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
+    write_kinds(folder / "kinds.txt")
+    write_encoder(folder / "encoder")
+    return folder
+
+
+@pytest.fixture(scope="module", params=["data", "one.json"])
+def scored(request: pytest.FixtureRequest, place: Path) -> WicScores:
+    """Return what was found of every model, by splits and by folds."""
+    out = place / f"scores of {request.param}"
+    return evaluate_wic(place / request.param, out, models=all_models(place), threads=2)
+
+
+def all_models(place: Path) -> list[str]:
+    return [
+        "random",
+        f"words={place / 'kinds.txt'}",
+        f"sentences={place / 'kinds.txt'},input=sentence",
+        f"targets={place / 'encoder'}",
+        f"quoted={place / 'encoder'},input=quoted",
+    ]
+
+
+def accuracy(results: pl.DataFrame, model: str, subset: str = "all") -> float:
+    return results.filter(model=model, subset=subset, statistic="accuracy")["value"].item()
+
+
+def shuffled(path: Path, to: Path) -> np.ndarray:
+    """Return in which order instances of a file stand after writing them to another."""
+    instances = read_instances(path)
+    order = np.random.default_rng(5).permutation(instances.height)
+    write_instances(to, instances[order])
+    return order
+
+
+def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
+    found = scored
+    for name, columns in (
+        ("results", WIC_RESULT_COLUMNS),
+        ("comparisons", WIC_COMPARISON_COLUMNS),
+        ("predictions", WIC_PREDICTION_COLUMNS),
+    ):
+        frame = getattr(found, name)
+        assert frame.schema == pl.Schema(columns)
+        assert pl.read_parquet(found.folder / f"{name}.parquet").equals(frame)
+    truth = found.predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
+    for row in found.results.filter(statistic="accuracy").iter_rows(named=True):
+        part = truth.filter(model=row["model"])
+        if row["subset"] != "all":
+            column = "cat" if row["subset"] in GROUPS else "seen"
+            part = part.filter(pl.col(column) == row["subset"])
+        assert row["value"] == part["right"].mean()
+        assert row["n_instances"] == part.height
+    subsets = set(found.results["subset"])
+    assert {"all", *GROUPS} < subsets
+    assert accuracy(found.results, "words") > 0.6
+    assert 0.25 < accuracy(found.results, "random") < 0.75
+
+
+def test_a_coin_is_the_hash_of_the_instance(place: Path, tmp_path: Path) -> None:
+    found = evaluate_wic(
+        place / "data", tmp_path / "out", models=["random", "other=random"], seed=7
+    )
+
+    flips = coin_flips(read_instances(place / "data/test.json"), 7)
+    for model in ("random", "other"):
+        said = found.predictions.filter(model=model)["prediction"]
+        assert said.to_list() == flips.astype(int).tolist()
+
+
+def cosines_by_hand(instances: pl.DataFrame, encoder: Path) -> np.ndarray:
+    """Return the cosines of the mean vectors of targets, token by token."""
+    tokenizers = pytest.importorskip("tokenizers", reason="medsim[onnx] is not installed")
+    tokenizer = tokenizers.Tokenizer.from_file(str(encoder / "tokenizer.json"))
+    tokenizer.no_padding()
+
+    def vector(sentence: str, start: int, end: int) -> np.ndarray:
+        tokens = tokenizer.encode(sentence)
+        inside = [
+            mark == 0 and (min(end, last) - max(start, first)) > 0
+            for (first, last), mark in zip(tokens.offsets, tokens.special_tokens_mask, strict=True)
+        ]
+        return hidden_of(tokens.ids)[inside].mean(axis=0).astype(float)
+
+    found = []
+    for row in instances.iter_rows(named=True):
+        a = vector(row["sentence1"], row["start1"], row["end1"])
+        b = vector(row["sentence2"], row["start2"], row["end2"])
+        found.append(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    return np.array(found)
+
+
+def test_an_encoder_answers_by_the_threshold_that_is_best_on_dev(
+    place: Path, tmp_path: Path
+) -> None:
+    found = evaluate_wic(place / "data", tmp_path / "out", models=[f"targets={place / 'encoder'}"])
+
+    dev, test = (read_instances(place / f"data/{name}.json") for name in ("dev", "test"))
+    of_dev, of_test = (cosines_by_hand(one, place / "encoder") for one in (dev, test))
+    labels = (dev["label"] == 1).to_numpy()
+    threshold = found.results.filter(statistic="threshold")["value"].item()
+    right = [((of_dev >= at) == labels).sum() for at in [*of_dev, np.inf]]
+    assert ((of_dev >= threshold) == labels).sum() == max(right)
+    own = found.predictions
+    assert np.allclose(own["score"], of_test, atol=1e-5)
+    assert own["prediction"].to_list() == (of_test >= threshold).astype(int).tolist()
+
+
+def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
+    scored: WicScores, tmp_path: Path
+) -> None:
+    place, data = scored.folder.parent, scored.results["data"][0]
+    for split in ("train", "dev", "test") if data == "data" else ():
+        order = shuffled(place / f"data/{split}.json", tmp_path / f"data/{split}.json")
+    if data == "one.json":
+        order = shuffled(place / data, tmp_path / data)
+
+    found = scored
+    again = evaluate_wic(tmp_path / data, tmp_path / "again", models=all_models(place), threads=3)
+
+    assert found.results.equals(again.results)
+    assert found.comparisons.equals(again.comparisons)
+    for (_, one), (_, other) in zip(
+        found.predictions.group_by("model", maintain_order=True),
+        again.predictions.group_by("model", maintain_order=True),
+        strict=True,
+    ):
+        assert one[order].drop("instance").equals(other.drop("instance"))
+
+
+def test_labels_of_test_are_never_looked_at(place: Path, tmp_path: Path) -> None:
+    write_benchmark(tmp_path / "data")
+    test = read_instances(tmp_path / "data/test.json")
+    write_instances(
+        tmp_path / "data/test.json", test.with_columns(label=(1 - pl.col("label")).cast(pl.Int8))
+    )
+
+    found, other = (
+        evaluate_wic(folder / "data", tmp_path / folder.name, models=all_models(place)[1:4])
+        for folder in (place, tmp_path)
+    )
+
+    assert found.predictions.drop("label").equals(other.predictions.drop("label"))
+    assert np.isclose(accuracy(other.results, "words"), 1 - accuracy(found.results, "words"))
+
+
+def test_labels_of_a_fold_do_not_decide_what_is_said_of_it(place: Path, tmp_path: Path) -> None:
+    instances, models = read_instances(place / "one.json"), all_models(place)[1:4:2]
+    found = evaluate_wic(place / "one.json", tmp_path / "out", models=models).predictions
+    is_first = pl.Series(found.filter(model="words")["fold"] == 1)
+    label = pl.when(is_first).then(1 - pl.col("label")).otherwise("label").cast(pl.Int8)
+    write_instances(tmp_path / "one.json", instances.with_columns(label=label))
+
+    again = evaluate_wic(tmp_path / "one.json", tmp_path / "again", models=models).predictions
+
+    kept = ("model", "instance", "prediction", "score")
+    assert found.filter(fold=1).select(kept).equals(again.filter(fold=1).select(kept))
+    assert not found["score"].equals(again["score"])
+
+
+def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) -> None:
+    benchmark = read_questions(place / "one.json", train=None, dev=None, seed=3)
+
+    rows = list(benchmark.instances.iter_rows(named=True))
+
+    def keys(row: int) -> set[object]:
+        one = rows[row]
+        pair = frozenset((one["term1"].lower(), one["term2"].lower()))
+        return {pair, one["sentence1"], one["sentence2"]}
+
+    asked = np.concatenate([one.test for one in benchmark.rounds])
+    assert sorted(asked.tolist()) == list(range(len(rows)))
+    assert len(benchmark.rounds) == 10
+    for one in benchmark.rounds:
+        known = {key for row in one.train for key in keys(row)}
+        assert not known & {key for row in one.test for key in keys(row)}
+        assert set(one.held_back) < set(one.train) == set(one.dev)
+        fitted = set(one.train) - set(one.held_back)
+        known = {key for row in fitted for key in keys(row)}
+        assert not known & {key for row in one.held_back for key in keys(row)}
+
+
+def side(term: str, at: int) -> tuple[str, str]:
+    return term, f"a {term} is here {at}"
+
+
+def written(path: Path, *pairs: tuple[str, str, int]) -> Path:
+    """Return a file of instances of pairs of terms with labels, no sentence twice."""
+    rows = []
+    for number, (term1, term2, label) in enumerate(pairs):
+        (_, first), (_, second) = side(term1, 2 * number), side(term2, 2 * number + 1)
+        rows.append(
+            {
+                "term1": term1,
+                "term2": term2,
+                "sentence1": f"{path.stem} {first}",
+                "sentence2": f"{path.stem} {second}",
+                "start1": len(path.stem) + 3,
+                "start2": len(path.stem) + 3,
+                "end1": len(path.stem) + 3 + len(term1),
+                "end2": len(path.stem) + 3 + len(term2),
+                "cat": "synonyms",
+                "label": label,
+            }
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def test_terms_are_seen_where_train_has_them_in_any_case(tmp_path: Path) -> None:
+    written(tmp_path / "train.json", ("Fever", "pain", 1), ("gout", "ache", 0))
+    written(
+        tmp_path / "test.json",
+        ("fever", "ACHE", 1),
+        ("fever", "rash", 0),
+        ("rash", "pains", 0),
+    )
+
+    found = evaluate_wic(tmp_path, tmp_path / "out", models=["random"]).predictions
+
+    assert found["seen"].to_list() == ["seen", "partly_seen", "unseen"]
+    test = tmp_path / "test.json"
+    alone = evaluate_wic(test, tmp_path / "b", models=["random"], dev=test).predictions
+    assert alone["seen"].null_count() == 3
+
+
+def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) -> None:
+    pairs = [("fever", "pain", 1), ("pain", "gout", 0), ("fever", "gout", 1), ("pain", "pain", 1)]
+    written(tmp_path / "train.json", *pairs)
+    written(tmp_path / "test.json", ("zzz", "pain", 0), ("fever", "yyy", 1), ("pain", "fever", 1))
+    rows = {"fever": [1, 0], "pain": [0.5, 1], "gout": [0, -1]}
+    model = f"words={write_text(tmp_path / 'words.txt', rows, header=True)}"
+
+    found = evaluate_wic(tmp_path, tmp_path / "out", models=[model])
+
+    assert found.predictions["covered"].to_list() == [False, False, True]
+    assert found.predictions["prediction"].to_list()[:2] == [1, 1]
+    assert found.predictions["score"].null_count() == 2
+    assert found.results.filter(subset="all")["n_uncovered"].to_list() == [2]
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
+    assert "words sees nothing of 2 instances" in manifest["warnings"][0]
+
+
+def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
+    found = scored
+    right = {
+        name: (part["prediction"] == part["label"]).to_numpy()
+        for (name,), part in found.predictions.group_by("model", maintain_order=True)
+    }
+    between = found.comparisons.filter(between="models")
+    assert between.height == 10
+    for row in between.iter_rows(named=True):
+        one, other = right[row["model1"]], right[row["model2"]]
+        counts = [[(one & other).sum(), (one & ~other).sum()], [(~one & other).sum(), 0]]
+        is_exact = row["test"] == "mcnemar_exact"
+        expected = mcnemar(np.array(counts), exact=is_exact, correction=True)
+        assert np.isclose(row["p"], expected.pvalue)
+        assert np.isclose(row["difference"], one.mean() - other.mean())
+    for method in ("bonferroni", "holm"):
+        corrected = multipletests(between["p"].to_numpy(), method=method)[1]
+        assert np.allclose(between[f"p_{method}"], corrected)
+
+
+def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
+    found = scored
+    rows = found.comparisons.filter(between="reference")
+    assert rows.height == 10
+    assert set(rows.select("model2", "accuracy2").iter_rows()) == {("human", 0.8), ("chance", 0.5)}
+    whole = found.results.filter(subset="all", statistic="accuracy")
+    joined = rows.join(whole, left_on="model1", right_on="model").drop_nulls("low")
+    assert joined.height >= 8
+    for row in joined.iter_rows(named=True):
+        assert np.isclose(row["low"], row["low_right"] - row["accuracy2"])
+        assert row["within"] == (row["low_right"] <= row["accuracy2"] <= row["high_right"])
+
+
+def test_predictions_of_a_file_are_taken_as_they_are(place: Path, tmp_path: Path) -> None:
+    test = read_instances(place / "data/test.json")
+    labels = test["label"].to_numpy()
+    test.select(prediction=1 - pl.col("label")).write_csv(tmp_path / "wrong.csv")
+
+    found = evaluate_wic(
+        place / "data", tmp_path / "out", predictions=[f"llm={tmp_path / 'wrong.csv'}"]
+    )
+
+    assert found.predictions["prediction"].to_list() == (1 - labels).tolist()
+    assert accuracy(found.results, "llm") == 0
+    assert found.results.filter(subset="all")["low"].null_count() == 1
+
+
+def scores_of(instances: pl.DataFrame, path: Path) -> Path:
+    """Return a file of scores by which instances of label 1 are above 5."""
+    scores = pl.col("label") * 4 + 3 + pl.int_range(pl.len()) / 1000
+    instances.select(score=scores).write_csv(path)
+    return path
+
+
+def test_scores_of_a_file_need_those_of_dev(place: Path, tmp_path: Path) -> None:
+    data = place / "data"
+    test, dev = (
+        scores_of(read_instances(data / f"{name}.json"), tmp_path / f"{name}.csv")
+        for name in ("test", "dev")
+    )
+
+    found = evaluate_wic(data, tmp_path / "out", predictions=[f"llm={test},dev={dev}"])
+
+    assert accuracy(found.results, "llm") == 1
+    assert 3.1 < found.results.filter(statistic="threshold")["value"].item() < 7
+    with pytest.raises(OptionError, match=r"scores alone.*--predictions llm=.*,dev=PATH"):
+        evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test}"])
+    said = tmp_path / "said.csv"
+    read_instances(data / "dev.json").select(prediction="label").write_csv(said)
+    with pytest.raises(OptionError, match=r"said\.csv has no column 'score'"):
+        evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test},dev={said}"])
+
+
+def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -> None:
+    path = scores_of(read_instances(place / "one.json"), tmp_path / "scores.csv")
+
+    found = evaluate_wic(place / "one.json", tmp_path / "out", predictions=[f"llm={path}"])
+
+    assert accuracy(found.results, "llm") == 1
+    folds = found.results.filter(statistic="threshold")["subset"].to_list()
+    assert folds == [f"fold {number}" for number in range(1, 11)]
+
+
+@pytest.mark.parametrize("data", ["data", "one.json"])
+def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
+    place: Path, tmp_path: Path, monkeypatch, data: str
+) -> None:
+    folder = stand_in(tmp_path / "model", monkeypatch)
+
+    found = evaluate_wic(
+        place / data, tmp_path / "out", models=[f"tuned={folder},tune=yes,epochs=2"]
+    )
+
+    benchmark = read_questions(place / data, train=None, dev=None, seed=0)
+    kinds = [
+        [term.partition("-")[0] for term in benchmark.instances[benchmark.tested][f"term{side}"]]
+        for side in "12"
+    ]
+    alike = [float(one == other) for one, other in zip(*kinds, strict=True)]
+    assert found.predictions["score"].to_list() == alike
+    assert len(TunableModel.made) == len(benchmark.rounds)
+    for model, one in zip(TunableModel.made, benchmark.rounds, strict=True):
+        assert model.modes == ["train", "eval"]
+        fitted = set(one.train) - set(one.held_back)
+        rows = benchmark.instances[sorted(fitted)]
+        truth = sorted(zip(rows["sentence1"], rows["sentence2"], rows["label"], strict=True))
+        seen = [(a.replace('"', ""), b.replace('"', ""), int(c)) for a, b, c in model.pairs]
+        assert sorted(seen) == sorted(truth * 2)
+        assert seen[: len(truth)] != seen[len(truth) :]  # each epoch in an order of its own
+
+
+def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
+    one = json.loads((scored.folder / "manifest.json").read_text(encoding="utf-8"))
+
+    assert one["kind"] == "wic_evaluation"
+    assert (one["data"], one["fitted"], set(one["files"])) in (
+        ("one.json", "cross-fitted in 10 folds", {"test"}),
+        ("data", "models fitted on train, thresholds chosen on dev", {"train", "dev", "test"}),
+    )
+    assert one["options"] == {"seed": 0}
+    assert one["models"]["targets"]["input"] == "target"
+    assert one["models"]["targets"]["way"] == "cosine"
+    assert len(one["models"]["words"]["fingerprint"]) == 64
+    assert set(one["outputs"]) == {
+        "comparisons.parquet",
+        "predictions.parquet",
+        "results.parquet",
+    }
+
+
+def test_earlier_results_are_replaced_only_when_told(place: Path, tmp_path: Path) -> None:
+    evaluate_wic(place / "data", tmp_path / "out", models=["random"])
+
+    with pytest.raises(OutputError, match=r"holds an evaluation of words in context already"):
+        evaluate_wic(place / "data", tmp_path / "out", models=["random"])
+    evaluate_wic(place / "data", tmp_path / "out", models=["a=random"], overwrite=True)
+    assert pl.read_parquet(tmp_path / "out/results.parquet")["model"].unique().to_list() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("words", "is not NAME=PATH, such as minilm"),
+        ("random,input=target", "a name has no slash, comma"),
+        ("a=random,input=target", "input=target does not fit; accepted: none"),
+        ("words={}/kinds.txt,input=quoted", r"input=quoted does not fit.*target, sentence"),
+        ("words={}/kinds.txt,tune=yes", "tune=yes is for sentence-transformers"),
+        ("words={}/kinds.txt,tune=maybe", "unknown tune 'maybe'"),
+        ("words={}/kinds.txt,epochs=3", "epochs=3 does not fit; accepted: input, tune"),
+        ("words={}/kinds.txt,inputs=target", "unknown option of an embedding 'inputs'"),
+        ("onnx={}/encoder,input=sentence", r"input=sentence does not fit.*target, quoted"),
+        ("words={}/kinds.txt,keys=terms", "does not fit|vectors of whole terms"),
+    ],
+)
+def test_what_is_no_model_is_refused(place: Path, tmp_path: Path, model: str, says: str) -> None:
+    with pytest.raises(OptionError, match=says):
+        evaluate_wic(place / "data", tmp_path / "out", models=[model.format(place)])
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("epochs", ["0", "-1", "many", "1001"])
+def test_epochs_out_of_range_are_refused(place: Path, tmp_path: Path, epochs, monkeypatch) -> None:
+    folder = stand_in(tmp_path / "model", monkeypatch)
+
+    with pytest.raises(OptionError, match=f"epochs={epochs} is out of range; 1 to 1,000"):
+        evaluate_wic(
+            place / "data", tmp_path / "o", models=[f"a={folder},tune=yes,epochs={epochs}"]
+        )
+
+
+def test_only_an_encoder_in_onnx_reads_targets(place: Path, tmp_path: Path, monkeypatch) -> None:
+    folder = stand_in(tmp_path / "model", monkeypatch)
+
+    with pytest.raises(OptionError, match=r"input=target does not fit .*accepted: quoted"):
+        evaluate_wic(place / "data", tmp_path / "o", models=[f"a={folder},input=target"])
+
+
+@pytest.mark.parametrize(
+    ("models", "says"),
+    [([], "name at least one model"), (["random", "random"], "two models are named 'random'")],
+)
+def test_every_model_has_a_name_of_its_own(
+    place: Path, tmp_path: Path, models: list[str], says: str
+) -> None:
+    with pytest.raises(OptionError, match=says):
+        evaluate_wic(place / "data", tmp_path / "out", models=models)
+
+
+def test_a_split_that_a_model_needs_is_asked_for(place: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    write_instances(data / "test.json", invented_instances(1, 16))
+    words, encoder = f"words={place / 'kinds.txt'}", f"encoder={place / 'encoder'}"
+
+    with pytest.raises(OptionError, match=r"no instances of train, on which words is fitted; add"):
+        evaluate_wic(data, tmp_path / "out", models=[words])
+    with pytest.raises(OptionError, match=r"of dev, on which encoder has its threshold.*--dev"):
+        evaluate_wic(data, tmp_path / "out", models=[encoder])
+    splits = {name: place / f"data/{name}.json" for name in ("train", "dev")}
+    evaluate_wic(data, tmp_path / "out", models=[words, encoder], **splits)
+    again = evaluate_wic(data / "test.json", tmp_path / "b", models=[words, encoder], **splits)
+    assert again.predictions["fold"].null_count() == 32
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"end1": 0}, "sentence1 has '' from"),
+        ({"term2": "other"}, "not term2, 'other'; medsim wic verify"),
+        ({"start2": 0}, "instance 2: sentence2 has"),
+    ],
+)
+def test_a_term_that_is_not_where_it_says_is_refused(
+    tmp_path: Path, change: dict[str, object], says: str
+) -> None:
+    rows = invented_instances(1, 3).to_dicts()
+    rows[1] |= change
+    (tmp_path / "one.json").write_text(json.dumps(rows), encoding="utf-8")
+
+    with pytest.raises(InputError, match=says):
+        evaluate_wic(tmp_path / "one.json", tmp_path / "out", models=["random"])
+
+
+def test_a_folder_without_a_test_split_is_refused(tmp_path: Path) -> None:
+    for data, says in ((tmp_path, "has no test.json"), (tmp_path / "no", "does not exist")):
+        with pytest.raises(InputError, match=says):
+            evaluate_wic(data, tmp_path / "out", models=["random"])
+    write_instances(tmp_path / "test.json", invented_instances(1, 0))
+    with pytest.raises(InputError, match="has no instance"):
+        evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
+
+
+def run(place: Path, tmp_path: Path, *arguments: str):
+    models = [word for model in all_models(place) for word in ("-m", model)]
+    command = ["wic", "eval", str(place / "data"), "-o", str(tmp_path / "out"), *models]
+    return CliRunner().invoke(app, [*command, "--cache", str(tmp_path / "cache"), *arguments])
+
+
+def test_the_command_prints_a_row_a_model(place: Path, tmp_path: Path) -> None:
+    result = run(place, tmp_path)
+
+    assert result.exit_code == 0, result.output
+    header, _, *rows = result.stdout.splitlines()
+    assert header.split("   ")[0].strip() == "model"
+    for name in ("accuracy", "to people", *(group.replace("_", " ") for group in GROUPS)):
+        assert name in header
+    assert [row.split()[0] for row in rows] == ["random", "words", "sentences", "targets", "quoted"]
+    assert "[" in rows[0]
+    assert "models fitted on train, thresholds chosen on dev" in result.stderr
+
+
+def test_the_command_prints_comparisons_and_values(place: Path, tmp_path: Path) -> None:
+    table = run(place, tmp_path, "--table", "comparisons")
+    rows = run(place, tmp_path, "--format", "csv", "--overwrite")
+    wrong = run(place, tmp_path, "--table", "accuracies")
+
+    assert "p (Holm)" in table.stdout
+    assert len(table.stdout.splitlines()) == 2 + 10
+    assert pl.read_csv(rows.stdout.encode()).columns == list(WIC_RESULT_COLUMNS)
+    assert wrong.exit_code == 1
+    assert "unknown table 'accuracies'; did you mean accuracy?" in wrong.stderr
