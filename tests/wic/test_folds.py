@@ -75,6 +75,13 @@ def test_folds_are_of_one_size_where_nothing_hangs_together() -> None:
     assert sorted(np.bincount(folds).tolist()) == [8] * 7 + [9] * 3
 
 
+def test_folds_are_of_one_size_where_a_large_part_is_placed_first() -> None:
+    sentence = pl.when(pl.int_range(pl.len()) < 5).then(pl.lit("shared")).otherwise("sentence1")
+    instances = invented_instances(1, 10, reuse=0).with_columns(sentence1=sentence)
+
+    assert np.bincount(folds_of(instances, 0, 2)).tolist() == [5, 5]
+
+
 @settings(max_examples=25)
 @given(st.permutations(range(40)))
 def test_folds_do_not_depend_on_the_order_of_instances(order: list[int]) -> None:

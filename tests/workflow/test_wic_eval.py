@@ -365,6 +365,19 @@ def test_scores_of_a_file_need_those_of_dev(place: Path, tmp_path: Path) -> None
         evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test},dev={said}"])
 
 
+def test_a_score_at_the_threshold_that_dev_gives_is_true(tmp_path: Path) -> None:
+    written(tmp_path / "dev.json", ("a", "b", 0), ("c", "d", 1))
+    written(tmp_path / "test.json", ("a", "b", 1), ("c", "d", 1), ("e", "f", 1))
+    for name, scores in (("dev", ["-1", "2"]), ("test", ["0.5", "0.49", "3"])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["score", *scores]), encoding="utf-8")
+    files = f"llm={tmp_path / 'test.csv'},dev={tmp_path / 'dev.csv'}"
+
+    found = evaluate_wic(tmp_path, tmp_path / "out", predictions=[files])
+
+    assert found.results.filter(statistic="threshold")["value"].to_list() == [0.5]
+    assert found.predictions["prediction"].to_list() == [1, 0, 1]
+
+
 def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -> None:
     path = scores_of(read_instances(place / "one.json"), tmp_path / "scores.csv")
 
@@ -393,7 +406,13 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
     alike = [float(one == other) for one, other in zip(*kinds, strict=True)]
     assert found.predictions["score"].to_list() == alike
     assert len(TunableModel.made) == len(benchmark.rounds)
-    for model, one in zip(TunableModel.made, benchmark.rounds, strict=True):
+    thresholds = found.results.filter(statistic="threshold")["value"].to_list()
+    every_kind = [benchmark.instances[f"term{side}"].str.head(2).to_list() for side in "12"]
+    for model, one, threshold in zip(TunableModel.made, benchmark.rounds, thresholds, strict=True):
+        scores = np.array([every_kind[0][row] == every_kind[1][row] for row in one.held_back])
+        labels = benchmark.labels[one.held_back]
+        n_right = [((scores >= at) == labels).sum() for at in (-np.inf, 0.5, np.inf)]
+        assert threshold == (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
         assert model.modes == ["train", "eval"]
         fitted = set(one.train) - set(one.held_back)
         rows = benchmark.instances[sorted(fitted)]
