@@ -7,6 +7,7 @@ import json
 import platform
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, TypeVar
 
@@ -371,12 +372,12 @@ def _read(folder: Path, of: type[M]) -> M:
 
 def medsim_version() -> str:
     """Return the version of the installed package."""
-    return version("medsim")
+    return _version("medsim")
 
 
 def library_versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries that decide a build."""
-    found = {name: version(name) for name in _LIBRARIES}
+    found = {name: _version(name) for name in _LIBRARIES}
     return {"python": platform.python_version(), **found}
 
 
@@ -399,7 +400,7 @@ def _installed(names: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for name in names:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
+            found[name] = _version(name)
     return found
 
 
@@ -411,13 +412,27 @@ def fingerprint(frame: pl.DataFrame) -> str:
     digest = hashlib.sha256()
     for column in frame.iter_columns():
         digest.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        digest.update(column.is_null().to_numpy().tobytes())
+        values = column
+        if column.null_count():
+            digest.update(column.is_null().to_numpy().tobytes())
+            values = column.fill_null(_in_place_of_null(column.dtype))
+        else:  # as it mostly is; the frames of a small build take longer to fill than to hash
+            digest.update(bytes(len(column)))
         if column.dtype == pl.String:
-            text = column.fill_null("")
-            digest.update(text.str.len_bytes().to_numpy().tobytes())
-            digest.update(text.str.join("").item().encode())
-        elif column.dtype == pl.Boolean:
-            digest.update(column.fill_null(value=False).to_numpy().tobytes())
+            digest.update(values.str.len_bytes().to_numpy().tobytes())
+            digest.update(values.str.join("").item().encode())
         else:
-            digest.update(column.fill_null(0).to_numpy().tobytes())
+            digest.update(values.to_numpy().tobytes())
     return digest.hexdigest()
+
+
+def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:
+    if dtype == pl.String:
+        return ""
+    return False if dtype == pl.Boolean else 0
+
+
+@cache
+def _version(library: str) -> str:
+    """Return the version of a library; to read it takes milliseconds, and it stays the same."""
+    return version(library)
