@@ -15,7 +15,10 @@ from medsim.report.formats import TableFormat
 @app.command()
 def sql(
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The folder of a build or of an evaluation.")
+        Path,
+        typer.Argument(
+            metavar="OUT", help="The folder of a build, an evaluation, or of words in context."
+        ),
     ],
     statement: Annotated[
         str | None, typer.Argument(help="One select; read from standard input if piped.")
@@ -23,15 +26,15 @@ def sql(
     threads: Threads = None,
     form: Format = TableFormat.table,
 ) -> None:
-    """Run one read-only SQL statement over a build or an evaluation, or list what it can see.
+    """Run one read-only SQL statement over what medsim wrote, or list what it can see.
 
     Writes nothing: the statement sees the views that are listed without one, and no other file.
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
-    from medsim.workflow.opened import open_output
+    from medsim.workflow.opened import open_views
 
-    opened = open_output(out)
+    opened = open_views(out)
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:

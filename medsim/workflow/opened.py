@@ -12,9 +12,12 @@ from medsim import queries
 from medsim.config import DEFAULT_STRATEGIES, DIFFICULTIES, checked_threads
 from medsim.errors import InputError, OptionError, unknown_name
 from medsim.manifest import (
+    BUILD,
     EVALUATION,
     MANIFEST,
-    STUDY,
+    NAMED,
+    WIC,
+    WIC_EVALUATION,
     EvaluationManifest,
     Manifest,
     fingerprint,
@@ -52,6 +55,22 @@ EVALUATION_VIEWS = {
     "score": "scores/input=*/embedding=*/metric=*/data.parquet",
 }
 """The views of an evaluation that SQL statements see, if it has the files that they read."""
+
+WIC_VIEWS = {
+    "instance": "instances.parquet",
+    "mention": "mentions.parquet",
+    "name": "relations/name.parquet",
+    "related": "relations/related.parquet",
+    "statistics": "statistics.parquet",
+}
+"""The views of a benchmark of words in context that SQL statements see."""
+
+WIC_EVALUATION_VIEWS = {
+    "results": "results.parquet",
+    "comparisons": "comparisons.parquet",
+    "predictions": "predictions.parquet",
+}
+"""The views of an evaluation of words in context that SQL statements see."""
 
 
 class Opened:
@@ -296,9 +315,19 @@ def open_output(folder: str | Path) -> Build | Evaluation:
             "medsim build or medsim eval"
         )
     kind = kind_of(place)
-    if kind == STUDY:
-        raise InputError(f"{place} is a study, not a build or an evaluation")
+    if kind in NAMED and kind not in {BUILD, EVALUATION}:
+        raise InputError(f"{place} is {NAMED[kind]}, not a build or an evaluation")
     return Evaluation(folder) if kind == EVALUATION else Build(folder)
+
+
+def open_views(folder: str | Path) -> Opened:
+    """Return a finished output of any kind that SQL statements can see.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+    views = {WIC: WIC_VIEWS, WIC_EVALUATION: WIC_EVALUATION_VIEWS}.get(kind_of(Path(folder)) or "")
+    return open_output(folder) if views is None else Opened(folder, views)
 
 
 def views_of(folder: Path) -> dict[str, str]:

@@ -16,6 +16,7 @@ from medsim.errors import InputError, OptionError, OutputError
 from medsim.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.layout import read_instances
+from medsim.workflow.opened import open_views
 from medsim.workflow.wic.build import build_wic
 from medsim.workflow.wic.statistics import TABLES, shown_statistics
 from medsim.workflow.wic.verify import verify
@@ -192,6 +193,11 @@ def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
         test_terms["term2"].str.to_lowercase()
     )
     assert terms["terms"].to_list()[2] == len(sides)
+
+
+def test_statements_see_the_tables_of_a_benchmark(built: Benchmark) -> None:
+    found = open_views(built.folder).sql("select count(*) as n from instance where label = 1")
+    assert 2 * found.item() == built.instances().height
 
 
 def test_the_manifest_says_what_was_read_and_left_out(built: Benchmark) -> None:

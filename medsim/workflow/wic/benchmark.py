@@ -9,33 +9,15 @@ import polars as pl
 from medsim.errors import OptionError, unknown_name
 from medsim.manifest import WicManifest, read_wic_manifest
 from medsim.wic import SPLITS
-from medsim.workflow.opened import Opened
+from medsim.workflow.opened import WIC_VIEWS, Opened
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-INSTANCES = "instances.parquet"
-"""The instances of all splits, and where they come from."""
-
-MENTIONS = "mentions.parquet"
-"""The one mention of every sentence."""
-
-NAMES = "relations/name.parquet"
-"""Which concepts of the terminology bear the terms of mentions."""
-
-RELATED = "relations/related.parquet"
-"""Pairs of concepts that no instance has."""
-
-STATISTICS = "statistics.parquet"
-"""What ``medsim wic stats`` shows."""
-
-_VIEWS = {
-    "instance": INSTANCES,
-    "mention": MENTIONS,
-    "name": NAMES,
-    "related": RELATED,
-    "statistics": STATISTICS,
-}
+INSTANCES, MENTIONS, NAMES, RELATED, STATISTICS = WIC_VIEWS.values()
+"""Its Parquet files: instances of all splits and where they come from; the one mention of every
+sentence; which concepts bear the terms of mentions; pairs of concepts that no instance has; and
+what ``medsim wic stats`` shows."""
 
 
 class Benchmark(Opened):
@@ -53,7 +35,7 @@ class Benchmark(Opened):
     """
 
     def __init__(self, folder: str | Path) -> None:
-        super().__init__(folder, _VIEWS)
+        super().__init__(folder, WIC_VIEWS)
         self.manifest: WicManifest = read_wic_manifest(self.folder)
 
     def instances(self, split: str | None = None) -> pl.DataFrame:
