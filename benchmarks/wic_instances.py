@@ -130,7 +130,8 @@ def race(job: Job) -> Race:
     with Store(threads=job.threads) as store:
         read_terminology(str(job.mesh), store, SourceOptions(), progress)
         store.put("mention", found.mentions)
-        store.run("wic/linked_mention", vocabulary=_OWN)
+        store.run("wic/cited_code", vocabulary=_OWN)
+        store.run("wic/linked_mention")
         linked = store.table("linked_mention")
         mentions = chosen_mentions(linked, 0)
         sample = mentions.sort("sentence").gather_every(mentions.height // job.n_plain)

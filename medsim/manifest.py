@@ -75,7 +75,19 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class _Written:
+    """What every manifest can do."""
+
+    def write(self, folder: Path) -> None:
+        """Write it to ``folder``; it appears whole or not at all."""
+        text = json.dumps(asdict(self), indent=2, ensure_ascii=False)
+        partial = folder / f"{MANIFEST}.partial"
+        partial.write_text(text + "\n", encoding="utf-8")
+        partial.replace(folder / MANIFEST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest(_Written):
     """What a build says of itself; every part is plain JSON.
 
     Attributes:
@@ -109,13 +121,9 @@ class Manifest:
     outputs: dict[str, Output]
     stages: list[dict[str, object]]
 
-    def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
-        _write(asdict(self), folder)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationManifest:
+class EvaluationManifest(_Written):
     """What an evaluation says of itself; every part is plain JSON.
 
     Attributes:
@@ -143,13 +151,9 @@ class EvaluationManifest:
     outputs: dict[str, Output]
     stages: list[dict[str, object]]
 
-    def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
-        _write(asdict(self), folder)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyManifest:
+class StudyManifest(_Written):
     """What a study says of itself; every part is plain JSON.
 
     Attributes:
@@ -182,13 +186,9 @@ class StudyManifest:
     warnings: list[str]
     outputs: dict[str, Output]
 
-    def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
-        _write(asdict(self), folder)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoresManifest:
+class ScoresManifest(_Written):
     """What the scores of a study say of themselves; every part is plain JSON.
 
     Attributes:
@@ -209,13 +209,9 @@ class ScoresManifest:
     warnings: list[str]
     outputs: dict[str, Output]
 
-    def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
-        _write(asdict(self), folder)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WicManifest:
+class WicManifest(_Written):
     """What a benchmark of words in context says of itself; every part is plain JSON.
 
     Attributes:
@@ -246,13 +242,9 @@ class WicManifest:
     outputs: dict[str, Output]
     stages: list[dict[str, object]]
 
-    def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
-        _write(asdict(self), folder)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WicEvaluationManifest:
+class WicEvaluationManifest(_Written):
     """What an evaluation of models on words in context says of itself; every part is plain JSON.
 
     Attributes:
@@ -282,10 +274,6 @@ class WicEvaluationManifest:
     warnings: list[str]
     outputs: dict[str, Output]
     stages: list[dict[str, object]]
-
-    def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
-        _write(asdict(self), folder)
 
 
 M = TypeVar("M", Manifest, EvaluationManifest, StudyManifest, WicManifest)
@@ -339,13 +327,6 @@ def kind_of(folder: Path) -> str | None:
     with suppress(OSError, ValueError, KeyError, TypeError):
         return str(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["kind"])
     return None
-
-
-def _write(content: dict[str, object], folder: Path) -> None:
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    partial = folder / f"{MANIFEST}.partial"
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(folder / MANIFEST)
 
 
 def _read(folder: Path, of: type[M]) -> M:

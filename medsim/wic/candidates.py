@@ -79,7 +79,7 @@ def candidate_blocks(
     """
     forms = forms_of(mentions["lower_term"].unique())
     store.put("form", forms)
-    _name_forms(store, forms, language)
+    store.put("form_name", names_of_forms(store.frame("wic/name", language=language), forms))
     alike = alike_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
@@ -96,14 +96,16 @@ def candidate_blocks(
     )
 
 
-def _name_forms(store: Store, forms: pl.DataFrame, language: str) -> None:
-    """Write the table of the concepts that bear a form as a name."""
-    texts = store.frame("wic/name_text", language=language)["term"]
-    lower = pl.Series("lower_term", lowered(texts.to_list()), dtype=pl.String)
-    named = pl.DataFrame({"term": texts, "lower_term": lower})
-    spelled = named.join(forms.select("lower_term", "form_id"), on="lower_term")
-    store.put("spelled", spelled.select("term", "form_id").sort("term"))
-    store.run("wic/form_name", language=language)
+def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
+    """Return which concepts bear forms as names, ignoring case: form_id and concept_id, in order.
+
+    Args:
+        names: the rows of ``sql/wic/name``.
+        forms: see ``medsim.wic.mentions.forms_of``.
+    """
+    lower = pl.Series("lower_term", lowered(names["term"].to_list()), dtype=pl.String)
+    found = names.with_columns(lower).join(forms, on="lower_term")
+    return found.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
 
 
 def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:

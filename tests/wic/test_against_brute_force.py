@@ -20,7 +20,8 @@ def made(rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 
     """Return the instances of every split: their sentences, group and label, in their order."""
     with Store(threads=threads) as store:
         put_tables(store, rows, terminology)
-        store.run("wic/linked_mention", vocabulary=terminology.vocabulary)
+        store.run("wic/cited_code", vocabulary=terminology.vocabulary)
+        store.run("wic/linked_mention")
         mentions = chosen_mentions(store.table("linked_mention"), seed)
         blocks = candidate_blocks(
             store,

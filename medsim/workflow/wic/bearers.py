@@ -6,9 +6,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from medsim.config import SourceOptions, available_threads
-from medsim.sources import find_source
+from medsim.progress import Progress
 from medsim.store import Store
 from medsim.terms import lowered
+from medsim.workflow.terminology import read_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,9 +33,8 @@ def names_of_source(location: str) -> pl.DataFrame:
     Raises:
         InputError: the terminology is missing, damaged or in no known format.
     """
-    source, path = find_source(location)
     with Store(threads=available_threads()) as store:
-        source.load(path, store, SourceOptions(language=_LANGUAGE))
+        read_terminology(location, store, SourceOptions(language=_LANGUAGE), Progress())
         return store.frame("wic/name", language=_LANGUAGE)
 
 

@@ -150,8 +150,9 @@ def _link(
     """Return one mention of each sentence with its concept, and how many stand for none."""
     with progress.stage("link mentions to concepts") as stage:
         store.put("mention", corpora.mentions)
-        store.run("wic/linked_mention", vocabulary=terminology.vocabulary)
-        unlinked = store.frame("wic/unlinked_mention", vocabulary=terminology.vocabulary)
+        store.run("wic/cited_code", vocabulary=terminology.vocabulary)
+        store.run("wic/linked_mention")
+        unlinked = store.frame("wic/unlinked_mention")
         mentions = chosen_mentions(store.table("linked_mention"), config.seed)
         stage.found(
             f"{mentions.height:,} sentences with one of "
