@@ -286,51 +286,16 @@ _KINDS: dict[type, str] = {
 }
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a finished build.
+def read_manifest(folder: Path, of: type[M]) -> M:
+    """Return the manifest of a finished output.
+
+    Args:
+        folder: of the output.
+        of: the class of the kind of manifest that is expected.
 
     Raises:
-        InputError: there is none, or it is not medsim's.
+        InputError: there is none, it is of another kind, or it is not medsim's.
     """
-    return _read(folder, Manifest)
-
-
-def read_evaluation_manifest(folder: Path) -> EvaluationManifest:
-    """Return the manifest of a finished evaluation.
-
-    Raises:
-        InputError: there is none, or it is not medsim's.
-    """
-    return _read(folder, EvaluationManifest)
-
-
-def read_study_manifest(folder: Path) -> StudyManifest:
-    """Return the manifest of a finished study.
-
-    Raises:
-        InputError: there is none, or it is not medsim's.
-    """
-    return _read(folder, StudyManifest)
-
-
-def read_wic_manifest(folder: Path) -> WicManifest:
-    """Return the manifest of a finished benchmark of words in context.
-
-    Raises:
-        InputError: there is none, or it is not medsim's.
-    """
-    return _read(folder, WicManifest)
-
-
-def kind_of(folder: Path) -> str | None:
-    """Return the kind of output that a folder holds; None where there is no readable manifest."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return str(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["kind"])
-    return None
-
-
-def _read(folder: Path, of: type[M]) -> M:
-    """Return a manifest, which must be of the kind that its class is for."""
     kind = _KINDS[of]
     path = folder / MANIFEST
     try:
@@ -349,6 +314,13 @@ def _read(folder: Path, of: type[M]) -> M:
         ) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} cannot be read as a manifest of medsim ({error})") from error
+
+
+def kind_of(folder: Path) -> str | None:
+    """Return the kind of output that a folder holds; None where there is no readable manifest."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["kind"])
+    return None
 
 
 def medsim_version() -> str:

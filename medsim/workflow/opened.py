@@ -22,7 +22,6 @@ from medsim.manifest import (
     Manifest,
     fingerprint,
     kind_of,
-    read_evaluation_manifest,
     read_manifest,
 )
 from medsim.schema import CANONICAL_TABLES
@@ -163,7 +162,7 @@ class Build(Opened):
 
     def __init__(self, folder: str | Path) -> None:
         super().__init__(folder, views_of(Path(folder)))
-        self.manifest: Manifest = read_manifest(self.folder)
+        self.manifest: Manifest = read_manifest(self.folder, Manifest)
 
     @property
     def strategies(self) -> tuple[str, ...]:
@@ -235,7 +234,7 @@ class Evaluation(Opened):
     def __init__(self, folder: str | Path) -> None:
         there = {view: files for view, files in EVALUATION_VIEWS.items() if _any(folder, files)}
         super().__init__(folder, there)
-        self.manifest: EvaluationManifest = read_evaluation_manifest(self.folder)
+        self.manifest: EvaluationManifest = read_manifest(self.folder, EvaluationManifest)
 
     def results(self) -> pl.DataFrame:
         """Return a row per input, dataset, subset, embedding, metric and statistic."""

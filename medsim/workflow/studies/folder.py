@@ -12,7 +12,7 @@ from medsim.manifest import (
     StudyManifest,
     fingerprint,
     medsim_version,
-    read_study_manifest,
+    read_manifest,
 )
 from medsim.studies import SCALES, Entry, Scale, Sheet
 from medsim.studies.annotate import rendered_sheet
@@ -101,7 +101,7 @@ class Study(Opened):
 
     def __init__(self, folder: str | Path) -> None:
         super().__init__(folder, {})
-        self.manifest: StudyManifest = read_study_manifest(self.folder)
+        self.manifest: StudyManifest = read_manifest(self.folder, StudyManifest)
         if self.manifest.scale not in SCALES:
             raise InputError(f"{folder}: the manifest names no known scale")
 

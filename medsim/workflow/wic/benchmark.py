@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.errors import OptionError, unknown_name
-from medsim.manifest import WicManifest, read_wic_manifest
+from medsim.manifest import WicManifest, read_manifest
 from medsim.wic import SPLITS
 from medsim.workflow.opened import WIC_VIEWS, Opened
 
@@ -36,7 +36,7 @@ class Benchmark(Opened):
 
     def __init__(self, folder: str | Path) -> None:
         super().__init__(folder, WIC_VIEWS)
-        self.manifest: WicManifest = read_wic_manifest(self.folder)
+        self.manifest: WicManifest = read_manifest(self.folder, WicManifest)
 
     def instances(self, split: str | None = None) -> pl.DataFrame:
         """Return the instances of one split or of all: ``WIC_INSTANCE_COLUMNS``.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.errors import InputError, OptionError, unknown_name
-from medsim.manifest import MANIFEST, read_wic_manifest
+from medsim.manifest import MANIFEST, WicManifest, read_manifest
 from medsim.wic import SPLITS
 from medsim.wic.layout import read_instances
 
@@ -69,7 +69,7 @@ def read_benchmark(
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
     if not (folder and (data / MANIFEST).exists()):
         return BenchmarkFiles(splits=splits, outputs={})
-    made = read_wic_manifest(data)
+    made = read_manifest(data, WicManifest)
     return BenchmarkFiles(splits=splits, folder=data, outputs=made.outputs, quotas=made.quotas)
 
 
