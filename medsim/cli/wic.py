@@ -202,7 +202,7 @@ def verify(
         str | None,
         typer.Option(
             help="Whose names decide what synonyms are: a file, folder or built-in name. A folder "
-            "of medsim wic build has its own."
+            "of medsim wic build keeps them, and is compared with it."
         ),
     ] = None,
     list_all: Annotated[

@@ -67,6 +67,22 @@ def test_every_rule_holds_for_a_built_benchmark(built: Benchmark) -> None:
     assert found.holds
 
 
+def test_what_is_kept_of_the_terminology_is_compared_with_it(
+    built: Benchmark, inputs, tmp_path: Path
+) -> None:
+    _, source = inputs
+    assert verify(built.folder, terminology=str(source)).holds
+    text = source.read_text(encoding="utf-8")
+    other = tmp_path / "other.obo"
+    first, second = NAMES["D900001"][0], NAMES["D900000"][0]
+    other.write_text(text.replace(f"name: {first}\n", f"name: {second}\n"), encoding="utf-8")
+    assert verify(built.folder, terminology=str(other)).broken == ["names"]
+    other.write_text(text.replace("is_a: V:0002", "is_a: V:0001"), encoding="utf-8")
+    assert verify(built.folder, terminology=str(other)).broken == ["related"]
+    other.write_text(text.replace("id: V:0000", "id: V:9999"), encoding="utf-8")
+    assert "concepts" in verify(built.folder, terminology=str(other)).broken
+
+
 def test_half_of_every_group_of_every_split_is_true(built: Benchmark) -> None:
     counts = built.instances().group_by("split", "cat").agg(pl.len(), pl.col("label").sum())
     assert set(counts["cat"]) == set(GROUPS)

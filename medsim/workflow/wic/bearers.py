@@ -6,7 +6,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from medsim.config import SourceOptions, available_threads
-from medsim.progress import Progress
 from medsim.store import Store
 from medsim.terms import lowered
 from medsim.workflow.terminology import read_terminology
@@ -16,16 +15,18 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from medsim.progress import Progress
     from medsim.workflow.wic.instance_checks import Bearers
 
 _LANGUAGE = "en"  # that lemmas are made of
 
 
-def names_of_source(location: str) -> pl.DataFrame:
+def names_of_source(location: str, progress: Progress) -> pl.DataFrame:
     """Return the names of a terminology's active concepts.
 
     Args:
         location: a built-in name or a path; see ``medsim.sources.find_source``.
+        progress: told of the stage.
 
     Returns:
         term and concept_id.
@@ -34,7 +35,7 @@ def names_of_source(location: str) -> pl.DataFrame:
         InputError: the terminology is missing, damaged or in no known format.
     """
     with Store(threads=available_threads()) as store:
-        read_terminology(location, store, SourceOptions(language=_LANGUAGE), Progress())
+        read_terminology(location, store, SourceOptions(language=_LANGUAGE), progress)
         return store.frame("wic/name", language=_LANGUAGE)
 
 

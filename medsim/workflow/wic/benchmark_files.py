@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.errors import InputError, OptionError, unknown_name
@@ -31,6 +31,7 @@ class BenchmarkFiles:
             there, in the order of ``SPLITS``.
         folder: where ``medsim wic build`` wrote it; None where something else did.
         outputs: what its manifest says of its files, by path; empty without a manifest.
+        options: by which it was made; empty without a manifest.
         quotas: how many True, and as many False, instances of each group a split has by its
             manifest; None where nobody says.
     """
@@ -38,6 +39,7 @@ class BenchmarkFiles:
     splits: Mapping[str, pl.DataFrame]
     folder: Path | None = None
     outputs: Mapping[str, Output]
+    options: Mapping[str, object] = field(default_factory=dict)
     quotas: Mapping[str, Mapping[str, int]] | None = None
 
 
@@ -70,7 +72,13 @@ def read_benchmark(
     if not (folder and (data / MANIFEST).exists()):
         return BenchmarkFiles(splits=splits, outputs={})
     made = read_manifest(data, WicManifest)
-    return BenchmarkFiles(splits=splits, folder=data, outputs=made.outputs, quotas=made.quotas)
+    return BenchmarkFiles(
+        splits=splits,
+        folder=data,
+        outputs=made.outputs,
+        options=made.options,
+        quotas=made.quotas,
+    )
 
 
 def _in_folder(folder: Path) -> dict[str, Path]:

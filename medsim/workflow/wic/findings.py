@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 PROMISES = {
     "outputs": "Every file holds the rows of the manifest.",
     "one_row": "A sentence has one mention in mentions.parquet.",
+    "names": "relations/name.parquet has the names that the terminology gives to terms.",
+    "related": "relations/related.parquet has the concepts that it tells to keep apart.",
+    "concepts": "Mentions stand for active concepts of the terminology.",
     "offsets": "Start and end lie within the sentence, the start before the end.",
     "term": "Each sentence has its term at its offsets.",
     "two_sentences": "The two sentences of an instance differ.",

@@ -20,6 +20,7 @@ from medsim.workflow.wic.provenance_checks import (
     read_provenance,
 )
 from medsim.workflow.wic.split_checks import check_splits
+from medsim.workflow.wic.terminology_checks import check_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,8 +79,8 @@ def verify(
         train: another file that belongs to the benchmark.
         dev: as train.
         test: as train.
-        terminology: whose names decide which terms are synonyms: a path or a built-in name. By
-            default those that the folder keeps; a file has none, and synonyms are not checked.
+        terminology: a path or a built-in name. Its names decide which terms are synonyms, which is
+            not checked without. A folder of medsim's keeps them; it is compared with it.
         progress: told of every stage; silent by default.
 
     Raises:
@@ -92,8 +93,9 @@ def verify(
         benchmark = read_benchmark(data, split=split, others=others)
     with progress.stage("compare files with the manifest"):
         findings, provenance = _of_folder(benchmark)
-    with progress.stage("read names"):
-        bearers = _bearers(benchmark, provenance, terminology)
+    if provenance is not None and terminology is not None:
+        findings += check_terminology(terminology, benchmark.options, provenance, progress)
+    bearers = _bearers(benchmark, provenance, terminology, progress)
     with progress.stage("check the rules"):
         findings += _of_splits(benchmark, provenance, bearers)
     return Verified(findings=findings_frame(findings), breaches=breaches_frame(findings))
@@ -114,13 +116,16 @@ def _of_folder(benchmark: BenchmarkFiles) -> tuple[list[Finding], Provenance | N
 
 
 def _bearers(
-    benchmark: BenchmarkFiles, provenance: Provenance | None, terminology: str | None
+    benchmark: BenchmarkFiles,
+    provenance: Provenance | None,
+    terminology: str | None,
+    progress: Progress,
 ) -> Bearers | None:
-    """Return who bears the terms, by a terminology or by what the folder keeps of one."""
-    if terminology is not None:
-        names = names_of_source(terminology)
-    elif provenance is not None:
+    """Return who bears the terms, by what the folder keeps of a terminology or by one itself."""
+    if provenance is not None:
         names = provenance.names
+    elif terminology is not None:
+        names = names_of_source(terminology, progress)
     else:
         return None
     terms = {
