@@ -201,8 +201,11 @@ def verify(
     terminology: Annotated[
         str | None,
         typer.Option(
+            "--terminology",
+            "-t",
+            metavar="SOURCE",
             help="Whose names decide what synonyms are: a file, folder or built-in name. A folder "
-            "of medsim wic build keeps them, and is compared with it."
+            "of medsim wic build keeps them, and is compared with it.",
         ),
     ] = None,
     list_all: Annotated[
