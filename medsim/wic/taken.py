@@ -85,7 +85,7 @@ def take(
     found: list[Drawn] = []
     n_left = wanted
     before = None if taken_before is None else _keys(taken_before, len(hashes))
-    for window in _windows(blocks, hashes, seed):
+    for window in _windows(blocks, hashes, seed, uses):
         if n_left == 0:
             break
         fresh = window
@@ -108,11 +108,19 @@ def joined(parts: list[Drawn]) -> Drawn:
     )
 
 
-def _windows(blocks: Blocks, hashes: Hashes, seed: int) -> Iterator[Drawn]:
-    """Yield all instances of blocks in the order of their draws, some at a time."""
-    total = int(blocks.n_pairs.sum())
+def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Drawn]:
+    """Yield instances of blocks in the order of their draws, some at a time.
+
+    Those whose pair of terms is used up are left out from the next window on; so the few pairs of
+    terms that most instances have do not stand in the way of the others.
+    """
     low, size = 0, _FIRST_WINDOW
-    while total and low < _DRAWS:
+    while low < _DRAWS:
+        if uses.terms is not None:
+            blocks = blocks.take(~uses.terms[blocks.terms])
+        total = int(blocks.n_pairs.sum())
+        if not total:
+            break
         high = min(_DRAWS, low + -(-_DRAWS * size // total))
         yield _between(blocks, hashes, seed, low, high)
         low, size = high, min(2 * size, _LAST_WINDOW)
