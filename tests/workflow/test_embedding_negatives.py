@@ -182,7 +182,7 @@ def test_threads_change_no_row(words: Path, every, tmp_path: Path, threads: int)
 
     found = {name: one for name, one in build.manifest.outputs.items() if name != "stats.parquet"}
     assert found.items() <= every.manifest.outputs.items()
-    assert len(found) == 14
+    assert len(found) == 15
 
 
 def test_an_evaluation_under_the_same_embedding_sees_the_same_similarities(
