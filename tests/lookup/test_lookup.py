@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.hashing import mixed
 
@@ -47,6 +47,7 @@ def points(seed: int, n_points: int, n_dimensions: int):
     return vectors, groups, hashes
 
 
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 1000),
     n_points=st.integers(1, 40),

@@ -121,7 +121,7 @@ def test_an_untouched_build_holds(pristine: Path) -> None:
     assert found.findings.height >= 20
 
 
-@pytest.mark.parametrize("name", ["altered", "lost", "reordered", "foreign"])
+@pytest.mark.parametrize("name", ["altered", "reordered"])
 def test_a_change_is_found_by_its_fingerprint(copy: Path, name: str) -> None:
     path, changed, _ = CHANGES[name]
     change(copy, path, changed(pl.read_parquet(copy / path)), manifest_too=False)
