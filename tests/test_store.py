@@ -135,19 +135,26 @@ def test_a_stream_is_read_whole_however_it_is_cut(store: Store) -> None:
 # What a user's statement may do
 
 
-@pytest.fixture
-def locked(tmp_path: Path) -> Iterator[Store]:
-    """Yield a locked store with the table t; a neighbour of its folder has a longer name."""
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder ``out``, a neighbour with a longer name, and a secret beside them."""
+    folder = tmp_path_factory.mktemp("place")
     for name in ("out", "out2"):
-        folder = tmp_path / name / "pairs" / "dataset=d1"
-        folder.mkdir(parents=True)
-        FRAME.write_parquet(folder / "data.parquet")
-    (tmp_path / "secret.csv").write_text("secret\n1\n")
-    (tmp_path / "out" / "link.csv").symlink_to(tmp_path / "secret.csv")
+        pairs = folder / name / "pairs" / "dataset=d1"
+        pairs.mkdir(parents=True)
+        FRAME.write_parquet(pairs / "data.parquet")
+    (folder / "secret.csv").write_text("secret\n1\n")
+    (folder / "out" / "link.csv").symlink_to(folder / "secret.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def locked(place: Path) -> Iterator[Store]:
+    """Yield a locked store with the table t, which no statement changes."""
     with Store(threads=2) as store:
         store.put("t", FRAME)
-        store.view_parquet(tmp_path / "out", {"pair": "pairs/dataset=*/data.parquet"})
-        store.lock_down(tmp_path / "out")
+        store.view_parquet(place / "out", {"pair": "pairs/dataset=*/data.parquet"})
+        store.lock_down(place / "out")
         yield store
 
 
@@ -190,9 +197,9 @@ def test_statements_that_only_look_are_run(locked: Store, statement: str) -> Non
         "select * from query('select * from read_text(''{folder}/secret.csv'')')",
     ],
 )
-def test_no_file_outside_the_folder_is_read(locked: Store, tmp_path: Path, statement: str) -> None:
+def test_no_file_outside_the_folder_is_read(locked: Store, place: Path, statement: str) -> None:
     with pytest.raises(StatementError, match=r"^(Permission|IO|Invalid Input|Binder) Error: .+$"):
-        locked.select(statement.format(folder=tmp_path))
+        locked.select(statement.format(folder=place))
 
 
 @pytest.mark.parametrize(
@@ -239,13 +246,13 @@ def test_no_file_outside_the_folder_is_read(locked: Store, tmp_path: Path, state
         "-- nothing",
     ],
 )
-def test_nothing_but_one_select_is_accepted(locked: Store, tmp_path: Path, statement: str) -> None:
+def test_nothing_but_one_select_is_accepted(locked: Store, place: Path, statement: str) -> None:
     with pytest.raises(StatementError) as caught:
-        locked.select(statement.format(folder=tmp_path))
+        locked.select(statement.format(folder=place))
     assert "\n" not in str(caught.value)
     assert locked.select("from t select count(*), sum(x)").row(0) == (3, 6)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out2", "secret.csv"]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["link.csv", "pairs"]
+    assert sorted(path.name for path in place.iterdir()) == ["out", "out2", "secret.csv"]
+    assert sorted(path.name for path in (place / "out").iterdir()) == ["link.csv", "pairs"]
 
 
 @pytest.mark.parametrize(

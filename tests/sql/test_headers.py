@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -25,9 +26,15 @@ def parts_of(name: str) -> tuple[list[str], str]:
     return [line[2:].strip() for line in lines[:n_header]], "\n".join(lines[n_header:])
 
 
+@cache
 def statements_of(name: str) -> list[duckdb.Statement]:
-    with duckdb.connect(":memory:") as connection:
-        return connection.extract_statements((FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
+    return parser().extract_statements((FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
+
+
+@cache
+def parser() -> duckdb.DuckDBPyConnection:
+    """Return a connection that takes texts apart and runs none."""
+    return duckdb.connect(":memory:")
 
 
 @every_query

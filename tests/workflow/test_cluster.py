@@ -104,7 +104,7 @@ def processes(running: LocalCluster) -> set[int]:
 
 
 def test_a_local_cluster_gives_the_same_rows(source: Path, whole: dict, tmp_path: Path) -> None:
-    build = medsim.build(source, tmp_path / "out", dask="local", threads=2)
+    build = medsim.build(source, tmp_path / "out", dask="local", threads=1)
 
     assert build.manifest.outputs == whole
     assert "search on local" in {stage["name"] for stage in build.manifest.stages}
