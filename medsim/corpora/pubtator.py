@@ -22,6 +22,7 @@ LONGEST_LINE = 1 << 24
 """The most bytes that a line may have."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
 _SHOWN = 60
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
@@ -191,6 +192,11 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _opened(path: Path) -> IO[bytes]:
     """Return a stream of a file's bytes, without compression."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the corpora in it")
     with path.open("rb") as stream:
-        compressed = stream.read(len(_GZIP)) == _GZIP
+        begins = stream.read(len(_ZIP))
+    if begins == _ZIP:
+        raise InputError(f"{path} is a zip; unpack it, or compress the corpus with gzip")
+    compressed = begins[: len(_GZIP)] == _GZIP
     return cast("IO[bytes]", gzip.open(path, "rb")) if compressed else path.open("rb")

@@ -92,7 +92,7 @@ class Source:
         load: reads it.
         locate: for a built-in, finds its file.
         accepts: the attributes of ``SourceOptions`` that only some sources know and it does, of
-            as_of and vocabularies.
+            as_of, synonym_scopes and vocabularies.
         asked_last: whether it recognises more than its own, and others are asked before it.
     """
 
@@ -104,6 +104,8 @@ class Source:
     accepts: frozenset[str] = frozenset()
     asked_last: bool = False
 
+
+_EXACT = ("exact",)
 
 SOURCES: Registry[Source] = Registry("source", "medsim.sources")
 
@@ -147,6 +149,10 @@ def load(source: Source, path: Path, store: Store, options: SourceOptions) -> Te
     if options.vocabularies and "vocabularies" not in source.accepts:
         raise OptionError(
             f"--vocabularies chooses among those of UMLS, and {path} is read as {source.name}"
+        )
+    if options.synonym_scopes != _EXACT and "synonym_scopes" not in source.accepts:
+        raise OptionError(
+            f"--synonyms chooses among scopes of OBO and MeSH, and {path} is read as {source.name}"
         )
     store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
     return source.load(path, store, options)

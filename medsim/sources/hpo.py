@@ -56,6 +56,7 @@ SOURCES.register(
         about="the built-in hpo",
         recognises=_recognises,
         load=load,
+        accepts=frozenset({"synonym_scopes"}),
         locate=locate,
     ),
 )

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from defusedxml import ElementTree as strict  # noqa: N813 — beside the one that is not
+from defusedxml import EntitiesForbidden
 
 from medsim.errors import InputError
 from medsim.manifest import Skipped
@@ -30,6 +31,7 @@ _TERMS_OF_USE = (
 )
 _NAME = re.compile(r"(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?(\.gz)?", re.IGNORECASE)
 _ANY_XML = re.compile(r".*\.xml(\.gz)?", re.IGNORECASE)
+_ENGLISH = "eng"
 _CHUNK_BYTES = 1 << 18
 _RECORDS = {
     "DescriptorRecordSet": ("DescriptorRecord", read_descriptor),
@@ -138,9 +140,18 @@ def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
         _, root = next(strict.iterparse(stream, events=("start",), parser=parser))
     except strict.ParseError as error:
         raise _no_xml(file, error) from error
+    except EntitiesForbidden as error:
+        line = parser.parser.CurrentLineNumber
+        raise InputError(
+            f"{file.inner}: line {line} declares the entity {error.name!r}; MeSH's files declare "
+            "none, and none is read"
+        ) from error
     except (ValueError, LookupError) as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(f"{file.inner}: line {line}: not read ({error})") from error
+    language = root.get("LanguageCode", _ENGLISH)
+    if language != _ENGLISH:
+        raise InputError(f"{file.inner} is in {language!r}; MeSH is read in English, {_ENGLISH!r}")
     return str(root.tag)
 
 
@@ -187,5 +198,6 @@ SOURCES.register(
         about="MeSH as XML (desc2026.xml, supp2026.xml, or a folder or .zip of both)",
         recognises=recognises,
         load=load,
+        accepts=frozenset({"synonym_scopes"}),
     ),
 )

@@ -244,5 +244,12 @@ def _one_line(error: BaseException) -> str:
 
 
 SOURCES.register(
-    "obo", Source(name="obo", about="OBO ontologies (.obo)", recognises=recognises, load=load)
+    "obo",
+    Source(
+        name="obo",
+        about="OBO ontologies (.obo)",
+        recognises=recognises,
+        load=load,
+        accepts=frozenset({"synonym_scopes"}),
+    ),
 )

@@ -103,7 +103,8 @@ def find_tables(
             delta = " (only Delta files, which lack most rows)" if matching else ""
             raise InputError(
                 f"{release}: no {table.name} file{delta}; an RF2 release has one whose name "
-                f"matches {_example(table)}"
+                f"matches {_example(table)}; UMLS is known by MRCONSO.RRF, MeSH by desc2026.xml or "
+                "supp2026.xml of any year"
             )
     return chosen
 

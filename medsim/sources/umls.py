@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -173,7 +174,8 @@ def _release_date(files: list[ReleaseFile]) -> date | None:
         if file.name == "release.dat":
             with file.open() as stream:
                 found = _DATE.search(stream.read(1 << 16))
-            return date(*map(int, found.groups())) if found else None
+            with suppress(ValueError):  # a day that no calendar has
+                return date(*map(int, found.groups())) if found else None
     return None
 
 

@@ -25,7 +25,7 @@ _ANSWERS = {
     **dict.fromkeys(("0", "0.0", "f", "false", "no"), False),
 }
 _COLUMNS = ("prediction", "score", *IDENTITY)
-_LINES = (".jsonl", ".ndjson")
+_LINES = (".jsonl", ".ndjson", ".json")
 _LONGEST_SHOWN = 60
 
 
@@ -130,7 +130,10 @@ def _json_lines(path: Path) -> Table:
     """Return the columns that count of a file of a JSON object a line, as text."""
     at: list[int] = []
     rows: list[dict[str, str]] = []
-    for number, line in enumerate(read_text(path, guess=False).content.split("\n"), start=1):
+    content = read_text(path, guess=False).content
+    if content.lstrip().startswith("["):
+        raise InputError(f"{path} is a JSON list; write JSON lines, an object a line")
+    for number, line in enumerate(content.split("\n"), start=1):
         if not line.strip():
             continue
         try:

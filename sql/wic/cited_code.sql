@@ -1,7 +1,8 @@
 -- The concepts that a code stands for when a corpus cites it.
 --
--- A code of the terminology's own vocabulary is a concept's id; any other is one that concepts have
--- in other vocabularies. Only active concepts count.
+-- A code of the terminology's own vocabulary is a concept's id; an id such as HP:0001658 names its
+-- vocabulary itself. Any other is one that concepts have in other vocabularies. Only active
+-- concepts count.
 --
 -- reads   concept, code
 -- writes  cited_code: a row per code, key (vocabulary, code); where it has several concepts, the
@@ -29,6 +30,15 @@ with candidate as (
     where
         c.active
         and $vocabulary is not null
+    union all
+    select
+        split_part(c.concept_id, ':', 1) as vocabulary,
+        substr(c.concept_id, strpos(c.concept_id, ':') + 1) as code,
+        c.concept_id
+    from concept as c
+    where
+        c.active
+        and contains(c.concept_id, ':')
 )
 
 select

@@ -8,7 +8,7 @@ with judged as (
         case
             when k.n_concepts is null then 'mention has a code that the terminology does not know'
             when k.n_concepts > 1 then 'mention has a code of several concepts'
-            when l.sentence is null then 'mention is linked to several concepts by several corpora'
+            when l.sentence is null then 'mention stands where another concept is mentioned'
         end as reason
     from mention as m
     left join cited_code as k

@@ -247,10 +247,16 @@ def test_what_is_no_such_file_is_refused(path: Path, content: bytes, said: str) 
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    for missing in (tmp_path / "orl.txt", tmp_path):
-        with pytest.raises(InputError, match="cannot be read"):
-            next(read_pubtator(missing, Problems()))
+def test_what_is_no_file_of_text_is_refused(tmp_path: Path) -> None:
+    packed = tmp_path / "orl.zip"
+    packed.write_bytes(b"PK\x03\x04" + bytes(60))
+    for path, said in (
+        (tmp_path / "orl.txt", "cannot be read"),
+        (tmp_path, "is a folder"),
+        (packed, "is a zip"),
+    ):
+        with pytest.raises(InputError, match=said):
+            next(read_pubtator(path, Problems()))
 
 
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, monkeypatch) -> None:

@@ -198,8 +198,8 @@ EXTERNAL = (
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (BOMB, "line 3: not read (EntitiesForbidden(name='a'"),
-        (EXTERNAL, "line 2: not read (EntitiesForbidden(name='a'"),
+        (BOMB, "line 3 declares the entity 'a'"),
+        (EXTERNAL, "line 2 declares the entity 'a'"),
         ("", "line 1: no XML (no element found)"),
         ("D000001\tCalcimycin\n", "line 1: no XML (syntax error)"),
         ("<html>\n</html>", "its outermost element is 'html'; in MeSH's XML it is 'DescriptorR"),

@@ -289,7 +289,7 @@ def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) 
     assert found.predictions["score"].null_count() == 2
     assert found.results.filter(subset="all")["n_uncovered"].to_list() == [2]
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
-    assert "words sees nothing of 2 instances" in manifest["warnings"][0]
+    assert "words sees nothing of 2 instances" in manifest["warnings"][-1]
 
 
 def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
@@ -571,3 +571,16 @@ def test_the_command_prints_comparisons_and_values(place: Path, tmp_path: Path) 
     assert pl.read_csv(rows.stdout.encode()).columns == list(WIC_RESULT_COLUMNS)
     assert wrong.exit_code == 1
     assert "unknown table 'accuracies'; did you mean accuracy?" in wrong.stderr
+
+
+def test_what_models_may_know_already_is_warned_of(place: Path, tmp_path: Path) -> None:
+    said = evaluate_wic(
+        place / "data", tmp_path / "known", models=["random"], train=place / "data" / "test.json"
+    )
+    manifest = json.loads((said.folder / "manifest.json").read_text(encoding="utf-8"))
+    n_instances = len(read_instances(place / "data" / "test.json"))
+    assert manifest["warnings"][0].startswith(f"{n_instances} of {n_instances} instances share")
+    for data in ("data", "one.json"):
+        said = evaluate_wic(place / data, tmp_path / f"{data} fresh", models=["random"])
+        manifest = json.loads((said.folder / "manifest.json").read_text(encoding="utf-8"))
+        assert manifest["warnings"] == []

@@ -64,6 +64,10 @@ def file_answers(questions: Questions, spec: ModelSpec) -> Answers:
         said[questions.tested] = found.answers
         return unscored(said, scores)
     if spec.dev is not None:
+        if questions.dev.start == questions.dev.stop:
+            raise OptionError(
+                f"{spec.dev} has scores of a dev split, and {questions.name} has none; add --dev"
+            )
         of_dev = read_predictions(spec.dev, questions.instances[questions.dev]).scores
         if of_dev is None:
             raise OptionError(f"{spec.dev} has no column 'score', as {spec.file} has")

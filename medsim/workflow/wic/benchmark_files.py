@@ -10,6 +10,7 @@ from medsim.errors import InputError, OptionError, unknown_name
 from medsim.manifest import MANIFEST, WicManifest, read_manifest
 from medsim.wic import SPLITS
 from medsim.wic.layout import read_instances
+from medsim.workflow.wic.benchmark import INSTANCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +60,8 @@ def read_benchmark(
     """
     if split is not None and split not in SPLITS:
         raise OptionError(unknown_name("split", split, list(SPLITS)))
+    if not data.exists():
+        raise InputError(f"{data} does not exist")
     folder = data.is_dir()
     if folder and split is not None:
         raise OptionError(f"--split {split} is for one file; {data} is a folder")
@@ -69,6 +72,11 @@ def read_benchmark(
         if path is not None:
             paths[name] = path
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
+    if folder and (data / INSTANCES).exists() and not (data / MANIFEST).exists():
+        raise InputError(
+            f"{data} has {INSTANCES} and no {MANIFEST}, by which that is checked; name one of its "
+            "JSON files to check that alone"
+        )
     if not (folder and (data / MANIFEST).exists()):
         return BenchmarkFiles(splits=splits, outputs={})
     made = read_manifest(data, WicManifest)

@@ -22,6 +22,7 @@ from medsim.manifest import (
     medsim_version,
 )
 from medsim.progress import Progress
+from medsim.sources import find_source
 from medsim.store import Store
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.candidates import candidate_blocks
@@ -113,6 +114,7 @@ def build_wic(  # noqa: PLR0913 — an argument an option
 def run_wic_build(config: WicConfig, progress: Progress) -> Benchmark:
     """Return the benchmark that a config asks for; see ``build_wic``."""
     config.check()
+    find_source(config.terminology)  # before corpora are cut into sentences
     with (
         claimed(config.out, overwrite=config.overwrite, kind=WIC) as output,
         Store(threads=config.threads, spill=output.spill) as store,

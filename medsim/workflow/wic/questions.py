@@ -93,6 +93,26 @@ class Questions:
                 found[row] = SEEN[sum(term not in known for term in pairs[row])]
         return found[self.tested]
 
+    def n_known(self) -> int:
+        """Return how many instances that are asked share something with what is known beforehand.
+
+        That is a sentence, or a pair of terms in either order and ignoring case, with an instance
+        of train or dev. Folds share nothing.
+        """
+        sentences = list(self.instances.select("sentence1", "sentence2").iter_rows())
+        sides = (lowered(self.instances[name].to_list()) for name in ("term1", "term2"))
+        pairs = [frozenset(pair) for pair in zip(*sides, strict=True)]
+        n_known = 0
+        for one in self.rounds:
+            known = set() if self.is_crossed else {*one.train.tolist(), *one.dev.tolist()}
+            known_sentences = {text for row in known for text in sentences[row]}
+            known_pairs = {pairs[row] for row in known}
+            n_known += sum(
+                pairs[row] in known_pairs or not known_sentences.isdisjoint(sentences[row])
+                for row in one.test.tolist()
+            )
+        return n_known
+
 
 def read_questions(data: Path, *, train: Path | None, dev: Path | None, seed: int) -> Questions:
     """Return the benchmark in a folder or a file.

@@ -35,7 +35,7 @@ def statistics_of(
         corpora: what was read.
     """
     rows = [*_of_splits(instances), *_of_terms(instances), *_of_corpora(instances)]
-    for one in corpora.corpora:
+    for one in sorted(corpora.corpora, key=lambda one: one.corpus):
         chosen = mentions.filter(pl.col("place").struct.field("c") == one.corpus).height
         numbers = {
             "documents": one.n_documents,
