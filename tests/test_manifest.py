@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import struct
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -157,6 +159,32 @@ def test_a_fingerprint_is_this_on_any_machine() -> None:
     # "medsim verify" compares those of builds that were made long ago.
     expected = "0cb35205496490a4c8ec4e5c171fc8d9a9ec1f9b9de4f0854e87da59d74239b6"
     assert fingerprint(FRAME) == expected
+    assert fingerprint(FRAME.drop_nulls()) == (
+        "156cb01735405a3ba9482fc13016f12ee6a50a7764c1709cf9434b1ee54f66ab"
+    )
+
+
+def plain_fingerprint(columns: dict[str, list], types: dict[str, str]) -> str:
+    """Return the fingerprint of columns, a value at a time."""
+    content = b""
+    for name, values in columns.items():
+        content += f"{name} {types[name]} {len(values)}\n".encode()
+        content += b"".join(bytes([value is None]) for value in values)
+        if types[name] == "String":
+            texts = [(value or "").encode() for value in values]
+            content += b"".join(struct.pack("<I", len(text)) for text in texts) + b"".join(texts)
+        else:
+            code = {"Int64": "<q", "Float64": "<d", "Boolean": "<?"}[types[name]]
+            content += b"".join(struct.pack(code, value or 0) for value in values)
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_a_fingerprint_is_that_of_plain_python_with_nulls_and_without() -> None:
+    types = {"text": "String", "number": "Int64", "real": "Float64", "flag": "Boolean"}
+    for rows in ([0, 1, 2, 3, 4], [0, 1, 3, 4], [2], []):
+        columns = {name: [values[row] for row in rows] for name, values in COLUMNS.items()}
+        frame = pl.DataFrame(columns, schema=FRAME.schema)
+        assert fingerprint(frame) == plain_fingerprint(columns, types)
 
 
 @pytest.mark.parametrize("column", COLUMNS)
