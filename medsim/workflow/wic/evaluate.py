@@ -167,8 +167,8 @@ def _read(data: Path, train: str | Path | None, dev: str | Path | None, run: _Ru
         stage.found(f"{n_tested:,} instances to tell, {found.fitted}")
     if n_known := found.n_known():
         run.progress.warn(
-            f"{n_known:,} of {n_tested:,} instances share a sentence or pair of terms with train or "
-            "dev, so models may know the answer; medsim wic verify lists them"
+            f"{n_known:,} of {n_tested:,} instances share a sentence or pair of terms with train "
+            "or dev, so models may know the answer; medsim wic verify lists them"
         )
     return found
 
