@@ -460,7 +460,7 @@ def test_earlier_results_are_replaced_only_when_told(place: Path, tmp_path: Path
         ("words={}/kinds.txt,tune=yes", "tune=yes is for sentence-transformers"),
         ("words={}/kinds.txt,tune=maybe", "unknown tune 'maybe'"),
         ("words={}/kinds.txt,epochs=3", "epochs=3 does not fit; accepted: input, tune"),
-        ("words={}/kinds.txt,inputs=target", "unknown option of an embedding 'inputs'"),
+        ("words={}/kinds.txt,inputs=target", "unknown option of models 'inputs'"),
         ("onnx={}/encoder,input=sentence", r"input=sentence does not fit.*target, quoted"),
         ("words={}/kinds.txt,keys=terms", "does not fit|vectors of whole terms"),
     ],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medsim.embeddings import TERMS, find_format
 from medsim.embeddings.onnx import NAME as ONNX
-from medsim.embeddings.options import EmbeddingSpec, parse_named, parse_options
+from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec, parse_named, parse_options
 from medsim.embeddings.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
 from medsim.errors import OptionError, unknown_name
 
@@ -74,6 +74,10 @@ def parse_model(text: str) -> ModelSpec:
     if named.path == RANDOM:
         _check_options(text, named.options, ())
         return ModelSpec(name=named.name, way=COIN)
+    known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
+    for name in named.options:
+        if name not in known:
+            raise OptionError(unknown_name("option of models", name, known))
     own = {name: value for name, value in named.options.items() if name in _OWN}
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
     path = Path(named.path).expanduser()
