@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -62,6 +62,13 @@ class Terminology:
     redistributable: bool | None
     terms_of_use: str
     skipped: tuple[Skipped, ...]
+
+    def told(self) -> dict[str, object]:
+        """Return all but what was skipped as plain JSON values, as manifests have it."""
+        known = asdict(self)
+        del known["skipped"]
+        day = self.release_date
+        return {**known, "release_date": None if day is None else day.isoformat()}
 
 
 class Load(Protocol):

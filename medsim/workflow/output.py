@@ -84,7 +84,7 @@ class OutputFolder:
             # One name: what a killed run left is written over, and never published.
             with whole_file(path, path.with_suffix(".partial")) as partial:
                 frame.write_parquet(partial, metadata=dict(metadata))
-            self._digests[name] = _digest(path)
+            self._digests[name] = digest_of(path)
             self._note_job()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
@@ -112,7 +112,7 @@ class OutputFolder:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
         path = self.folder / name
         try:
-            if self._digests.get(name) != _digest(path):
+            if self._digests.get(name) != digest_of(path):
                 return None  # Polars may read a damaged file without a complaint, or panic
             return pl.read_parquet(path, hive_partitioning=False, glob=False)
         except (OSError, pl.exceptions.PolarsError):
@@ -284,6 +284,7 @@ def _own_files(folder: Path, kind: str) -> set[str]:
     return set()
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

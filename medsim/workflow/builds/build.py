@@ -285,9 +285,6 @@ def _finish(
     stats: pl.DataFrame,
 ) -> None:
     """Write the manifest, the last file of a build."""
-    source = asdict(terminology)
-    del source["skipped"]
-    day = terminology.release_date
     shortfall = int(stats["shortfall"].sum())
     if shortfall:
         run.progress.warn(
@@ -296,7 +293,7 @@ def _finish(
     manifest.Manifest(
         medsim=manifest.medsim_version(),
         libraries=libraries_of(named),
-        source={**source, "release_date": day.isoformat() if day else None},
+        source=terminology.told(),
         options=options_of(run.config, named),
         embedding=None if named is None else place_of(named),
         threads=run.config.threads,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -30,7 +30,7 @@ from medsim.wic.layout import instances_text
 from medsim.wic.mentions import chosen_mentions, content_hashes
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter
-from medsim.workflow.output import claimed
+from medsim.workflow.output import claimed, digest_of
 from medsim.workflow.terminology import read_terminology
 from medsim.workflow.wic.benchmark import (
     INSTANCES,
@@ -44,7 +44,7 @@ from medsim.workflow.wic.instances import benchmark_mentions, instance_rows
 from medsim.workflow.wic.statistics import statistics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from medsim.corpora.mentions import Corpora
     from medsim.sources import Terminology
@@ -126,7 +126,14 @@ def run_wic_build(config: WicConfig, progress: Progress) -> Benchmark:
         blocks = _compare(config, terminology, mentions, store, progress)
         instances = _split(config, mentions, blocks, progress)
         _warn_of_small_groups(instances, progress)
-        _write(output, instances, mentions, corpora, store)
+        tables = {
+            INSTANCES: instances,
+            MENTIONS: benchmark_mentions(mentions),
+            NAMES: store.frame("wic/benchmark_name"),
+            RELATED: store.table("related_concept"),
+            STATISTICS: statistics_of(instances, mentions, corpora),
+        }
+        _write(output, tables, _metadata(config, corpora, terminology))
         _finish(config, output, corpora, terminology, unlinked, instances, progress)
         output.publish()
     return Benchmark(config.out)
@@ -234,20 +241,29 @@ def _warn_of_small_groups(instances: pl.DataFrame, progress: Progress) -> None:
 
 
 def _write(
-    output: OutputFolder,
-    instances: pl.DataFrame,
-    mentions: pl.DataFrame,
-    corpora: Corpora,
-    store: Store,
+    output: OutputFolder, tables: Mapping[str, pl.DataFrame], metadata: dict[str, str]
 ) -> None:
     for split in SPLITS:
-        own = instances.filter(pl.col("split") == split)
+        own = tables[INSTANCES].filter(pl.col("split") == split)
         output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
-    output.write(INSTANCES, instances, {})
-    output.write(MENTIONS, benchmark_mentions(mentions), {})
-    output.write(NAMES, store.frame("wic/benchmark_name"), {})
-    output.write(RELATED, store.table("related_concept"), {})
-    output.write(STATISTICS, statistics_of(instances, mentions, corpora), {})
+    for name, table in tables.items():
+        output.write(name, table, metadata)
+
+
+def _metadata(config: WicConfig, corpora: Corpora, terminology: Terminology) -> dict[str, str]:
+    """Return what every Parquet file says of where it comes from, and whether it may be passed on.
+
+    Corpora do not say it of themselves, so what a terminology allows is not enough.
+    """
+    redistributable = False if terminology.redistributable is False else None
+    return {
+        "medsim": medsim_version(),
+        "corpora": json.dumps(sorted(one.corpus for one in corpora.corpora)),
+        "terminology": terminology.name,
+        "options": json.dumps(config.options()),
+        "redistributable": json.dumps(redistributable),
+        "terms_of_use": f"those of the corpora, and of the terminology: {terminology.terms_of_use}",
+    }
 
 
 def _finish(
@@ -260,9 +276,6 @@ def _finish(
     progress: Progress,
 ) -> None:
     """Write the manifest, the last file."""
-    source = asdict(terminology)
-    del source["skipped"]
-    day = terminology.release_date
     skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
     WicManifest(
         medsim=medsim_version(),
@@ -271,14 +284,14 @@ def _finish(
             {
                 "name": one.corpus,
                 "file": path.name,
-                "sha256": _digest(path),
+                "sha256": digest_of(path),
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
             }
             for path, one in zip(config.corpora, corpora.corpora, strict=True)
         ],
-        terminology={**source, "release_date": day.isoformat() if day else None},
+        terminology=terminology.told(),
         options=config.options(),
         quotas=_quotas(instances),
         threads=config.threads,
@@ -287,8 +300,3 @@ def _finish(
         outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in progress.records],
     ).write(output.folder)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
