@@ -1,5 +1,15 @@
-"""Runs the program: ``python -m medsim``."""
+"""Runs the program: ``medsim``, or ``python -m medsim``."""
 
-from medsim.cli import main
+from medsim import interrupts
 
-main()
+
+def main() -> None:
+    """Run the command line; SIGTERM ends it as an interrupt does."""
+    with interrupts.ending_in_one_line():
+        from medsim.cli import app  # noqa: PLC0415 — takes long enough to be interrupted
+
+        app()
+
+
+if __name__ == "__main__":
+    main()

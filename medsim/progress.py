@@ -133,7 +133,8 @@ class Progress:
     def say(self, line: str) -> None:
         """Write one line."""
         if self._stream is not None:
-            print(line, file=self._stream, flush=True)
+            self._stream.write(f"{line}\n")  # at once: an interrupt comes before it or after it
+            self._stream.flush()
 
     def warn(self, line: str) -> None:
         """Write one line as a warning and keep it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from typing import Annotated
 
 import typer
@@ -18,30 +16,19 @@ from medsim.cli import (
     wic,
     word_pairs,
 )
-from medsim.cli.application import INTERRUPTED, app
+from medsim.cli.application import app
 
 __all__ = [
     "app",
     "correlation",
     "datasets",
     "evaluation",
-    "main",
     "outputs",
     "releases",
     "studies",
     "wic",
     "word_pairs",
 ]
-
-
-def main() -> None:
-    """Run the command line; SIGTERM ends it as an interrupt does."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        app()
-    except KeyboardInterrupt:  # before the command began
-        typer.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
 
 
 def _print_version(wanted: bool) -> None:

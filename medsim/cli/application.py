@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from medsim import interrupts
 from medsim.errors import MedsimError, OutputError
 from medsim.report.formats import TableFormat
 
 if TYPE_CHECKING:
     import polars as pl
-
-INTERRUPTED = 130  # as shells have it for SIGINT
 
 
 class _Commands(TyperGroup):
@@ -26,11 +25,10 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except MedsimError as error:
+            if interrupts.came():
+                raise
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(error.exit_code) from error
-        except KeyboardInterrupt as error:
-            typer.echo("interrupted", err=True)
-            raise typer.Exit(INTERRUPTED) from error
 
 
 app = typer.Typer(

@@ -1,0 +1,120 @@
+"""An interrupt ends the program in one line and exit code 130, wherever it comes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+PROGRAM = """
+import os, signal, sys, time
+
+from medsim import interrupts
+
+def interrupt(number={number}):
+    os.kill(os.getpid(), number)
+
+{definitions}
+with interrupts.ending_in_one_line():
+    {body}
+"""
+
+
+def outcome(
+    body: str, *, definitions: str = "", number: int = signal.SIGINT, **process
+) -> tuple[int, str]:
+    """Return the exit code of a program and what it wrote to standard error."""
+    program = PROGRAM.format(
+        number=int(number),
+        definitions=textwrap.dedent(definitions),
+        body=textwrap.indent(textwrap.dedent(body), "    ").strip(),
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, **process
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_either_signal_ends_the_program(number: int) -> None:
+    assert outcome("interrupt(); time.sleep(60)", number=number) == (130, "interrupted\n")
+
+
+def test_an_interrupt_that_a_finaliser_drops_is_not_lost() -> None:
+    finaliser = """
+    class Finalised:
+        def __del__(self):
+            interrupt()
+    """
+    body = "Finalised(); time.sleep(60)"
+    assert outcome(body, definitions=finaliser) == (130, "interrupted\n")
+
+
+def test_an_interrupt_that_a_callback_drops_is_not_lost() -> None:
+    callback = """
+    import ctypes
+
+    @ctypes.CFUNCTYPE(None)
+    def called():
+        interrupt()
+    """
+    assert outcome("called(); time.sleep(60)", definitions=callback) == (130, "interrupted\n")
+
+
+def test_what_a_library_makes_of_an_interrupt_counts_as_one() -> None:
+    body = """
+    try:
+        interrupt()
+    except KeyboardInterrupt:
+        raise TypeError("'<unprintable str object>' is not a data type") from None
+    """
+    assert outcome(body) == (130, "interrupted\n")
+
+
+def test_an_interrupt_of_executed_text_is_no_death_by_the_signal() -> None:
+    assert outcome("exec('interrupt()')") == (130, "interrupted\n")
+
+
+def test_a_program_that_ends_well_all_the_same_is_done() -> None:
+    body = """
+    try:
+        interrupt()
+    except KeyboardInterrupt:
+        sys.exit(0)
+    """
+    assert outcome(body) == (0, "")
+
+
+def test_without_an_interrupt_errors_and_exit_codes_are_what_they_are() -> None:
+    assert outcome("sys.exit(3)") == (3, "")
+    code, said = outcome("raise ValueError('of another kind')")
+    assert code == 1
+    assert said.endswith("ValueError: of another kind\n")
+    assert outcome("pass") == (0, "")
+
+
+def test_what_else_finalisers_raise_is_told_as_ever() -> None:
+    finaliser = """
+    class Finalised:
+        def __del__(self):
+            raise ValueError("in a finaliser")
+    """
+    code, said = outcome("Finalised()", definitions=finaliser)
+    assert code == 0
+    assert said.startswith("Exception ignored in")
+    assert said.endswith("ValueError: in a finaliser\n")
+
+
+def test_an_interrupt_that_the_shell_ignores_stays_ignored() -> None:
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    assert outcome("interrupt()", preexec_fn=ignore) == (0, "")
+
+
+def test_nothing_is_told_where_standard_error_is_closed() -> None:
+    assert outcome("sys.stderr = None; interrupt()") == (130, "")
