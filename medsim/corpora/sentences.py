@@ -25,6 +25,9 @@ Spans = list[tuple[int, int]]
 LONGEST_TEXT = 50_000
 """The most code points of a text that is cut: PySBD's time is quadratic, here some seconds."""
 
+# White space to a regular expression but not to int(), on which PySBD fails.
+_SEPARATORS = str.maketrans(dict.fromkeys("\x1c\x1d\x1e\x1f", " "))
+
 _DOCUMENTS_A_BATCH = 32
 _BATCHES_A_PROCESS = 4
 _SLACK = 16
@@ -43,6 +46,7 @@ def sentences_of(text: str) -> Spans:
     """
     if not text.strip():
         return []
+    text = text.translate(_SEPARATORS)
     return _placed(text, _segmenter().processor(text).process())
 
 

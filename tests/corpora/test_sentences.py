@@ -40,6 +40,8 @@ PIECES = [
     "\u2028",
     "\r",
     "\t",
+    "\x1c",
+    "\x1f",
     "E. coli ",
     # what PySBD writes for other characters while it works
     "\u2229",
@@ -90,6 +92,13 @@ def test_abbreviations_and_numbers_end_no_sentence() -> None:
 
     assert sentences_of(text) == [(2, 40), (42, 50)]
     assert told(text) == ["Dr. Orl et al. gave 3.5 mg (p = 0.05).", "It fell."]
+
+
+@pytest.mark.parametrize("separator", ["\x1c", "\x1d", "\x1e", "\x1f"])
+def test_separators_of_old_files_are_white_space(separator: str) -> None:
+    text = "{0}1. one 2. two{0}It fell."
+
+    assert sentences_of(text.format(separator)) == sentences_of(text.format(" "))
 
 
 def test_sentences_with_one_text_have_places_of_their_own() -> None:
