@@ -1,7 +1,7 @@
 -- A retired concept and its substitute, as a pair of terms that no concept bears both of.
 --
 -- Pairs that a concept bears as its names are the synonyms' and left out, and so are pairs
--- whose substitute is a namespace.
+-- whose substitute is a namespace. Concepts that are merely synonymous substitute for none.
 --
 -- reads   association, substitution_name, name, term
 -- writes  substitution: a row per active association, key (kind, concept1, concept2)
@@ -25,6 +25,7 @@ with paired as (
     inner join term as t on tn.term = t.term
     where
         a.active
+        and a.kind <> 'synonymous'
         and not tn.is_namespace
 ),
 

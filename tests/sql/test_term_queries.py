@@ -209,6 +209,7 @@ def test_a_substitution_is_an_active_association_of_two_named_concepts(store: St
         ("old", "space", "same_as", True),
         ("space", "old", "same_as", True),  # only a substitute must not be a namespace
         ("other", "old", "was_a", True),
+        ("other", "new", "synonymous", True),  # which retires neither
     )
     store.run("terms/substitution")
     columns = ("kind", "concept1", "concept2", "term1_id", "term2_id")
