@@ -75,6 +75,22 @@ def test_what_a_library_makes_of_an_interrupt_counts_as_one() -> None:
     assert outcome(body) == (130, "interrupted\n")
 
 
+def test_a_known_failure_after_an_interrupt_is_not_told() -> None:
+    command = """
+    from medsim.cli import app
+    from medsim.errors import InputError
+
+    @app.command()
+    def late() -> None:
+        try:
+            interrupt()
+        except KeyboardInterrupt:
+            raise InputError("a worker is gone") from None
+    """
+    body = "sys.argv = ['medsim', 'late']; app()"
+    assert outcome(body, definitions=command) == (130, "interrupted\n")
+
+
 def test_an_interrupt_of_executed_text_is_no_death_by_the_signal() -> None:
     assert outcome("exec('interrupt()')") == (130, "interrupted\n")
 
