@@ -1,1 +1,0 @@
-"""Reports: results as tables and pages."""

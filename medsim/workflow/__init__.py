@@ -1,1 +1,0 @@
-"""Workflows: what the commands do, one call a stage."""

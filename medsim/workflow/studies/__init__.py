@@ -1,1 +1,0 @@
-"""Samples pairs for people to judge or rate, and scores what they answered."""

@@ -1,1 +1,0 @@
-"""Words in context: benchmarks built, checked, and models scored on them."""
