@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
-from medsim.evaluation.agreement import Judgements, nominal_alpha
-from medsim.progress import Progress
-from medsim.studies import JUDGEMENT
+from medsim.core.progress import Progress
+from medsim.studies.agreement.alpha import Judgements, nominal_alpha
+from medsim.studies.sheets import JUDGEMENT
 
 _ANNOTATORS = 3
 _STUDY = 1_200  # pairs, as Schulz and Juric (2020) had judged

@@ -14,9 +14,9 @@ from scipy import stats
 from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
-from medsim.evaluation.bootstrap import bca_spearman, bca_spearman_difference
-from medsim.evaluation.significance import Test
-from medsim.progress import Progress
+from medsim.core.progress import Progress
+from medsim.statistics.bootstrap import bca_spearman, bca_spearman_difference
+from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
     from collections.abc import Callable

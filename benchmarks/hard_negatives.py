@@ -14,10 +14,17 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.embedded import Sizes, invented_families
 from benchmarks.harness.mining import has_miner, mine, nearest_by_numpy
 from benchmarks.harness.timing import timed
+from medsim.builds.negatives import (
+    STRATEGIES,
+    Embedding,
+    Negatives,
+    PositiveSet,
+    TermSpace,
+    UsedPairs,
+)
+from medsim.core.progress import Progress
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
-from medsim.negatives import STRATEGIES, Embedding, Negatives, PositiveSet, TermSpace, UsedPairs
-from medsim.progress import Progress
-from medsim.terms import pack
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Vectors

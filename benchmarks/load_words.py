@@ -20,16 +20,16 @@ from benchmarks.harness.word_files import (
     word_of,
     write_words,
 )
+from medsim.core.progress import Progress
 from medsim.embeddings import Request, WordVectors, find_format
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchmarks.harness.word_files import Vector
+    from medsim.core.progress import Stage
     from medsim.kernels.types import Vectors
-    from medsim.progress import Stage
 
 _MEBIBYTE = 1 << 20
 _UNKNOWN = 10  # one of so many wanted words is not in the file

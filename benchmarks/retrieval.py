@@ -12,12 +12,12 @@ import polars as pl
 from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
-from medsim.metrics import TermPoints
-from medsim.progress import Progress, Stage
-from medsim.schema import TERM_COLUMNS
-from medsim.workflow.embedded_terms import EmbeddedTerms
-from medsim.workflow.evaluations.linked import LinkedTerms
-from medsim.workflow.evaluations.retrieval import Lookup, retrieve
+from medsim.core.progress import Progress, Stage
+from medsim.core.schema import TERM_COLUMNS
+from medsim.embeddings.embedded_terms import EmbeddedTerms
+from medsim.embeddings.metrics import TermPoints
+from medsim.evaluations.linked import LinkedTerms
+from medsim.evaluations.retrieval import Lookup, retrieve
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors

@@ -18,8 +18,8 @@ from benchmarks.harness.baseline import (
     write_baseline,
 )
 from benchmarks.harness.log import commit, log_line, machine, now
-from medsim.config import available_threads
-from medsim.errors import MedsimError
+from medsim.core.config import available_threads
+from medsim.core.errors import MedsimError
 
 HERE = Path(__file__).parent
 _RUNS = 3  # of a benchmark for a baseline; and before a fallen ratio counts

@@ -15,7 +15,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.corpora import invented
 from benchmarks.harness.searching import SEED, candidates_of
-from medsim.negatives.nearest import NearestSearch
+from medsim.builds.negatives.nearest import NearestSearch
 
 if TYPE_CHECKING:
     from benchmarks.harness.corpora import Corpus

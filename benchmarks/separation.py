@@ -13,15 +13,15 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.embedded import Sizes, invented_bags
 from benchmarks.harness.timing import timed
-from medsim.evaluation.separation import Separation, separation
-from medsim.metrics import WordBags, metrics_of
-from medsim.metrics.tables import tabulated
-from medsim.metrics.workers import Workers
-from medsim.progress import Progress
+from medsim.core.progress import Progress
+from medsim.embeddings.metrics import WordBags, metrics_of
+from medsim.embeddings.metrics.tables import tabulated
+from medsim.embeddings.metrics.workers import Workers
+from medsim.evaluations.separation_counts import Separation, separation
 
 if TYPE_CHECKING:
+    from medsim.embeddings.metrics import Metric
     from medsim.kernels.types import Ids, Starts
-    from medsim.metrics import Metric
 
 _N_CATEGORIES = 3
 _FEW = 50  # terms a category, all of whose first terms the plain way is given

@@ -15,9 +15,9 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs, invented_points
 from benchmarks.harness.plain_metrics import OF_VECTORS, OF_WORDS
 from benchmarks.harness.timing import timed
-from medsim.metrics import METRICS, Embedded
-from medsim.metrics.workers import Workers
-from medsim.progress import Progress
+from medsim.core.progress import Progress
+from medsim.embeddings.metrics import METRICS, Embedded
+from medsim.embeddings.metrics.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,23 +17,23 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings, Un
 from benchmarks.harness.apart import apart
 from benchmarks.harness.mesh_xml import write_mesh_xml
 from benchmarks.harness.timing import timed
-from medsim.config import SourceOptions
-from medsim.corpora.mentions import read_corpora
-from medsim.progress import Progress
-from medsim.store import Store
+from medsim.core.config import SourceOptions
+from medsim.core.progress import Progress
+from medsim.core.store import Store
+from medsim.terminologies.reading import read_terminology
 from medsim.wic import GROUPS
-from medsim.wic.candidates import Blocks, candidate_blocks
-from medsim.wic.lemmas import lemma_of
-from medsim.wic.mentions import chosen_mentions, content_hashes
-from medsim.wic.rules import QUOTAS
-from medsim.wic.splits import Splitter
-from medsim.workflow.terminology import read_terminology
+from medsim.wic.checks.rules import QUOTAS
+from medsim.wic.corpora.mentions import read_corpora
+from medsim.wic.making.candidates import Blocks, candidate_blocks
+from medsim.wic.making.lemmas import lemma_of
+from medsim.wic.making.mentions import chosen_mentions, content_hashes
+from medsim.wic.making.splits import Splitter
 
 if TYPE_CHECKING:
     import polars as pl
 
     from medsim.kernels.types import Hashes
-    from medsim.wic.splits import Split
+    from medsim.wic.making.splits import Split
 
 _FILES = ("BC5CDR.txt", "NCBI.txt")
 _ALL = 1 << 40

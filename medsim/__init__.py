@@ -15,29 +15,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from medsim.errors import MedsimError
-    from medsim.progress import Progress
-    from medsim.words.pairs import WordPairs
-    from medsim.workflow.builds.build import build
-    from medsim.workflow.builds.shards import build_shard, merge
-    from medsim.workflow.builds.verify import Verification, verify
-    from medsim.workflow.evaluations.compare import compare
-    from medsim.workflow.evaluations.correlate import correlate
-    from medsim.workflow.evaluations.evaluate import evaluate
-    from medsim.workflow.opened import Build, Evaluation
-    from medsim.workflow.opened import open_build as open  # noqa: A004 — reads well as medsim.open
-    from medsim.workflow.releases import convert, synth
-    from medsim.workflow.report import write_report
-    from medsim.workflow.studies.folder import Study
-    from medsim.workflow.studies.grade import grade_study
-    from medsim.workflow.studies.sample import sample_study
-    from medsim.workflow.studies.score import Scores, score_study
-    from medsim.workflow.studies.word_pairs import choose_pairs
-    from medsim.workflow.wic.benchmark import Benchmark
-    from medsim.workflow.wic.build import build_wic
-    from medsim.workflow.wic.evaluate import WicScores, evaluate_wic
-    from medsim.workflow.wic.verify import Verified
-    from medsim.workflow.wic.verify import verify as verify_wic
+    from medsim.builds.build import build
+    from medsim.builds.shards import build_shard, merge
+    from medsim.builds.verify import Verification, verify
+    from medsim.cli.report import write_report
+    from medsim.core.errors import MedsimError
+    from medsim.core.opened import Build, Evaluation
+    from medsim.core.opened import open_build as open  # noqa: A004 — reads well as medsim.open
+    from medsim.core.progress import Progress
+    from medsim.evaluations.compare import compare
+    from medsim.evaluations.correlate import correlate
+    from medsim.evaluations.evaluate import evaluate
+    from medsim.studies.folder import Study
+    from medsim.studies.grade import grade_study
+    from medsim.studies.sample import sample_study
+    from medsim.studies.score import Scores, score_study
+    from medsim.studies.word_pairs import choose_pairs
+    from medsim.studies.words.pairs import WordPairs
+    from medsim.terminologies.releases import convert, synth
+    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.build import build_wic
+    from medsim.wic.evaluate import WicScores, evaluate_wic
+    from medsim.wic.verify import Verified
+    from medsim.wic.verify import verify as verify_wic
 
 __all__ = [
     "Benchmark",
@@ -72,35 +72,35 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Benchmark": "medsim.workflow.wic.benchmark:Benchmark",
-    "Build": "medsim.workflow.opened:Build",
-    "Evaluation": "medsim.workflow.opened:Evaluation",
-    "MedsimError": "medsim.errors:MedsimError",
-    "Progress": "medsim.progress:Progress",
-    "Scores": "medsim.workflow.studies.score:Scores",
-    "Study": "medsim.workflow.studies.folder:Study",
-    "Verification": "medsim.workflow.builds.verify:Verification",
-    "Verified": "medsim.workflow.wic.verify:Verified",
-    "WicScores": "medsim.workflow.wic.evaluate:WicScores",
-    "WordPairs": "medsim.words.pairs:WordPairs",
-    "build": "medsim.workflow.builds.build:build",
-    "build_shard": "medsim.workflow.builds.shards:build_shard",
-    "build_wic": "medsim.workflow.wic.build:build_wic",
-    "choose_pairs": "medsim.workflow.studies.word_pairs:choose_pairs",
-    "compare": "medsim.workflow.evaluations.compare:compare",
-    "convert": "medsim.workflow.releases:convert",
-    "correlate": "medsim.workflow.evaluations.correlate:correlate",
-    "evaluate": "medsim.workflow.evaluations.evaluate:evaluate",
-    "evaluate_wic": "medsim.workflow.wic.evaluate:evaluate_wic",
-    "grade_study": "medsim.workflow.studies.grade:grade_study",
-    "merge": "medsim.workflow.builds.shards:merge",
-    "open": "medsim.workflow.opened:open_build",
-    "sample_study": "medsim.workflow.studies.sample:sample_study",
-    "score_study": "medsim.workflow.studies.score:score_study",
-    "synth": "medsim.workflow.releases:synth",
-    "verify": "medsim.workflow.builds.verify:verify",
-    "verify_wic": "medsim.workflow.wic.verify:verify",
-    "write_report": "medsim.workflow.report:write_report",
+    "Benchmark": "medsim.wic.benchmark:Benchmark",
+    "Build": "medsim.core.opened:Build",
+    "Evaluation": "medsim.core.opened:Evaluation",
+    "MedsimError": "medsim.core.errors:MedsimError",
+    "Progress": "medsim.core.progress:Progress",
+    "Scores": "medsim.studies.score:Scores",
+    "Study": "medsim.studies.folder:Study",
+    "Verification": "medsim.builds.verify:Verification",
+    "Verified": "medsim.wic.verify:Verified",
+    "WicScores": "medsim.wic.evaluate:WicScores",
+    "WordPairs": "medsim.studies.words.pairs:WordPairs",
+    "build": "medsim.builds.build:build",
+    "build_shard": "medsim.builds.shards:build_shard",
+    "build_wic": "medsim.wic.build:build_wic",
+    "choose_pairs": "medsim.studies.word_pairs:choose_pairs",
+    "compare": "medsim.evaluations.compare:compare",
+    "convert": "medsim.terminologies.releases:convert",
+    "correlate": "medsim.evaluations.correlate:correlate",
+    "evaluate": "medsim.evaluations.evaluate:evaluate",
+    "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
+    "grade_study": "medsim.studies.grade:grade_study",
+    "merge": "medsim.builds.shards:merge",
+    "open": "medsim.core.opened:open_build",
+    "sample_study": "medsim.studies.sample:sample_study",
+    "score_study": "medsim.studies.score:score_study",
+    "synth": "medsim.terminologies.releases:synth",
+    "verify": "medsim.builds.verify:verify",
+    "verify_wic": "medsim.wic.verify:verify",
+    "write_report": "medsim.cli.report:write_report",
 }
 
 

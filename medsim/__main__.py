@@ -1,6 +1,6 @@
 """Runs the program: ``medsim``, or ``python -m medsim``."""
 
-from medsim import interrupts
+from medsim.core import interrupts
 
 
 def main() -> None:

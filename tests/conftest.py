@@ -28,6 +28,15 @@ else:
     settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
+@pytest.fixture
+def store() -> Iterator[object]:
+    """An empty store, with its macros."""
+    from medsim.core.store import Store
+
+    with Store(threads=2) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """A Chromium that tests of pages share, each in a context of its own."""

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 LOOK = """
 import sys
 from medsim import queries
-from medsim.store import Store
+from medsim.core.store import Store
 
 assert str(queries.sql_folder()).startswith(sys.argv[1]), queries.sql_folder()
 assert len(queries.datasets()) == 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from medsim.registry import Registry
+from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ T = TypeVar("T")
 def apart(call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
     """Return what a function of some module returns when a fresh process calls it.
 
-    Peak memory is read inside, by the stages of ``medsim.progress``: what the system tells a
+    Peak memory is read inside, by the stages of ``medsim.core.progress``: what the system tells a
     parent (``ru_maxrss``) begins with the parent's own peak, and is lost where stages reset it.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:

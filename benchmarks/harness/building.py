@@ -16,7 +16,7 @@ from benchmarks.harness import Measured
 from benchmarks.harness.brute_force import distances
 
 if TYPE_CHECKING:
-    from medsim.manifest import Manifest
+    from medsim.core.manifest import Manifest
 
 _SLOWEST = 4  # stages that are told
 _YARDSTICK_TERMS, _YARDSTICK_QUERIES, _YARDSTICK_LENGTH = 50_000, 200, 40

@@ -14,9 +14,9 @@ import numpy as np
 
 import medsim
 from benchmarks.harness.packages import wheel_of
-from medsim.config import SourceOptions
-from medsim.sources import find_source
-from medsim.store import Store
+from medsim.core.config import SourceOptions
+from medsim.core.store import Store
+from medsim.terminologies import find_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.metrics import TermPoints, WordBags
+from medsim.embeddings.metrics import TermPoints, WordBags
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Vectors

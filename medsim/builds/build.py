@@ -10,24 +10,18 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import polars as pl
 
-from medsim import manifest
-from medsim.config import DEFAULT_STRATEGIES, BuildConfig, SourceOptions, checked_threads
-from medsim.errors import BrokenPromiseError, OptionError
-from medsim.progress import Progress
-from medsim.schema import CANONICAL_TABLES
-from medsim.store import Store
-from medsim.workflow.builds.checks import run_checks
-from medsim.workflow.builds.corrections import read_corrections
-from medsim.workflow.builds.datasets import (
+from medsim.builds.checks import run_checks
+from medsim.builds.corrections import read_corrections
+from medsim.builds.datasets import (
     SetKey,
     SetMaker,
     set_keys,
     set_maker,
 )
-from medsim.workflow.builds.embedded import place_of, without_vectors
-from medsim.workflow.builds.job import job_of, libraries_of, options_of
-from medsim.workflow.builds.space import join_terms
-from medsim.workflow.builds.stages import (
+from medsim.builds.embedded import place_of, without_vectors
+from medsim.builds.job import job_of, libraries_of, options_of
+from medsim.builds.space import join_terms
+from medsim.builds.stages import (
     Run,
     derive,
     largest_component,
@@ -37,21 +31,27 @@ from medsim.workflow.builds.stages import (
     warn_of_large_component,
     with_vectors,
 )
-from medsim.workflow.builds.stats import stats_row
-from medsim.workflow.opened import PAIR_FILES, Build
-from medsim.workflow.output import OutputFolder, claimed
+from medsim.builds.stats import stats_row
+from medsim.core import manifest
+from medsim.core.config import DEFAULT_STRATEGIES, BuildConfig, SourceOptions, checked_threads
+from medsim.core.errors import BrokenPromiseError, OptionError
+from medsim.core.opened import PAIR_FILES, Build
+from medsim.core.output import OutputFolder, claimed
+from medsim.core.progress import Progress
+from medsim.core.schema import CANONICAL_TABLES
+from medsim.core.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
 
-    from medsim.manifest import Skipped
-    from medsim.negatives import Found, TermSpace
-    from medsim.negatives.wanted import Wanted
-    from medsim.sources import Terminology
-    from medsim.workflow.builds.positives import Positives
-    from medsim.workflow.embedded_terms import NamedEmbedding
+    from medsim.builds.negatives import Found, TermSpace
+    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.positives import Positives
+    from medsim.core.manifest import Skipped
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.terminologies import Terminology
 
 
 def build(  # noqa: PLR0913 — an argument an option
@@ -191,7 +191,7 @@ def _search_elsewhere(config: BuildConfig) -> AbstractContextManager[FirstSearch
     if config.dask is None:
         return nullcontext()
     try:
-        from medsim.workflow.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra dask
+        from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra dask
     except ImportError as error:
         raise OptionError('--dask needs Dask: pip install "medsim[dask]"') from error
     return on_cluster(config.dask, threads=config.threads)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim import queries
+from medsim.core import queries
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 _NUMBERED = ("pair_set", "numbered_pair", "numbered_name")  # what all checks read, made once
 
@@ -29,14 +29,14 @@ def finding(check: str, promise: str, violations: int, example: str = "") -> pl.
 
 
 def run_checks(store: Store) -> pl.DataFrame:
-    """Return what each file of ``sql/checks`` finds.
+    """Return what each file of ``sql/builds/checks`` finds.
 
     Args:
         store: with the canonical tables, term, term_component and bearer, and the view pair.
     """
     for table in _NUMBERED:
-        store.run(f"pairs/{table}")
-    findings = pl.concat([_run(store, name) for name in queries.names("checks")])
+        store.run(f"builds/pairs/{table}")
+    findings = pl.concat([_run(store, name) for name in queries.names("builds/checks")])
     store.drop(*_NUMBERED)
     return findings
 
@@ -45,5 +45,5 @@ def _run(store: Store, name: str) -> pl.DataFrame:
     offending = store.frame(name)
     example = " ".join(str(value) for value in offending.row(0)) if offending.height else ""
     return finding(
-        name.removeprefix("checks/"), queries.query(name).sentence, offending.height, example
+        name.removeprefix("builds/checks/"), queries.query(name).sentence, offending.height, example
     )

@@ -17,23 +17,23 @@ from distributed import (
     get_worker,
 )
 
-from medsim.errors import ClusterError
-from medsim.manifest import library_versions, medsim_version
-from medsim.negatives.candidates import CandidateSource, candidates_of
-from medsim.negatives.nearest import Candidates, NearestSearch
-from medsim.negatives.wanted import share_of
-from medsim.terms import PackedTerms
+from medsim.builds.negatives.candidates import CandidateSource, candidates_of
+from medsim.builds.negatives.nearest import Candidates, NearestSearch
+from medsim.builds.negatives.wanted import share_of
+from medsim.core.errors import ClusterError
+from medsim.core.manifest import library_versions, medsim_version
+from medsim.core.terms import PackedTerms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from distributed import Future
 
+    from medsim.builds.negatives import Found, TermSpace
+    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.stages import Run
+    from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
-    from medsim.negatives import Found, TermSpace
-    from medsim.negatives.wanted import Wanted
-    from medsim.progress import Stage
-    from medsim.workflow.builds.stages import Run
 
 _SHARES_A_WORKER = 8  # so that a worker that is slow, late or lost costs little
 _FEWEST_FIRSTS = 64  # of a share

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import (
+from medsim.core.console import (
     BuildFolder,
     Format,
     SourceLocation,
@@ -17,8 +17,8 @@ from medsim.cli.application import (
     app,
     print_table,
 )
-from medsim.errors import BrokenPromiseError
-from medsim.report.formats import TableFormat
+from medsim.core.errors import BrokenPromiseError
+from medsim.core.formats import TableFormat
 
 
 @app.command()
@@ -78,13 +78,13 @@ def build(
 
     Example: medsim build hpo -o hpo
     """
-    from medsim.config import BuildConfig, SourceOptions, checked_threads, parse_shard
+    from medsim.builds.build import run_build
+    from medsim.builds.corrections import read_corrections
+    from medsim.builds.shards import run_shard
+    from medsim.builds.stats import table_2
+    from medsim.core.config import BuildConfig, SourceOptions, checked_threads, parse_shard
+    from medsim.core.progress import Progress
     from medsim.embeddings.vector_cache import users_cache
-    from medsim.progress import Progress
-    from medsim.workflow.builds.build import run_build
-    from medsim.workflow.builds.corrections import read_corrections
-    from medsim.workflow.builds.shards import run_shard
-    from medsim.workflow.builds.stats import table_2
 
     config = BuildConfig(
         source=source,
@@ -129,9 +129,9 @@ def merge(
 
     Example: medsim merge hpo
     """
-    from medsim.progress import Progress
-    from medsim.workflow.builds.shards import merge as run
-    from medsim.workflow.builds.stats import table_2
+    from medsim.builds.shards import merge as run
+    from medsim.builds.stats import table_2
+    from medsim.core.progress import Progress
 
     progress = Progress.to_stderr()
     built = run(out, source=source, threads=threads, overwrite=overwrite, progress=progress)
@@ -147,8 +147,8 @@ def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
 
     Example: medsim stats hpo --format latex
     """
-    from medsim.workflow.builds.stats import table_2
-    from medsim.workflow.opened import open_build
+    from medsim.builds.stats import table_2
+    from medsim.core.opened import open_build
 
     print_table(table_2(open_build(out).stats()), form)
 
@@ -178,9 +178,9 @@ def verify(
 
     Example: medsim verify hpo --sample 500
     """
+    from medsim.builds.verify import verify as run
+    from medsim.core.progress import Progress
     from medsim.embeddings.vector_cache import users_cache
-    from medsim.progress import Progress
-    from medsim.workflow.builds.verify import verify as run
 
     found = run(
         out,

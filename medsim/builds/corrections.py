@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import Correction
-from medsim.errors import InputError
-from medsim.manifest import Skipped
-from medsim.studies.csv_sheets import unguarded
-from medsim.tables.named import read_table
-from medsim.terms import lowered
+from medsim.core.config import Correction
+from medsim.core.errors import InputError
+from medsim.core.manifest import Skipped
+from medsim.core.tables.guard import unguarded
+from medsim.core.tables.named import read_table
+from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim import queries
-from medsim.config import DIFFICULTIES
-from medsim.negatives import STRATEGIES, PositiveSet, UsedPairs
-from medsim.schema import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
-from medsim.workflow.builds.embedded import pair_cosines
-from medsim.workflow.builds.positives import Positives, pair_distances
+from medsim.builds.embedded import pair_cosines
+from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
+from medsim.builds.positives import Positives, pair_distances
+from medsim.core import queries
+from medsim.core.config import DIFFICULTIES
+from medsim.core.schema import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.builds.negatives import Embedding, Found, Negatives, SetNegatives, TermSpace
+    from medsim.core.progress import Stage
+    from medsim.core.store import Store
     from medsim.kernels.types import Ids
-    from medsim.negatives import Embedding, Found, Negatives, SetNegatives, TermSpace
-    from medsim.progress import Stage
-    from medsim.store import Store
 
 _POSITIVE, _NEGATIVE = 1, 0
 
@@ -212,7 +212,7 @@ class SetMaker:
             pl.lit(_POSITIVE, pl.Int8).alias("label"),
         )
         self._store.put("pair_draft", pl.concat([positive, negative]))
-        pairs = self._store.frame("pairs/pair", seed=str(self._seed))
+        pairs = self._store.frame("builds/pairs/pair", seed=str(self._seed))
         self._store.drop("pair_draft")
         return pairs
 

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.builds.negatives import Embedding
+from medsim.core.errors import InputError, OptionError
+from medsim.core.manifest import Skipped
+from medsim.embeddings.embedded_terms import embed_terms, identify
+from medsim.embeddings.metrics.averages import points_of
+from medsim.embeddings.metrics.vectors import COMPARISONS, compare_rows
+from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding, parse_options
-from medsim.errors import InputError, OptionError
-from medsim.manifest import Skipped
-from medsim.metrics.averages import points_of
-from medsim.metrics.vectors import COMPARISONS, compare_rows
-from medsim.metrics.workers import Workers
-from medsim.negatives import Embedding
-from medsim.workflow.embedded_terms import embed_terms, identify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from medsim.builds.negatives import TermSpace
+    from medsim.builds.positives import Positives
+    from medsim.core.opened import Build
+    from medsim.core.progress import Progress
+    from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Ids
-    from medsim.negatives import TermSpace
-    from medsim.progress import Progress
-    from medsim.workflow.builds.positives import Positives
-    from medsim.workflow.embedded_terms import NamedEmbedding
-    from medsim.workflow.opened import Build
 
 _OF_PLACE = ("format", "vocabulary")  # options that change where an embedding is moved
 

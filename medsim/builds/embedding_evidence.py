@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.workflow.builds.datasets import set_keys
-from medsim.workflow.builds.evidence import counted_finding, refused_terms, sampled
+from medsim.builds.datasets import set_keys
+from medsim.builds.evidence import counted_finding, refused_terms, sampled
+from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from medsim.builds.evidence import Evidence
+    from medsim.builds.negatives import Embedding
+    from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Table, Values, Vectors
-    from medsim.negatives import Embedding
-    from medsim.progress import Stage
-    from medsim.workflow.builds.evidence import Evidence
 
 _ROUNDING = 1e-6  # of a cosine in single precision, and of vectors that an encoder makes again
 _TERMS_AT_ONCE = 1 << 15

@@ -11,10 +11,8 @@ from polars.testing import assert_frame_equal
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.errors import InputError
-from medsim.kernels.hashing import tie_hashes
-from medsim.workflow.builds.checks import finding
-from medsim.workflow.builds.datasets import (
+from medsim.builds.checks import finding
+from medsim.builds.datasets import (
     SetKey,
     SetMaker,
     positive_rows,
@@ -22,16 +20,18 @@ from medsim.workflow.builds.datasets import (
     set_maker,
     with_term_ids,
 )
-from medsim.workflow.builds.positives import Positives, pair_distances
-from medsim.workflow.builds.rederived import rederive
-from medsim.workflow.builds.stats import stats_row
+from medsim.builds.positives import Positives, pair_distances
+from medsim.builds.rederived import rederive
+from medsim.builds.stats import stats_row
+from medsim.core.errors import InputError
+from medsim.kernels.hashing import tie_hashes
 
 if TYPE_CHECKING:
+    from medsim.builds.negatives import TermSpace, UsedPairs
+    from medsim.core.opened import Build
+    from medsim.core.progress import Stage
+    from medsim.core.store import Store
     from medsim.kernels.types import Ids
-    from medsim.negatives import TermSpace, UsedPairs
-    from medsim.progress import Stage
-    from medsim.store import Store
-    from medsim.workflow.opened import Build
 
 Rows: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -128,7 +128,7 @@ def check_rows(evidence: Evidence) -> pl.DataFrame:
         distance = pair_distances(lower, known["term1_id"], known["term2_id"], evidence.threads)
         draft = known.with_columns(distance)
         evidence.store.put("pair_draft", draft)
-        expected = evidence.store.frame("pairs/pair", seed=str(evidence.seed))
+        expected = evidence.store.frame("builds/pairs/pair", seed=str(evidence.seed))
         evidence.store.drop("pair_draft")
         found = known.select(expected.columns)
         if not expected.equals(found):

@@ -6,13 +6,13 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from medsim import manifest
-from medsim.workflow.builds.embedded import identity_of
+from medsim.builds.embedded import identity_of
+from medsim.core import manifest
 
 if TYPE_CHECKING:
-    from medsim.config import BuildConfig
-    from medsim.sources import Terminology
-    from medsim.workflow.embedded_terms import NamedEmbedding
+    from medsim.core.config import BuildConfig
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.terminologies import Terminology
 
 
 def job_of(

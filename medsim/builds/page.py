@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import DIFFICULTIES
-from medsim.report import charts
-from medsim.report.distance_sections import distances, lengths
-from medsim.report.page import Chart, Folded, Page, Section, Table
-from medsim.report.provenance import closing, content_digest, facts, passed_on, warnings_of
-from medsim.report.set_names import distinct
+from medsim.builds.distance_sections import distances, lengths
+from medsim.core.config import DIFFICULTIES
+from medsim.pages import charts
+from medsim.pages.page import Chart, Folded, Page, Section, Table, distinct
+from medsim.pages.provenance import closing, content_digest, facts, passed_on, warnings_of
 
 if TYPE_CHECKING:
-    from medsim.manifest import Manifest
+    from medsim.core.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +22,7 @@ class BuildProfile:
     """What the report of a build shows, besides its manifest.
 
     Attributes:
-        sizes: table 2 of the paper, see ``medsim.workflow.builds.stats.table_2``.
+        sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
         distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
         lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
         examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where

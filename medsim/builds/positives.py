@@ -10,17 +10,17 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from medsim import queries
-from medsim.config import EASY_DISTANCE
-from medsim.manifest import Skipped
-from medsim.terms import numbered
-from medsim.workflow.builds.corrections import corrected_nodes, effects, without_rejected
+from medsim.builds.corrections import corrected_nodes, effects, without_rejected
+from medsim.core import queries
+from medsim.core.config import EASY_DISTANCE
+from medsim.core.manifest import Skipped
+from medsim.core.terms import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.config import Correction
-    from medsim.store import Store
+    from medsim.core.config import Correction
+    from medsim.core.store import Store
 
 POSITIVE_COLUMNS = (
     "dataset",
@@ -72,18 +72,20 @@ def derive_positives(
         threads: for the distances.
         corrections: what people say against it.
     """
-    store.run("terms/substitution_name", language=language, rf2_rules=rf2_rules)
-    terms = numbered(store.frame("terms/spelling", language=language)["term"])
+    store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
+    terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
     store.put("term", terms)
-    store.run("terms/name", language=language)
-    store.run("terms/bearer", language=language)
-    store.run("terms/substitution")
+    store.run("builds/terms/name", language=language)
+    store.run("builds/terms/bearer", language=language)
+    store.run("builds/terms/substitution")
     frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
     corrected = corrected_nodes(corrections, terms)
     candidates = pl.concat(frames)
     drafts = without_rejected(candidates, corrected, terms)
     changes = effects(candidates.height - drafts.height, len(corrections) - corrected.height)
-    skipped = [Skipped(**row) for row in store.frame("terms/skipped", language=language).to_dicts()]
+    skipped = [
+        Skipped(**row) for row in store.frame("builds/terms/skipped", language=language).to_dicts()
+    ]
     return Positives(
         terms=terms,
         pairs=_with_distances(drafts, terms["lower_term"].to_list(), threads),
@@ -113,7 +115,7 @@ def pair_distances(
 
 def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
     store.run(dataset.query)
-    pairs = store.frame("pairs/positive", candidates=dataset.name)
+    pairs = store.frame("builds/pairs/positive", candidates=dataset.name)
     store.drop(dataset.name)
     return pairs.with_columns(dataset=pl.lit(dataset.name))
 

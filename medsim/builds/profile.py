@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.report.build_page import BuildProfile
-from medsim.workflow.builds.stats import table_2
+from medsim.builds.page import BuildProfile
+from medsim.builds.stats import table_2
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.workflow.opened import Build
+    from medsim.core.opened import Build
 
 _EXAMPLES = 3  # of each kind in a set
 

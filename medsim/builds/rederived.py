@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from medsim.config import POOLS
-from medsim.errors import InputError
-from medsim.schema import CANONICAL_TABLES
-from medsim.workflow.builds.corrections import corrections_in
-from medsim.workflow.builds.positives import Positives, derive_positives
-from medsim.workflow.builds.space import join_terms
-from medsim.workflow.opened import views_of
+from medsim.builds.corrections import corrections_in
+from medsim.builds.positives import Positives, derive_positives
+from medsim.builds.space import join_terms
+from medsim.core.config import POOLS
+from medsim.core.errors import InputError
+from medsim.core.opened import views_of
+from medsim.core.schema import CANONICAL_TABLES
 
 if TYPE_CHECKING:
-    from medsim.negatives import TermSpace
-    from medsim.store import Store
-    from medsim.workflow.opened import Build
+    from medsim.builds.negatives import TermSpace
+    from medsim.core.opened import Build
+    from medsim.core.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import numpy as np
 
-from medsim.config import Shard
-from medsim.errors import InputError, OutputError
-from medsim.negatives import Found
-from medsim.whole_file import whole_file
+from medsim.builds.negatives import Found
+from medsim.core.config import Shard
+from medsim.core.errors import InputError, OutputError
+from medsim.core.files import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

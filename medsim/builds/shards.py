@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.config import (
+from medsim.builds.build import complete
+from medsim.builds.corrections import corrections_in, read_corrections
+from medsim.builds.datasets import set_keys
+from medsim.builds.job import job_of
+from medsim.builds.negatives.candidates import candidate_source
+from medsim.builds.negatives.wanted import share_of
+from medsim.builds.shard_folder import ShardFolder, ShardJob
+from medsim.builds.space import join_terms
+from medsim.builds.stages import Run, derive, read, wanted_of_sets
+from medsim.core.config import (
     DEFAULT_STRATEGIES,
     BuildConfig,
     Shard,
@@ -18,28 +27,19 @@ from medsim.config import (
     checked_threads,
     parse_shard,
 )
-from medsim.errors import InputError, OptionError
-from medsim.negatives.candidates import candidate_source
-from medsim.negatives.wanted import share_of
-from medsim.progress import Progress
-from medsim.sources import find_source
-from medsim.store import Store
-from medsim.workflow.builds.build import complete
-from medsim.workflow.builds.corrections import corrections_in, read_corrections
-from medsim.workflow.builds.datasets import set_keys
-from medsim.workflow.builds.job import job_of
-from medsim.workflow.builds.shard_folder import ShardFolder, ShardJob
-from medsim.workflow.builds.space import join_terms
-from medsim.workflow.builds.stages import Run, derive, read, wanted_of_sets
-from medsim.workflow.output import check_free, resolved
+from medsim.core.errors import InputError, OptionError
+from medsim.core.output import check_free, resolved
+from medsim.core.progress import Progress
+from medsim.core.store import Store
+from medsim.terminologies import find_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.negatives import Found, TermSpace
-    from medsim.negatives.wanted import Wanted
-    from medsim.sources import Terminology
-    from medsim.workflow.opened import Build
+    from medsim.builds.negatives import Found, TermSpace
+    from medsim.builds.negatives.wanted import Wanted
+    from medsim.core.opened import Build
+    from medsim.terminologies import Terminology
 
 _SHARD_SCHEMA = {
     "shard": pl.String,
@@ -189,7 +189,7 @@ def merge(
 
 
 class _MergedSearch:
-    """What the shards of a job found; see ``medsim.workflow.builds.build.FirstSearch``."""
+    """What the shards of a job found; see ``medsim.builds.build.FirstSearch``."""
 
     def __init__(self, folder: ShardFolder, job: ShardJob) -> None:
         self._folder = folder

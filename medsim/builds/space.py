@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.builds.negatives import TermSpace
+from medsim.core.terms import pack
 from medsim.kernels.components import components
 from medsim.kernels.hashing import term_hashes
-from medsim.negatives import TermSpace
-from medsim.terms import pack
 
 if TYPE_CHECKING:
-    from medsim.store import Store
-    from medsim.workflow.builds.positives import Positives
+    from medsim.builds.positives import Positives
+    from medsim.core.store import Store
 
 
 def join_terms(positives: Positives, store: Store, *, pool: str) -> TermSpace:
@@ -43,7 +43,7 @@ def join_terms(positives: Positives, store: Store, *, pool: str) -> TermSpace:
         terms.select("term_id", pl.Series("component_id", component, dtype=pl.Int32)),
     )
     store.put("positive", pairs.select("term1_id", "term2_id"))
-    store.run("terms/pool", pool=pool)
+    store.run("builds/terms/pool", pool=pool)
     store.drop("positive")
     shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
     exact = pack(terms["term"].to_list())

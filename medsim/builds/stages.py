@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.builds.datasets import SetKey, positive_rows, positive_set
+from medsim.builds.embedded import embedded, without_vectors
+from medsim.builds.negatives.wanted import wanted_candidates
+from medsim.builds.positives import Positives, derive_positives
+from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.options import parse_embedding
-from medsim.negatives.wanted import wanted_candidates
-from medsim.workflow.builds.datasets import SetKey, positive_rows, positive_set
-from medsim.workflow.builds.embedded import embedded, without_vectors
-from medsim.workflow.builds.positives import Positives, derive_positives
-from medsim.workflow.embedded_terms import identify
-from medsim.workflow.terminology import read_terminology
+from medsim.terminologies.reading import read_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.config import BuildConfig
-    from medsim.negatives import TermSpace
-    from medsim.negatives.wanted import Wanted
-    from medsim.progress import Progress
-    from medsim.sources import Terminology
-    from medsim.store import Store
-    from medsim.workflow.embedded_terms import NamedEmbedding
+    from medsim.builds.negatives import TermSpace
+    from medsim.builds.negatives.wanted import Wanted
+    from medsim.core.config import BuildConfig
+    from medsim.core.progress import Progress
+    from medsim.core.store import Store
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.terminologies import Terminology
 
 _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
 

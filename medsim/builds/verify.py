@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import checked_threads
-from medsim.errors import InputError, OptionError
-from medsim.manifest import fingerprint
-from medsim.progress import Progress
-from medsim.schema import CANONICAL_TABLES, STATS_COLUMNS
-from medsim.store import Store
-from medsim.workflow.builds.checks import finding, run_checks
-from medsim.workflow.builds.datasets import set_keys
-from medsim.workflow.builds.embedded import embedded, embedding_of
-from medsim.workflow.builds.embedding_evidence import check_most_similar, check_similarities
-from medsim.workflow.builds.evidence import (
+from medsim.builds.checks import finding, run_checks
+from medsim.builds.datasets import set_keys
+from medsim.builds.embedded import embedded, embedding_of
+from medsim.builds.embedding_evidence import check_most_similar, check_similarities
+from medsim.builds.evidence import (
     Evidence,
     check_nearest,
     check_positives,
@@ -27,12 +21,18 @@ from medsim.workflow.builds.evidence import (
     check_stats,
     gather,
 )
-from medsim.workflow.opened import VIEWS, Build, views_of
+from medsim.core.config import checked_threads
+from medsim.core.errors import InputError, OptionError
+from medsim.core.manifest import fingerprint
+from medsim.core.opened import VIEWS, Build, views_of
+from medsim.core.progress import Progress
+from medsim.core.schema import CANONICAL_TABLES, STATS_COLUMNS
+from medsim.core.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.workflow.embedded_terms import NamedEmbedding
+    from medsim.embeddings.embedded_terms import NamedEmbedding
 
 DEFAULT_SAMPLE = 100
 """First terms of each set that are searched again by brute force."""

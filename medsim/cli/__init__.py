@@ -6,17 +6,15 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli import (
-    correlation,
-    datasets,
-    evaluation,
-    outputs,
-    releases,
-    studies,
-    wic,
-    word_pairs,
-)
-from medsim.cli.application import app
+from medsim.builds import commands as datasets
+from medsim.cli import outputs
+from medsim.core.console import app
+from medsim.evaluations import commands as evaluation
+from medsim.evaluations import correlation_commands as correlation
+from medsim.studies import commands as studies
+from medsim.studies import word_commands as word_pairs
+from medsim.terminologies import commands as releases
+from medsim.wic import commands as wic
 
 __all__ = [
     "app",
@@ -33,7 +31,7 @@ __all__ = [
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from medsim.manifest import medsim_version
+        from medsim.core.manifest import medsim_version
 
         typer.echo(f"medsim {medsim_version()}")
         raise typer.Exit

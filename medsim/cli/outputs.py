@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import Format, Threads, app, print_table
-from medsim.report.formats import TableFormat
+from medsim.core.console import Format, Threads, app, print_table
+from medsim.core.formats import TableFormat
 
 
 @app.command()
@@ -32,7 +32,7 @@ def sql(
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
-    from medsim.workflow.opened import open_views
+    from medsim.core.opened import open_views
 
     opened = open_views(out)
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
@@ -57,7 +57,7 @@ def report(
 
     Example: medsim report results -o report.html
     """
-    from medsim.workflow.report import write_report
+    from medsim.cli.report import write_report
 
     written = write_report(output, out)
     typer.echo(f"{written}: {written.stat().st_size / 1e6:.1f} MB", err=True)

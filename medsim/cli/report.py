@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError, OutputError
-from medsim.report.markup import GENERATOR, rendered
-from medsim.whole_file import whole_file
-from medsim.workflow.opened import Build, Evaluation, open_output
+from medsim.core.errors import OptionError, OutputError
+from medsim.core.files import whole_file
+from medsim.core.opened import Build, Evaluation, open_output
+from medsim.pages.markup import GENERATOR, rendered
 
 if TYPE_CHECKING:
-    from medsim.report.page import Page
+    from medsim.pages.page import Page
 
 _HEAD = 512  # bytes in which a report says that it is one
 
@@ -42,12 +42,12 @@ def write_report(output: str | Path | Build | Evaluation, out: str | Path) -> Pa
 
 def _page(opened: Build | Evaluation) -> Page:
     if isinstance(opened, Evaluation):
-        from medsim.report.evaluation_page import evaluation_page  # noqa: PLC0415 — needs Altair
-        from medsim.workflow.evaluations.profile import profile_of as of_evaluation  # noqa: PLC0415
+        from medsim.evaluations.page.evaluation_page import evaluation_page
+        from medsim.evaluations.profile import profile_of as of_evaluation
 
         return evaluation_page(opened.manifest, of_evaluation(opened))
-    from medsim.report.build_page import build_page  # noqa: PLC0415 — needs Altair
-    from medsim.workflow.builds.profile import profile_of as of_build  # noqa: PLC0415
+    from medsim.builds.page import build_page
+    from medsim.builds.profile import profile_of as of_build
 
     return build_page(opened.manifest, of_build(opened))
 
@@ -60,8 +60,8 @@ def _library() -> str:
         OptionError: the extra medsim[report] is not installed.
     """
     try:
-        import altair as alt  # noqa: PLC0415 — an extra
-        import vl_convert  # noqa: PLC0415 — comes with it
+        import altair as alt
+        import vl_convert
     except ImportError as error:
         raise OptionError(
             "a report needs Altair and vl-convert: pip install 'medsim[report]'"

@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
     from datetime import date

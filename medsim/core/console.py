@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from medsim import interrupts
-from medsim.errors import MedsimError, OutputError
-from medsim.report.formats import TableFormat
+from medsim.core import interrupts
+from medsim.core.errors import MedsimError, OutputError
+from medsim.core.formats import TableFormat
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +62,7 @@ BuildFolder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder of 
 
 def print_table(frame: pl.DataFrame, form: TableFormat) -> None:
     """Print a table to standard output."""
-    from medsim.report.tables import rendered
+    from medsim.core.printing import rendered
 
     text = rendered(frame, form)
     if sys.stdout is None:

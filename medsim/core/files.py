@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from medsim.errors import OutputError
+from medsim.core.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

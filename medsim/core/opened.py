@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim import queries
-from medsim.config import DEFAULT_STRATEGIES, DIFFICULTIES, checked_threads
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.manifest import (
+from medsim.core import queries
+from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES, checked_threads
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.manifest import (
     BUILD,
     EVALUATION,
     MANIFEST,
@@ -24,8 +24,8 @@ from medsim.manifest import (
     kind_of,
     read_manifest,
 )
-from medsim.schema import CANONICAL_TABLES
-from medsim.store import Store
+from medsim.core.schema import CANONICAL_TABLES
+from medsim.core.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

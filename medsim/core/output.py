@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 from filelock import FileLock, Timeout
 
-from medsim.errors import OutputError
-from medsim.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
-from medsim.whole_file import whole_file
+from medsim.core.errors import OutputError
+from medsim.core.files import whole_file
+from medsim.core.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

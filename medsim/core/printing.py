@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from rich.cells import cell_len
 
-from medsim.report.formats import TableFormat
+from medsim.core.formats import TableFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable

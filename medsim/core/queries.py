@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -60,13 +60,13 @@ class Dataset:
     @property
     def query(self) -> str:
         """The name of the query that writes its candidate pairs."""
-        return f"datasets/{self.name}"
+        return f"builds/datasets/{self.name}"
 
 
 def sql_folder() -> Traversable:
     """Return the folder of SQL files: inside the installed package, else the checkout's."""
     packaged = files("medsim") / "_sql"
-    return packaged if packaged.is_dir() else Path(__file__).parent.parent / "sql"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "sql"
 
 
 def names(folder: str) -> list[str]:
@@ -77,7 +77,7 @@ def names(folder: str) -> list[str]:
 
 @cache
 def query(name: str) -> Query:
-    """Return the query named ``name``, such as "rf2/concept"."""
+    """Return the query named ``name``, such as "terminologies/rf2/concept"."""
     text = (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
     return Query(name=name, text=text, sentence=_sentence(text), header=_header(text))
 
@@ -85,7 +85,7 @@ def query(name: str) -> Query:
 @cache
 def datasets() -> tuple[Dataset, ...]:
     """Return the registered datasets in the order in which their negatives are made."""
-    found = [_dataset(query(name)) for name in names("datasets")]
+    found = [_dataset(query(name)) for name in names("builds/datasets")]
     return tuple(sorted(found, key=lambda dataset: dataset.order))
 
 

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from typing import Generic, TypeVar
 
-from medsim.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, unknown_name
 
 T = TypeVar("T")
 

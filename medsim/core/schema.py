@@ -263,7 +263,7 @@ ANSWER_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 }
 """The columns of answers that were checked: a row per entry that was answered.
 
-The value is the answer's place in the study's scale (``medsim.studies.Scale``).
+The value is the answer's place in the study's scale (``medsim.studies.sheets.Scale``).
 """
 
 RATED_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -361,7 +361,7 @@ WIC_STATISTIC_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "what": pl.String,
     "number": pl.Int64,
 }
-"""The columns of a benchmark's statistics; see ``medsim.workflow.wic.statistics``."""
+"""The columns of a benchmark's statistics; see ``medsim.wic.statistics``."""
 
 WIC_RESULT_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "data": pl.String,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Self
 import duckdb
 import polars as pl
 
-from medsim import queries
-from medsim.errors import MedsimError, OutputError, StatementError
+from medsim.core import queries
+from medsim.core.errors import MedsimError, OutputError, StatementError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

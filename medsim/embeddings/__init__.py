@@ -7,16 +7,16 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from medsim.embeddings.files import signature, what_it_is
-from medsim.errors import InputError
-from medsim.registry import Registry
+from medsim.core.errors import InputError
+from medsim.core.registry import Registry
+from medsim.embeddings.formats.files import signature, what_it_is
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from medsim.core.progress import Stage
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Flags, Vectors
-    from medsim.progress import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class Format:
     gives: str | None = None
 
 
-FORMATS: Registry[Format] = Registry("embedding format", __name__)
+FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.formats")
 """Embedding formats by name."""
 
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.schema import TERM_COLUMNS
 from medsim.embeddings import Request, TermVectors, WordVectors, find_format, fingerprint
+from medsim.embeddings.metrics import TermPoints, WordBags
 from medsim.embeddings.tokens import forms, words_of
-from medsim.metrics import TermPoints, WordBags
-from medsim.schema import TERM_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from medsim.core.progress import Progress
     from medsim.embeddings import Format
+    from medsim.embeddings.metrics import Embedded
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Flags
-    from medsim.metrics import Embedded
-    from medsim.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

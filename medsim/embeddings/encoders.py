@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.embeddings import TermVectors
 from medsim.embeddings.vector_cache import LAYOUT, Part, VectorCache
-from medsim.errors import InputError, OptionError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

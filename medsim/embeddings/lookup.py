@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import faiss
 import numpy as np
 
-from medsim.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, unknown_name
 from medsim.kernels.neighbours import (
     Nearest,
     Points,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

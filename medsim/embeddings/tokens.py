@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.terms import lowered
 from medsim.kernels.packing import taken
-from medsim.terms import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable

@@ -15,7 +15,7 @@ from filelock import FileLock
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from medsim.errors import OutputError
+from medsim.core.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

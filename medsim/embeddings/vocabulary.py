@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import InputError
 from medsim.embeddings import TERMS, WORDS
-from medsim.embeddings.files import reason
-from medsim.embeddings.keyed import Keys
-from medsim.errors import InputError
+from medsim.embeddings.formats.files import reason
+from medsim.embeddings.formats.keyed import Keys
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError, OptionError
-from medsim.store import Store
-from medsim.terms import numbered
+from medsim.core.errors import InputError, OptionError
+from medsim.core.store import Store
+from medsim.core.terms import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.workflow.opened import Build
+    from medsim.core.opened import Build
 
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic procedure, therapeutic procedure and organism, as in the paper."""
@@ -106,9 +106,9 @@ def categories_of(build: Build, named: Sequence[str] | None, threads: int) -> Ca
             _fill(store, build, language=language, rf2_rules=rf2_rules)
             wanted = _wanted(store, parsed)
             store.put("category", wanted.select("category", "concept_id"))
-            store.run("terms/category_member")
+            store.run("evaluations/category_member")
             return _found(
-                wanted, store.table("category_member"), store.frame("terms/category_term")
+                wanted, store.table("category_member"), store.frame("evaluations/category_term")
             )
     except OptionError as error:
         if named:
@@ -128,9 +128,9 @@ def _fill(store: Store, build: Build, *, language: str, rf2_rules: bool) -> None
     """Put the concepts of a build and their names into the store."""
     for table in ("concept", "description", "is_a"):
         store.put(table, build.read(f"terminology/{table}.parquet"))
-    store.run("terms/substitution_name", language=language, rf2_rules=rf2_rules)
-    store.put("term", numbered(store.frame("terms/spelling", language=language)["term"]))
-    store.run("terms/name", language=language)
+    store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
+    store.put("term", numbered(store.frame("builds/terms/spelling", language=language)["term"]))
+    store.run("builds/terms/name", language=language)
 
 
 def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFrame:

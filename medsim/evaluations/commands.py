@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from medsim.cli.application import Format, Threads, VectorCache, app, print_table
-from medsim.report.formats import TableFormat
+from medsim.core.console import Format, Threads, VectorCache, app, print_table
+from medsim.core.formats import TableFormat
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,14 +91,14 @@ def evaluate(
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
-    from medsim.config import checked_threads
+    from medsim.core.config import checked_threads
+    from medsim.core.progress import Progress
     from medsim.embeddings.options import parse_embedding
     from medsim.embeddings.vector_cache import users_cache
-    from medsim.progress import Progress
-    from medsim.workflow.evaluations.compare import compare as table_of
-    from medsim.workflow.evaluations.evaluate import run_evaluation
-    from medsim.workflow.evaluations.job import EvaluationConfig
-    from medsim.workflow.evaluations.parts import parse_bins
+    from medsim.evaluations.compare import compare as table_of
+    from medsim.evaluations.evaluate import run_evaluation
+    from medsim.evaluations.job import EvaluationConfig
+    from medsim.evaluations.parts import parse_bins
 
     config = EvaluationConfig(
         inputs=tuple(inputs),
@@ -157,14 +157,14 @@ def compare(
 
     Example: medsim compare results --table all-auc --format latex
     """
-    from medsim.workflow.evaluations.compare import compare as table_of
+    from medsim.evaluations.compare import compare as table_of
 
     found = table_of(results, table, subset=subset, correction=correction)
     _print_comparison(found, form)
 
 
 def _print_comparison(frame: pl.DataFrame, form: TableFormat) -> None:
-    from medsim.report.comparison import readable
+    from medsim.evaluations.tables.comparison import readable
 
     if form in {TableFormat.json, TableFormat.csv}:
         print_table(frame, form)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.report.comparison import (
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.opened import Evaluation
+from medsim.evaluations.tables.comparison import (
     CORRECTIONS,
     IS_PART,
     MAIN_STATISTICS,
@@ -15,8 +16,7 @@ from medsim.report.comparison import (
     checked_table,
     metric_standings,
 )
-from medsim.report.space_tables import similarities_of_categories
-from medsim.workflow.opened import Evaluation
+from medsim.evaluations.tables.space_tables import similarities_of_categories
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from medsim.evaluation.significance import bonferroni, holm
+from medsim.statistics.significance import bonferroni, holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from medsim.evaluation.significance import Test
+    from medsim.statistics.significance import Test
 
 Row: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim import manifest
-from medsim.lookup import INDEXES
-from medsim.manifest import EvaluationManifest
-from medsim.metrics import METRICS
-from medsim.metrics.averages import COSINES
-from medsim.workflow.evaluations.categories import n_terms_of
-from medsim.workflow.evaluations.coverage import coverage_of, overlap_of
-from medsim.workflow.evaluations.findings import Contender, Drawing, find
-from medsim.workflow.evaluations.inputs import SET_COLUMNS, EvaluationInput
-from medsim.workflow.evaluations.retrieval import retrieval_path
-from medsim.workflow.evaluations.retrieval_results import (
+from medsim.core import manifest
+from medsim.core.manifest import EvaluationManifest
+from medsim.embeddings.lookup import INDEXES
+from medsim.embeddings.metrics import METRICS
+from medsim.embeddings.metrics.averages import COSINES
+from medsim.evaluations.categories import n_terms_of
+from medsim.evaluations.coverage import coverage_of, overlap_of
+from medsim.evaluations.findings import Contender, Drawing, find
+from medsim.evaluations.inputs import SET_COLUMNS, EvaluationInput
+from medsim.evaluations.retrieval import retrieval_path
+from medsim.evaluations.retrieval_results import (
     Retrieved,
     comparisons_of,
     results_of,
     retrieval_of,
 )
-from medsim.workflow.evaluations.separation import overlap_errors, separation_of
-from medsim.workflow.evaluations.similarities import coverage_path, pairs_path, scores_path
+from medsim.evaluations.separation import overlap_errors, separation_of
+from medsim.evaluations.similarities import coverage_path, pairs_path, scores_path
 
 if TYPE_CHECKING:
-    from medsim.progress import Progress
-    from medsim.workflow.evaluations.job import EvaluationConfig, EvaluationJob
-    from medsim.workflow.output import OutputFolder
+    from medsim.core.output import OutputFolder
+    from medsim.core.progress import Progress
+    from medsim.evaluations.job import EvaluationConfig, EvaluationJob
 
 TABLES = (
     "results.parquet",

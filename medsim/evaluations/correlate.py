@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.evaluation.correlation import (
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.opened import Evaluation
+from medsim.core.progress import Progress
+from medsim.core.schema import COMPARISON_COLUMNS
+from medsim.evaluations.compare import SUBSETS
+from medsim.evaluations.findings import STATISTICS
+from medsim.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
+from medsim.evaluations.tables.comparison import IS_PART, MAIN_STATISTICS, SET, best_metrics
+from medsim.evaluations.tables.correlations import COLUMNS, too_few, verdict
+from medsim.statistics.correlation import (
     FEWEST_FOR_TEST,
     PearsonTest,
     pearson_test,
     smallest_detectable,
 )
-from medsim.evaluation.significance import holm
-from medsim.progress import Progress
-from medsim.report.comparison import IS_PART, MAIN_STATISTICS, SET, best_metrics
-from medsim.report.correlations import COLUMNS, too_few, verdict
-from medsim.schema import COMPARISON_COLUMNS
-from medsim.workflow.evaluations.compare import SUBSETS
-from medsim.workflow.evaluations.findings import STATISTICS
-from medsim.workflow.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
-from medsim.workflow.opened import Evaluation
+from medsim.statistics.significance import holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,8 +65,9 @@ def correlate(
             default.
 
     Returns:
-        ``medsim.report.correlations.COLUMNS``, sets and tasks in their order. ``smallest_r`` is the
-        smallest correlation that so many models are likely (80%) to show in one test.
+        ``medsim.evaluations.tables.correlations.COLUMNS``, sets and tasks in their order.
+        ``smallest_r`` is the smallest correlation that so many models are likely (80%) to show in
+        one test.
 
     Raises:
         InputError: a table is not as it must be, or fewer than 3 models are in both.

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import Format, app, print_table
-from medsim.report.formats import TableFormat
+from medsim.core.console import Format, app, print_table
+from medsim.core.formats import TableFormat
 
 
 @app.command()
@@ -47,9 +47,9 @@ def correlate(
 
     Example: medsim correlate results tasks.csv --format latex
     """
-    from medsim.progress import Progress
-    from medsim.report.correlations import readable_correlations
-    from medsim.workflow.evaluations.correlate import correlate as correlations
+    from medsim.core.progress import Progress
+    from medsim.evaluations.correlate import correlate as correlations
+    from medsim.evaluations.tables.correlations import readable_correlations
 
     found = correlations(
         intrinsic,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.schema import COVERAGE_COLUMNS, OVERLAP_COLUMNS
+from medsim.core.schema import COVERAGE_COLUMNS, OVERLAP_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from medsim.evaluations.inputs import EvaluationInput
     from medsim.kernels.types import Flags
-    from medsim.workflow.evaluations.inputs import EvaluationInput
 
 
 def coverage_of(

@@ -8,46 +8,46 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim import manifest
-from medsim.config import checked_threads
+from medsim.core import manifest
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
+from medsim.core.manifest import EVALUATION
+from medsim.core.opened import Evaluation
+from medsim.core.output import OutputFolder, claimed
+from medsim.core.progress import Progress
 from medsim.embeddings import WORDS, find_format
+from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify
+from medsim.embeddings.lookup import INDEXES
+from medsim.embeddings.metrics import TermPoints, WordBags, metrics_of
+from medsim.embeddings.metrics.averages import COSINES
+from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
-from medsim.errors import OptionError
-from medsim.evaluation.bootstrap import RESAMPLES
-from medsim.lookup import INDEXES
-from medsim.manifest import EVALUATION
-from medsim.metrics import TermPoints, WordBags, metrics_of
-from medsim.metrics.averages import COSINES
-from medsim.metrics.workers import Workers
-from medsim.progress import Progress
-from medsim.workflow.embedded_terms import NamedEmbedding, embed_terms, identify
-from medsim.workflow.evaluations.conclude import TABLES, conclude
-from medsim.workflow.evaluations.job import (
+from medsim.evaluations.conclude import TABLES, conclude
+from medsim.evaluations.job import (
     EvaluationConfig,
     EvaluationJob,
     earlier_results,
     job_of,
 )
-from medsim.workflow.evaluations.retrieval import Lookup, retrieval_path, retrieve
-from medsim.workflow.evaluations.separation import separation_path, write_separation
-from medsim.workflow.evaluations.similarities import (
+from medsim.evaluations.retrieval import Lookup, retrieval_path, retrieve
+from medsim.evaluations.separation import separation_path, write_separation
+from medsim.evaluations.similarities import (
     coverage_path,
     pairs_path,
     scores_path,
     write_similarities,
 )
-from medsim.workflow.evaluations.subjects import Subject, read_subjects
-from medsim.workflow.opened import Evaluation
-from medsim.workflow.output import OutputFolder, claimed
+from medsim.evaluations.subjects import Subject, read_subjects
+from medsim.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.metrics import Metric
-    from medsim.workflow.embedded_terms import EmbeddedTerms
-    from medsim.workflow.evaluations.categories import Categories
-    from medsim.workflow.evaluations.inputs import EvaluationInput
-    from medsim.workflow.evaluations.linked import LinkedTerms
+    from medsim.embeddings.embedded_terms import EmbeddedTerms
+    from medsim.embeddings.metrics import Metric
+    from medsim.evaluations.categories import Categories
+    from medsim.evaluations.inputs import EvaluationInput
+    from medsim.evaluations.linked import LinkedTerms
 
 
 def evaluate(  # noqa: PLR0913 — an argument an option

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.evaluation.bootstrap import SpearmanBootstrap
-from medsim.evaluation.delong import delong
-from medsim.evaluation.scores import LabelledScores, RatedScores, labelled_scores, rated_scores
-from medsim.evaluation.significance import Test, mcnemar
+from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.evaluations.comparisons import Row, Side, defined, family_rows
 from medsim.kernels.hashing import tie_hashes
-from medsim.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
-from medsim.workflow.evaluations.comparisons import Row, Side, defined, family_rows
+from medsim.statistics.bootstrap import SpearmanBootstrap
+from medsim.statistics.delong import delong
+from medsim.statistics.scores import LabelledScores, RatedScores, labelled_scores, rated_scores
+from medsim.statistics.significance import Test, mcnemar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from medsim.evaluation.estimates import Estimate
+    from medsim.core.progress import Stage
+    from medsim.evaluations.inputs import EvaluationInput, PairSet
     from medsim.kernels.types import Flags, Values
-    from medsim.progress import Stage
-    from medsim.workflow.evaluations.inputs import EvaluationInput, PairSet
+    from medsim.statistics.estimates import Estimate
 
 STATISTICS = {
     False: ("auc", "average_precision", "accuracy", "accuracy_heldout", "threshold"),

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError, OptionError
-from medsim.manifest import fingerprint
-from medsim.ratings import read_rated
-from medsim.ratings.columns import RatedColumns, parse_rated
-from medsim.schema import EVALUATED_COLUMNS
-from medsim.workflow.evaluations.parts import Cutting, parts_of
-from medsim.workflow.opened import Build
+from medsim.core.errors import InputError, OptionError
+from medsim.core.manifest import fingerprint
+from medsim.core.opened import Build
+from medsim.core.schema import EVALUATED_COLUMNS
+from medsim.evaluations.parts import Cutting, parts_of
+from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.ratings.columns import RatedColumns, parse_rated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from medsim.evaluations.parts import Parts
+    from medsim.evaluations.ratings import RatedPairs
     from medsim.kernels.types import Ids, Values
-    from medsim.ratings import RatedPairs
-    from medsim.workflow.evaluations.parts import Parts
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
 """What names a set of pairs within an input."""
@@ -134,7 +134,7 @@ def read_inputs(
 
 
 def pair_id_of(term1: str, term2: str) -> str:
-    """Return the id of a pair of terms, as ``sql/pairs/pair.sql`` makes it."""
+    """Return the id of a pair of terms, as ``sql/builds/pairs/pair.sql`` makes it."""
     text = f"{len(term1)}:{term1}{term2}"
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
 

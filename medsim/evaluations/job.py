@@ -6,21 +6,21 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from medsim import manifest
-from medsim.config import check_seed
-from medsim.errors import OptionError, OutputError, unknown_name
-from medsim.lookup import INDEXES
-from medsim.metrics import METRICS
-from medsim.workflow.evaluations.parts import check_bins
-from medsim.workflow.opened import Evaluation
+from medsim.core import manifest
+from medsim.core.config import check_seed
+from medsim.core.errors import OptionError, OutputError, unknown_name
+from medsim.core.opened import Evaluation
+from medsim.embeddings.lookup import INDEXES
+from medsim.embeddings.metrics import METRICS
+from medsim.evaluations.parts import check_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingSpec
-    from medsim.workflow.embedded_terms import NamedEmbedding
-    from medsim.workflow.evaluations.subjects import Subject
+    from medsim.evaluations.subjects import Subject
 
 _DECISIVE = {
     "fingerprint": "other content",
@@ -44,7 +44,7 @@ class EvaluationConfig:
         overwrite: whether earlier results at ``out`` are replaced instead of added to.
         cache: the folder that keeps what encoders made; None keeps nothing.
         retrieval: whether linked terms of builds are looked up among all.
-        index: in which they are looked up, one of ``medsim.lookup.INDEXES``.
+        index: in which they are looked up, one of ``medsim.embeddings.lookup.INDEXES``.
         separation: whether categories of concepts are held apart.
         categories: the concept of each, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those of
             the paper.

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim import config
+from medsim.builds.rederived import rederive
+from medsim.core import config
+from medsim.core.store import Store
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
-from medsim.store import Store
-from medsim.terms import pack
-from medsim.workflow.builds.rederived import rederive
 
 if TYPE_CHECKING:
+    from medsim.builds.positives import Positives
+    from medsim.core.opened import Build
     from medsim.kernels.types import Hashes, Ids
-    from medsim.workflow.builds.positives import Positives
-    from medsim.workflow.opened import Build
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.ratings.values import is_missing, number_in
-from medsim.tables.named import is_parquet, read_parquet, read_table
+from medsim.core.errors import InputError
+from medsim.core.tables.named import is_parquet, read_parquet, read_table
+from medsim.evaluations.ratings.values import is_missing, number_in
 
 if TYPE_CHECKING:
-    from medsim.progress import Progress
-    from medsim.tables.named import Table
+    from medsim.core.progress import Progress
+    from medsim.core.tables.named import Table
 
 SCORE_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "set": pl.String,

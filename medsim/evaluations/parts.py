@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError, OptionError
-from medsim.ratings.properties import PARTS
-from medsim.terms import lowered
+from medsim.core.errors import InputError, OptionError
+from medsim.core.terms import lowered
+from medsim.evaluations.ratings.properties import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.ratings import RatedPairs
-    from medsim.ratings.words import WordTable
+    from medsim.evaluations.ratings import RatedPairs
+    from medsim.evaluations.ratings.words import WordTable
 
 POWERS_OF_TEN = tuple(10**power for power in range(16))
 """Where bins of counts begin where nothing else is said: 1-9, 10-99, 100-999 and so on."""

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.evaluation.curves import histogram, roc_curve
-from medsim.report.comparison import SET, best_metrics
-from medsim.workflow.evaluations.inputs import SET_COLUMNS
-from medsim.workflow.evaluations.similarities import coverage_path, pairs_path, scores_path
+from medsim.core.errors import InputError
+from medsim.evaluations.inputs import SET_COLUMNS
+from medsim.evaluations.similarities import coverage_path, pairs_path, scores_path
+from medsim.evaluations.tables.comparison import SET, best_metrics
+from medsim.statistics.curves import histogram, roc_curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from medsim.core.opened import Evaluation
     from medsim.kernels.types import Flags, Ids, Values
-    from medsim.workflow.opened import Evaluation
 
 _WORST = 5  # pairs of each kind
 _HARDEST = (("hard", "levenshtein"), ("hard", "embedding"))  # sets whose errors are shown

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.evaluation.retrieval import NOT_FOUND
-from medsim.lookup import CosineSearch, Neighbours
-from medsim.metrics.averages import points_of
-from medsim.metrics.workers import Workers
-from medsim.schema import RETRIEVED_COLUMNS
+from medsim.core.schema import RETRIEVED_COLUMNS
+from medsim.embeddings.lookup import CosineSearch, Neighbours
+from medsim.embeddings.metrics.averages import points_of
+from medsim.embeddings.metrics.workers import Workers
+from medsim.evaluations.retrieval_ranks import NOT_FOUND
 
 if TYPE_CHECKING:
+    from medsim.core.progress import Stage
+    from medsim.embeddings.embedded_terms import EmbeddedTerms
+    from medsim.evaluations.linked import LinkedTerms
     from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
-    from medsim.progress import Stage
-    from medsim.workflow.embedded_terms import EmbeddedTerms
-    from medsim.workflow.evaluations.linked import LinkedTerms
 
 _DEEPEST = 10
 _LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100}  # nearest terms that an index is asked for
@@ -30,7 +30,7 @@ class Lookup:
     """How terms are looked up.
 
     Attributes:
-        index: of FAISS, see ``medsim.lookup.INDEXES``.
+        index: of FAISS, see ``medsim.embeddings.lookup.INDEXES``.
         seed: of ties, and of the cells of an approximate index.
         threads: how many search; they never change the result.
     """

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.clusters import clustered_mean, clustered_share
+from medsim.statistics.clusters import clustered_mean, clustered_share
 
 if TYPE_CHECKING:
-    from medsim.evaluation.estimates import Estimate
     from medsim.kernels.types import Counts, Rows, Values
+    from medsim.statistics.estimates import Estimate
 
 DEPTHS = (1, 5, 10)
 """How many of the nearest terms are looked at for accuracy."""

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import DIFFICULTIES
-from medsim.evaluation.clusters import clustered_difference
-from medsim.evaluation.retrieval import (
+from medsim.core.config import DIFFICULTIES
+from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
+from medsim.evaluations.comparisons import Row, Side, defined, family_rows
+from medsim.evaluations.retrieval_ranks import (
     LENGTHS,
     NOT_FOUND,
     hits_at,
     reciprocal,
     retrieval_scores,
 )
-from medsim.schema import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
-from medsim.workflow.evaluations.comparisons import Row, Side, defined, family_rows
+from medsim.statistics.clusters import clustered_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

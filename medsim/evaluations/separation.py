@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.evaluation.separation import Separation, separation
-from medsim.metrics import METRICS
-from medsim.metrics.tables import tabulated
-from medsim.schema import RESULT_COLUMNS, SEPARATION_COLUMNS
-from medsim.workflow.evaluations.similarities import finite
+from medsim.core.schema import RESULT_COLUMNS, SEPARATION_COLUMNS
+from medsim.embeddings.metrics import METRICS
+from medsim.embeddings.metrics.tables import tabulated
+from medsim.evaluations.separation_counts import Separation, separation
+from medsim.evaluations.similarities import finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from medsim.core.output import OutputFolder
+    from medsim.embeddings.embedded_terms import EmbeddedTerms
+    from medsim.embeddings.metrics import Metric
+    from medsim.embeddings.metrics.workers import Workers
+    from medsim.evaluations.categories import Categories
+    from medsim.evaluations.comparisons import Row
     from medsim.kernels.types import Counts, Ids, Vectors
-    from medsim.metrics import Metric
-    from medsim.metrics.workers import Workers
-    from medsim.workflow.embedded_terms import EmbeddedTerms
-    from medsim.workflow.evaluations.categories import Categories
-    from medsim.workflow.evaluations.comparisons import Row
-    from medsim.workflow.output import OutputFolder
 
 DATASET = "separation"
 """What results have as the dataset of separation."""

@@ -21,8 +21,8 @@ from medsim.kernels.separation import n_not_below, sums_of_later
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import CountTable, Starts, Table, Vectors
-    from medsim.metrics.workers import Workers
 
 SIMILARITIES_AT_ONCE = 1 << 24  # 64 MiB
 _ROWS_A_TASK = 16

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.metrics import WordBags
+from medsim.core.errors import InputError
+from medsim.embeddings.metrics import WordBags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from medsim.core.output import OutputFolder
+    from medsim.embeddings.embedded_terms import EmbeddedTerms
+    from medsim.embeddings.metrics import Metric
+    from medsim.embeddings.metrics.workers import Workers
+    from medsim.evaluations.inputs import EvaluationInput
     from medsim.kernels.types import Ids
-    from medsim.metrics import Metric
-    from medsim.metrics.workers import Workers
-    from medsim.workflow.embedded_terms import EmbeddedTerms
-    from medsim.workflow.evaluations.inputs import EvaluationInput
-    from medsim.workflow.output import OutputFolder
 
 T = TypeVar("T", bound=np.ndarray[Any, Any])
 

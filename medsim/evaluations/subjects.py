@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import OptionError
-from medsim.ratings.words import read_words
-from medsim.report.comparison import IS_PART
-from medsim.workflow.evaluations.categories import Categories, categories_of
-from medsim.workflow.evaluations.inputs import EvaluationInput, read_inputs
-from medsim.workflow.evaluations.linked import LinkedTerms, linked_terms
-from medsim.workflow.evaluations.parts import Cutting
-from medsim.workflow.opened import Build
+from medsim.core.errors import OptionError
+from medsim.core.opened import Build
+from medsim.evaluations.categories import Categories, categories_of
+from medsim.evaluations.inputs import EvaluationInput, read_inputs
+from medsim.evaluations.linked import LinkedTerms, linked_terms
+from medsim.evaluations.parts import Cutting
+from medsim.evaluations.ratings.words import read_words
+from medsim.evaluations.tables.comparison import IS_PART
 
 if TYPE_CHECKING:
-    from medsim.progress import Progress
-    from medsim.workflow.evaluations.job import EvaluationConfig
+    from medsim.core.progress import Progress
+    from medsim.evaluations.job import EvaluationConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

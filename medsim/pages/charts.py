@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from medsim.report.chart_parts import (
+from medsim.pages.chart_parts import (
     CHOSEN,
     DATA,
     Spec,

@@ -6,14 +6,14 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from medsim.manifest import medsim_version
-from medsim.offline import asset, document, embedded_json
-from medsim.report.page import NUMBER, Chart, Code, Folded, Table
+from medsim.core.manifest import medsim_version
+from medsim.pages.offline import asset, document, embedded_json
+from medsim.pages.page import NUMBER, Chart, Code, Folded, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.report.page import Page, Part
+    from medsim.pages.page import Page, Part
 
 GENERATOR = '<meta name="generator" content="medsim '
 """What tells a report of medsim from another file, near its beginning."""
@@ -30,9 +30,9 @@ def rendered(page: Page, library: str) -> str:
     """
     return document(
         title=page.title,
-        style=asset("medsim.report", "page.css"),
+        style=asset("medsim.pages", "page.css"),
         body="".join(_body(page)),
-        scripts=(library, asset("medsim.report", "page.js")),
+        scripts=(library, asset("medsim.pages", "page.js")),
         meta=f'{GENERATOR}{escape(medsim_version())}">\n',
     )
 

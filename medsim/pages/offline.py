@@ -38,7 +38,7 @@ def document(*, title: str, style: str, body: str, scripts: Sequence[str], meta:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
         f"<title>{escape(title)}</title>\n"
-        f"<style>\n{asset('medsim', 'palette.css')}{style}</style>\n</head>\n"
+        f"<style>\n{asset('medsim.pages', 'palette.css')}{style}</style>\n</head>\n"
         f"<body>\n{body}{foot}</body>\n</html>\n"
     )
 

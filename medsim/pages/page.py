@@ -117,3 +117,8 @@ class Page:
     notice: str | None
     signature: str
     sections: Sequence[Section]
+
+
+def distinct(values: pl.Series) -> list[str]:
+    """Return the different texts in order of their first row."""
+    return list(values.unique(maintain_order=True))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.report.page import Code, Folded, Section, Table
+from medsim.pages.page import Code, Folded, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from medsim.manifest import EvaluationManifest, Manifest
-    from medsim.report.page import Part
+    from medsim.core.manifest import EvaluationManifest, Manifest
+    from medsim.pages.page import Part
 
 PAPER = (
     "Schulz, C. and Juric, D. (2020). Can Embeddings Adequately Represent Medical Terminology? New "

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.bca import moved_shares
-from medsim.evaluation.estimates import Estimate
-from medsim.evaluation.pairs import checked_flags
+from medsim.statistics.bca import moved_shares
+from medsim.statistics.estimates import Estimate
+from medsim.statistics.pairs import checked_flags
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Values

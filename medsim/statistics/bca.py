@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.estimates import Estimate, normal_share
+from medsim.statistics.estimates import Estimate, normal_share
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Values

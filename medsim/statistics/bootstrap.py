@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.config import checked_threads
-from medsim.errors import OptionError
-from medsim.evaluation.bca import Distribution, acceleration, bca_interval, bca_p
-from medsim.evaluation.pairs import checked_values
-from medsim.evaluation.ranks import leave_one_out_spearman, ranked
-from medsim.evaluation.significance import Test
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
+from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p
+from medsim.statistics.pairs import checked_values
+from medsim.statistics.ranks import leave_one_out_spearman, ranked
+from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

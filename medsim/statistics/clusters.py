@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.estimates import (
+from medsim.statistics.estimates import (
     Estimate,
     student_reach,
     two_sided_student,
     wilson,
 )
-from medsim.evaluation.significance import Test
+from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows, Values

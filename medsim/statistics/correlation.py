@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import OptionError
-from medsim.evaluation.estimates import Estimate, pearson_of, two_sided_student
-from medsim.evaluation.pairs import checked_values
+from medsim.core.errors import OptionError
+from medsim.statistics.estimates import Estimate, pearson_of, two_sided_student
+from medsim.statistics.pairs import checked_values
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Values

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.ranks import ranked
+from medsim.statistics.ranks import ranked
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Values

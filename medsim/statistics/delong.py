@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.estimates import Z95, Estimate, two_sided_p
-from medsim.evaluation.pairs import checked_flags
-from medsim.evaluation.significance import Test
+from medsim.statistics.estimates import Z95, Estimate, two_sided_p
+from medsim.statistics.pairs import checked_flags
+from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
-    from medsim.evaluation.scores import LabelledScores
     from medsim.kernels.types import Counts, Flags, Ids, Values
+    from medsim.statistics.scores import LabelledScores
 
 _FEWEST_OF_A_CLASS = 2
 

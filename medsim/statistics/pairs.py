@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import OptionError
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.evaluation.correlation import pearson
-from medsim.evaluation.delong import auc_of, placements
-from medsim.evaluation.estimates import Estimate, pearson_of, share_of
-from medsim.evaluation.pairs import checked_flags, checked_values
-from medsim.evaluation.ranks import kendall, ranked
+from medsim.statistics.correlation import pearson
+from medsim.statistics.delong import auc_of, placements
+from medsim.statistics.estimates import Estimate, pearson_of, share_of
+from medsim.statistics.pairs import checked_flags, checked_values
+from medsim.statistics.ranks import kendall, ranked
 
 if TYPE_CHECKING:
-    from medsim.evaluation.significance import Test
     from medsim.kernels.types import Counts, Flags, Values
+    from medsim.statistics.significance import Test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

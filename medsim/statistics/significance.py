@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import OptionError
-from medsim.evaluation.pairs import checked_flags
+from medsim.core.errors import OptionError
+from medsim.statistics.pairs import checked_flags
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Values

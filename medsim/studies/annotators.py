@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import Format, Threads, app, print_table
-from medsim.report.formats import TableFormat
+from medsim.core.console import Format, Threads, app, print_table
+from medsim.core.formats import TableFormat
 
 study = typer.Typer(
     no_args_is_help=True,
@@ -47,8 +47,8 @@ def sample(
 
     Example: medsim study sample hpo -o study --annotators ada,ben,eva
     """
-    from medsim.progress import Progress
-    from medsim.workflow.studies.sample import drawn_counts, sample_study
+    from medsim.core.progress import Progress
+    from medsim.studies.sample import drawn_counts, sample_study
 
     made = sample_study(
         build,
@@ -102,8 +102,8 @@ def grade(
 
     Example: medsim study grade pairs.csv -o study --raters 12 --groups 4
     """
-    from medsim.progress import Progress
-    from medsim.workflow.studies.grade import grade_study, shares_of
+    from medsim.core.progress import Progress
+    from medsim.studies.grade import grade_study, shares_of
 
     made = grade_study(
         pairs,
@@ -165,10 +165,10 @@ def score(
 
     Example: medsim study score study answers/ --format latex
     """
-    from medsim.progress import Progress
-    from medsim.report.study_tables import readable_scores
-    from medsim.workflow.studies.folder import Study
-    from medsim.workflow.studies.score import check_table, score_study
+    from medsim.core.progress import Progress
+    from medsim.studies.folder import Study
+    from medsim.studies.score import check_table, score_study
+    from medsim.studies.tables import readable_scores
 
     opened = Study(folder)
     check_table(opened, table)  # before what takes long

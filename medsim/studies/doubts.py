@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.evaluation.rater_agreement import LEAST_AGREEMENT
-from medsim.studies import JUDGEMENT
-from medsim.workflow.studies.graded import OUTLIERS
+from medsim.studies.agreement.rater_agreement import LEAST_AGREEMENT
+from medsim.studies.graded import OUTLIERS
+from medsim.studies.sheets import JUDGEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from medsim.studies.answers import Answers
-    from medsim.workflow.studies.folder import Study
+    from medsim.studies.folder import Study
+    from medsim.studies.sheets.answers import Answers
 
 
 def doubts_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:

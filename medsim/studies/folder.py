@@ -6,20 +6,20 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.manifest import (
+from medsim.core.errors import InputError
+from medsim.core.manifest import (
     STUDY,
     StudyManifest,
     fingerprint,
     medsim_version,
     read_manifest,
 )
-from medsim.studies import SCALES, Entry, Scale, Sheet
-from medsim.studies.annotate import rendered_sheet
-from medsim.studies.csv_sheets import written_csv
-from medsim.studies.label_studio import labelling_config, tasks
-from medsim.workflow.opened import Opened
-from medsim.workflow.output import claimed
+from medsim.core.opened import Opened
+from medsim.core.output import claimed
+from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
+from medsim.studies.sheets.annotate import rendered_sheet
+from medsim.studies.sheets.csv_sheets import written_csv
+from medsim.studies.sheets.label_studio import labelling_config, tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.workflow.output import OutputFolder
+    from medsim.core.output import OutputFolder
 
 ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
 """The key: what the pairs are, and what is shown to whom."""

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import check_seed
-from medsim.errors import InputError, OptionError
-from medsim.progress import Progress
-from medsim.schema import GRADED_ITEM_COLUMNS
-from medsim.studies import GRADED
-from medsim.workflow.studies.annotators import annotators_of
-from medsim.workflow.studies.folder import Study, StudyDraft, write_study
-from medsim.workflow.studies.instructions import instructions_of
-from medsim.workflow.studies.pair_files import read_pairs
-from medsim.workflow.studies.showings import drawn, items_of, showings_of
+from medsim.core.config import check_seed
+from medsim.core.errors import InputError, OptionError
+from medsim.core.progress import Progress
+from medsim.core.schema import GRADED_ITEM_COLUMNS
+from medsim.studies.annotators import annotators_of
+from medsim.studies.folder import Study, StudyDraft, write_study
+from medsim.studies.instructions import instructions_of
+from medsim.studies.pair_files import read_pairs
+from medsim.studies.sheets import GRADED
+from medsim.studies.showings import drawn, items_of, showings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

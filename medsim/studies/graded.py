@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import OptionError
-from medsim.evaluation.graded_ratings import consistency, scaled_means
-from medsim.evaluation.rater_agreement import outlying_raters, rater_agreement
-from medsim.schema import RATED_COLUMNS
-from medsim.workflow.studies.rows import Row, number, table_of, with_ends
+from medsim.core.errors import OptionError
+from medsim.core.schema import RATED_COLUMNS
+from medsim.studies.agreement.graded_ratings import consistency, scaled_means
+from medsim.studies.agreement.rater_agreement import outlying_raters, rater_agreement
+from medsim.studies.rows import Row, number, table_of, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from medsim.evaluations.findings import Drawing
     from medsim.kernels.types import Flags, Rows, Table, Values
-    from medsim.workflow.evaluations.findings import Drawing
 
 OUTLIERS = "outliers"
 """What stands for all outlying raters among those that are left out."""

@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
-    from medsim.studies import Scale
+    from medsim.studies.sheets import Scale
 
 _LONGEST = 20_000  # characters
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")

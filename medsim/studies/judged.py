@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.evaluation.agreement import nominal_alpha
-from medsim.evaluation.estimates import share_of
-from medsim.evaluation.votes import NO_TRUTH, majority, quality
-from medsim.studies import DONT_KNOW, JUDGEMENT
-from medsim.workflow.studies.rows import Row, table_of, with_ends
+from medsim.statistics.estimates import share_of
+from medsim.studies.agreement.alpha import nominal_alpha
+from medsim.studies.agreement.votes import NO_TRUTH, majority, quality
+from medsim.studies.rows import Row, table_of, with_ends
+from medsim.studies.sheets import DONT_KNOW, JUDGEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.evaluation.agreement import Judgements
-    from medsim.evaluation.estimates import Estimate
+    from medsim.evaluations.findings import Drawing
     from medsim.kernels.types import Rows
-    from medsim.workflow.evaluations.findings import Drawing
+    from medsim.statistics.estimates import Estimate
+    from medsim.studies.agreement.alpha import Judgements
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
 FEWEST_PAIRS = 10

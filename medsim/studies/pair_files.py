@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.progress import Progress
-from medsim.ratings.properties import PAIR_PROPERTIES, property_in
-from medsim.schema import GRADED_ITEM_COLUMNS, RATED_COLUMNS
-from medsim.tables.named import read_table
-from medsim.terms import lowered
+from medsim.core.errors import InputError
+from medsim.core.progress import Progress
+from medsim.core.schema import GRADED_ITEM_COLUMNS, RATED_COLUMNS
+from medsim.core.tables.named import read_table
+from medsim.core.terms import lowered
+from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from medsim.tables.named import Table
+    from medsim.core.tables.named import Table
 
 _SIDES = ("term1", "term2")
 _TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))

@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.evaluation.estimates import Estimate
+    from medsim.statistics.estimates import Estimate
 
 Row: TypeAlias = dict[str, object]
 

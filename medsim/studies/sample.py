@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.config import check_seed
-from medsim.errors import InputError, OptionError
+from medsim.builds.datasets import SetKey, set_keys
+from medsim.core.config import check_seed
+from medsim.core.errors import InputError, OptionError
+from medsim.core.opened import Build
+from medsim.core.progress import Progress
+from medsim.core.schema import JUDGED_ITEM_COLUMNS, PAIR_COLUMNS
+from medsim.core.terms import lowered
 from medsim.kernels.hashing import tie_hashes
-from medsim.progress import Progress
-from medsim.schema import JUDGED_ITEM_COLUMNS, PAIR_COLUMNS
-from medsim.studies import JUDGEMENT
-from medsim.terms import lowered
-from medsim.workflow.builds.datasets import SetKey, set_keys
-from medsim.workflow.opened import Build
-from medsim.workflow.studies.annotators import annotators_of
-from medsim.workflow.studies.folder import Study, StudyDraft, write_study
-from medsim.workflow.studies.instructions import instructions_of
-from medsim.workflow.studies.showings import drawn, items_of, showings_of
+from medsim.studies.annotators import annotators_of
+from medsim.studies.folder import Study, StudyDraft, write_study
+from medsim.studies.instructions import instructions_of
+from medsim.studies.sheets import JUDGEMENT
+from medsim.studies.showings import drawn, items_of, showings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

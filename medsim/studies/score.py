@@ -6,28 +6,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.config import check_seed, checked_threads
-from medsim.errors import OptionError, unknown_name
-from medsim.evaluation.bootstrap import RESAMPLES
-from medsim.manifest import SCORES
-from medsim.progress import Progress
-from medsim.studies import GRADED, JUDGEMENT
-from medsim.studies.answers import read_answers
-from medsim.studies.returned import StudyIdentity
-from medsim.workflow.evaluations.findings import Drawing
-from medsim.workflow.output import check_free, resolved
-from medsim.workflow.studies.doubts import doubts_of_answers, doubts_of_raters
-from medsim.workflow.studies.folder import Study
-from medsim.workflow.studies.graded import OUTLIERS, graded_tables
-from medsim.workflow.studies.judged import judged_tables
-from medsim.workflow.studies.score_folder import write_scores
+from medsim.core.config import check_seed, checked_threads
+from medsim.core.errors import OptionError, unknown_name
+from medsim.core.manifest import SCORES
+from medsim.core.output import check_free, resolved
+from medsim.core.progress import Progress
+from medsim.evaluations.findings import Drawing
+from medsim.statistics.bootstrap import RESAMPLES
+from medsim.studies.doubts import doubts_of_answers, doubts_of_raters
+from medsim.studies.folder import Study
+from medsim.studies.graded import OUTLIERS, graded_tables
+from medsim.studies.judged import judged_tables
+from medsim.studies.score_folder import write_scores
+from medsim.studies.sheets import GRADED, JUDGEMENT
+from medsim.studies.sheets.answers import read_answers
+from medsim.studies.sheets.returned import StudyIdentity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from medsim.studies.answers import Answers
+    from medsim.studies.sheets.answers import Answers
 
 
 TABLES = {

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.manifest import SCORES, ScoresManifest, medsim_version
-from medsim.studies.csv_sheets import guarded
-from medsim.studies.label_studio import annotated_tasks
-from medsim.workflow.output import claimed
+from medsim.core.errors import InputError
+from medsim.core.manifest import SCORES, ScoresManifest, medsim_version
+from medsim.core.output import claimed
+from medsim.core.tables.guard import guarded
+from medsim.studies.sheets.label_studio import annotated_tasks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.studies.answers import Answers
-    from medsim.workflow.studies.folder import Study
-    from medsim.workflow.studies.score import Scores
+    from medsim.studies.folder import Study
+    from medsim.studies.score import Scores
+    from medsim.studies.sheets.answers import Answers
 
 
 def write_scores(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import Format, Threads, print_table
-from medsim.cli.studies import study
-from medsim.report.formats import TableFormat
+from medsim.core.console import Format, Threads, print_table
+from medsim.core.formats import TableFormat
+from medsim.studies.commands import study
 
 
 @study.command()
@@ -78,9 +78,9 @@ def pairs(
     Example: medsim study pairs words.csv -o pairs.csv --class noun --terminology hpo
     --biomedical hpo --norms usf.txt
     """
-    from medsim.progress import Progress
-    from medsim.words.pairs import check_file
-    from medsim.workflow.studies.word_pairs import choose_pairs
+    from medsim.core.progress import Progress
+    from medsim.studies.word_pairs import choose_pairs
+    from medsim.studies.words.pairs import check_file
 
     check_file(out, overwrite=overwrite)
     progress = Progress.to_stderr()

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import check_seed, checked_threads
-from medsim.errors import OptionError
-from medsim.manifest import Skipped
-from medsim.progress import Progress
-from medsim.schema import WORD_PAIR_COLUMNS
-from medsim.words.domains import BIOMEDICAL, DOMAINS, GENERAL, by_list, by_ratio
-from medsim.words.filters import filtered
-from medsim.words.forms import forms_of
-from medsim.words.frequencies import merged, read_frequencies
-from medsim.words.norms import associated, read_norms
-from medsim.words.pairs import WordPairs
-from medsim.words.quarters import Quarters
-from medsim.workflow.studies.word_relations import listed_words, relations_in
+from medsim.core.config import check_seed, checked_threads
+from medsim.core.errors import OptionError
+from medsim.core.manifest import Skipped
+from medsim.core.progress import Progress
+from medsim.core.schema import WORD_PAIR_COLUMNS
+from medsim.studies.word_relations import listed_words, relations_in
+from medsim.studies.words.domains import BIOMEDICAL, DOMAINS, GENERAL, by_list, by_ratio
+from medsim.studies.words.filters import filtered
+from medsim.studies.words.forms import forms_of
+from medsim.studies.words.frequencies import merged, read_frequencies
+from medsim.studies.words.norms import associated, read_norms
+from medsim.studies.words.pairs import WordPairs
+from medsim.studies.words.quarters import Quarters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.words.forms import Forms
+    from medsim.studies.words.forms import Forms
 
 MOST_PAIRS = 10_000
 """The most pairs of a set: more than people ever rated of words."""
@@ -59,14 +59,14 @@ def choose_pairs(  # noqa: PLR0913 — an argument an option
     whose source is missing is left out with a warning (Chiu et al. 2018, BMC Bioinformatics 19:33).
 
     Args:
-        words: the frequency table of a biomedical corpus, see ``medsim.words.frequencies``.
+        words: the frequency table of a biomedical corpus, see ``medsim.studies.words.frequencies``.
         word_class: as the table has it; None takes the only one.
         terminology: the folder of a build.
-        norms: files of association norms, see ``medsim.words.norms``.
+        norms: files of association norms, see ``medsim.studies.words.norms``.
         domain_words: a file with a biomedical word a line, or the folder of a build whose names
             they are; all other words are general.
         general: the frequency table of a general corpus, which tells the domain of a word by the
-            ratio of relative frequencies, see ``medsim.words.domains.by_ratio``.
+            ratio of relative frequencies, see ``medsim.studies.words.domains.by_ratio``.
         ratio: how many times more often a word is used in its own domain.
         size: how many pairs, a multiple of four.
         min_count: how often the table must have a word, in all its forms and spellings.

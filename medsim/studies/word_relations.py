@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.store import Store
-from medsim.tables.lines import lines_of
-from medsim.tables.text import read_text
-from medsim.words.frequencies import normalised
-from medsim.words.terminology import names_of, relations
-from medsim.workflow.builds.rederived import rederive
-from medsim.workflow.opened import Build
+from medsim.builds.rederived import rederive
+from medsim.core.opened import Build
+from medsim.core.store import Store
+from medsim.core.tables.lines import lines_of
+from medsim.core.tables.text import read_text
+from medsim.studies.words.frequencies import normalised
+from medsim.studies.words.terminology import names_of, relations
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.words.forms import Forms
-    from medsim.words.terminology import Relations
+    from medsim.studies.words.forms import Forms
+    from medsim.studies.words.terminology import Relations
 
 
 def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:

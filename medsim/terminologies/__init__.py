@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.registry import Registry
-from medsim.schema import CANONICAL_TABLES
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.registry import Registry
+from medsim.core.schema import CANONICAL_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from medsim.config import SourceOptions
-    from medsim.manifest import Skipped
-    from medsim.store import Store
+    from medsim.core.config import SourceOptions
+    from medsim.core.manifest import Skipped
+    from medsim.core.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class Source:
 
 _EXACT = ("exact",)
 
-SOURCES: Registry[Source] = Registry("source", "medsim.sources")
+SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
 
 def find_source(location: str) -> tuple[Source, Path]:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import Format, SourceLocation, app, print_table
-from medsim.report.formats import TableFormat
+from medsim.core.console import Format, SourceLocation, app, print_table
+from medsim.core.formats import TableFormat
 
 
 @app.command()
@@ -24,7 +24,7 @@ def synth(
 
     Example: medsim synth -o invented.zip --concepts 10000 --seed 1
     """
-    from medsim.workflow.releases import synth as run
+    from medsim.terminologies.releases import synth as run
 
     print_table(run(out, concepts=concepts, seed=seed), form)
 
@@ -43,7 +43,7 @@ def convert(
 
     Example: medsim convert hpo -o hpo-rf2.zip
     """
-    from medsim.progress import Progress
-    from medsim.workflow.releases import convert as run
+    from medsim.core.progress import Progress
+    from medsim.terminologies.releases import convert as run
 
     print_table(run(source, out, language=language, progress=Progress.to_stderr()), form)

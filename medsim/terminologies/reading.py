@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.sources import Terminology, find_source, load
+from medsim.core.errors import InputError
+from medsim.terminologies import Terminology, find_source, load
 
 if TYPE_CHECKING:
-    from medsim.config import SourceOptions
-    from medsim.progress import Progress
-    from medsim.store import Store
+    from medsim.core.config import SourceOptions
+    from medsim.core.progress import Progress
+    from medsim.core.store import Store
 
 
 def read_terminology(
@@ -32,7 +32,7 @@ def read_terminology(
     source, path = find_source(location)
     with progress.stage(f"read {path.name}") as stage:
         terminology = load(source, path, store, reading)
-        languages = store.frame("terms/language")
+        languages = store.frame("terminologies/language")
         if reading.language not in languages["language"].to_list():
             known = ", ".join(languages["language"].to_list()) or "none"
             raise InputError(

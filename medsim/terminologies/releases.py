@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.config import SourceOptions, available_threads
-from medsim.progress import Progress
-from medsim.sources import Terminology, find_source, load
-from medsim.sources.rf2_writer import ReleaseOrigin, ReleaseWriter
-from medsim.sources.sctid import sctids
-from medsim.sources.synthetic import write_synthetic
-from medsim.store import Store
+from medsim.core.config import SourceOptions, available_threads
+from medsim.core.progress import Progress
+from medsim.core.store import Store
+from medsim.terminologies import Terminology, find_source, load
+from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
+from medsim.terminologies.sctid import sctids
+from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
-    from medsim.sources.rf2_writer import Table
-    from medsim.sources.sctid import Component
+    from medsim.terminologies.rf2_writer import Table
+    from medsim.terminologies.sctid import Component
 
 _FIRST_ITEM = 10_000_000  # of eight digits, so that identifiers are in the order of items as text
 _UNDATED = date(2000, 1, 1)
@@ -101,9 +101,13 @@ def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
     with ReleaseWriter(out, release_date=day, origin=origin, edition="Converted") as writer:
         for table in _TABLES:
             params = {"tag": _TAG} if table == "description" else {}
-            frame = store.frame(f"convert/{table}", effective_time=f"{day:%Y%m%d}", **params)
+            frame = store.frame(
+                f"terminologies/convert/{table}", effective_time=f"{day:%Y%m%d}", **params
+            )
             rows.append((table, "Snapshot", writer.write(table, "Snapshot", [frame])))
-        frame = _with_ids(store.frame("convert/relationship", effective_time=f"{day:%Y%m%d}"))
+        frame = _with_ids(
+            store.frame("terminologies/convert/relationship", effective_time=f"{day:%Y%m%d}")
+        )
         rows.append(("relationship", "Snapshot", writer.write("relationship", "Snapshot", [frame])))
     return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 

@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import polars as pl
 import polars.selectors as cs
 
-from medsim.errors import InputError, OptionError, OutputError
+from medsim.core.errors import InputError, OptionError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import OptionError, unknown_name
-from medsim.manifest import WicManifest, read_manifest
+from medsim.core.errors import OptionError, unknown_name
+from medsim.core.manifest import WicManifest, read_manifest
+from medsim.core.opened import WIC_VIEWS, Opened
 from medsim.wic import SPLITS
-from medsim.workflow.opened import WIC_VIEWS, Opened
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.config import SourceOptions, WicConfig, checked_threads
-from medsim.corpora.mentions import read_corpora
-from medsim.errors import InputError
-from medsim.manifest import (
+from medsim.core.config import SourceOptions, WicConfig, checked_threads
+from medsim.core.errors import InputError
+from medsim.core.manifest import (
     WIC,
     Skipped,
     WicManifest,
@@ -21,18 +20,13 @@ from medsim.manifest import (
     library_versions,
     medsim_version,
 )
-from medsim.progress import Progress
-from medsim.sources import find_source
-from medsim.store import Store
+from medsim.core.output import claimed, digest_of
+from medsim.core.progress import Progress
+from medsim.core.store import Store
+from medsim.terminologies import find_source
+from medsim.terminologies.reading import read_terminology
 from medsim.wic import GROUPS, SPLITS
-from medsim.wic.candidates import candidate_blocks
-from medsim.wic.layout import instances_text
-from medsim.wic.mentions import chosen_mentions, content_hashes
-from medsim.wic.rules import QUOTAS
-from medsim.wic.splits import Splitter
-from medsim.workflow.output import claimed, digest_of
-from medsim.workflow.terminology import read_terminology
-from medsim.workflow.wic.benchmark import (
+from medsim.wic.benchmark import (
     INSTANCES,
     MENTIONS,
     NAMES,
@@ -40,16 +34,22 @@ from medsim.workflow.wic.benchmark import (
     STATISTICS,
     Benchmark,
 )
-from medsim.workflow.wic.instances import benchmark_mentions, instance_rows
-from medsim.workflow.wic.statistics import statistics_of
+from medsim.wic.checks.rules import QUOTAS
+from medsim.wic.corpora.mentions import read_corpora
+from medsim.wic.layout import instances_text
+from medsim.wic.making.candidates import candidate_blocks
+from medsim.wic.making.instances import benchmark_mentions, instance_rows
+from medsim.wic.making.mentions import chosen_mentions, content_hashes
+from medsim.wic.making.splits import Splitter
+from medsim.wic.statistics import statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.corpora.mentions import Corpora
-    from medsim.sources import Terminology
-    from medsim.wic.candidates import Blocks
-    from medsim.workflow.output import OutputFolder
+    from medsim.core.output import OutputFolder
+    from medsim.terminologies import Terminology
+    from medsim.wic.corpora.mentions import Corpora
+    from medsim.wic.making.candidates import Blocks
 
 _ALL = 1 << 62
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from medsim.cli.application import Format, Threads, VectorCache, app, print_table
-from medsim.report.formats import TableFormat
+from medsim.core.console import Format, Threads, VectorCache, app, print_table
+from medsim.core.formats import TableFormat
 
 wic = typer.Typer(
     no_args_is_help=True,
@@ -64,9 +64,9 @@ def build(
 
     Example: medsim wic build BC5CDR.txt NCBI.txt --terminology mesh -o wic
     """
-    from medsim.progress import Progress
-    from medsim.workflow.wic.build import build_wic
-    from medsim.workflow.wic.statistics import shown_statistics
+    from medsim.core.progress import Progress
+    from medsim.wic.build import build_wic
+    from medsim.wic.statistics import shown_statistics
 
     made = build_wic(
         corpora,
@@ -100,8 +100,8 @@ def stats(
 
     Example: medsim wic stats wic --table terms --format latex
     """
-    from medsim.workflow.wic.benchmark import Benchmark
-    from medsim.workflow.wic.statistics import shown_statistics
+    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.statistics import shown_statistics
 
     print_table(shown_statistics(Benchmark(out).statistics(), table), form)
 
@@ -160,10 +160,10 @@ def evaluate(
 
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """
+    from medsim.core.progress import Progress
     from medsim.embeddings.vector_cache import users_cache
-    from medsim.progress import Progress
-    from medsim.report.wic_tables import check_table, readable
-    from medsim.workflow.wic.evaluate import evaluate_wic
+    from medsim.wic.evaluate import evaluate_wic
+    from medsim.wic.tables import check_table, readable
 
     check_table(table)  # before what takes long
     found = evaluate_wic(
@@ -219,9 +219,9 @@ def verify(
 
     Example: medsim wic verify biowic/dev.json --test biowic/test.json --list --format csv
     """
-    from medsim.errors import BrokenPromiseError
-    from medsim.progress import Progress
-    from medsim.workflow.wic.verify import verify as run
+    from medsim.core.errors import BrokenPromiseError
+    from medsim.core.progress import Progress
+    from medsim.wic.verify import verify as run
 
     found = run(
         data,

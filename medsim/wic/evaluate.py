@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim import manifest
-from medsim.config import check_seed, checked_threads
-from medsim.errors import OptionError
-from medsim.manifest import WIC_EVALUATION, WicEvaluationManifest
-from medsim.progress import Progress
-from medsim.workflow.embedded_terms import identify
-from medsim.workflow.output import claimed
-from medsim.workflow.wic.answers import coin_answers, file_answers
-from medsim.workflow.wic.encoder_answers import cosine_answers, tuned_answers
-from medsim.workflow.wic.model_specs import (
+from medsim.core import manifest
+from medsim.core.config import check_seed, checked_threads
+from medsim.core.errors import OptionError
+from medsim.core.manifest import WIC_EVALUATION, WicEvaluationManifest
+from medsim.core.output import claimed
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import identify
+from medsim.wic.models.answers import coin_answers, file_answers
+from medsim.wic.models.encoder_answers import cosine_answers, tuned_answers
+from medsim.wic.models.model_specs import (
     COIN,
     COSINES,
     FILE,
@@ -25,20 +25,20 @@ from medsim.workflow.wic.model_specs import (
     parse_model,
     parse_predictions,
 )
-from medsim.workflow.wic.questions import read_questions
-from medsim.workflow.wic.scores import comparisons_of, predictions_of, results_of
-from medsim.workflow.wic.word_answers import word_answers
+from medsim.wic.models.questions import read_questions
+from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
+from medsim.wic.models.word_answers import word_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from medsim.manifest import Output
-    from medsim.workflow.embedded_terms import NamedEmbedding
-    from medsim.workflow.wic.answers import Answers
-    from medsim.workflow.wic.model_specs import ModelSpec
-    from medsim.workflow.wic.questions import Questions
+    from medsim.core.manifest import Output
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.wic.models.answers import Answers
+    from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.questions import Questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,9 @@ class WicScores:
 
     Attributes:
         folder: with the files of the tables.
-        results: ``medsim.schema.WIC_RESULT_COLUMNS``.
-        comparisons: ``medsim.schema.WIC_COMPARISON_COLUMNS``.
-        predictions: ``medsim.schema.WIC_PREDICTION_COLUMNS``.
+        results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.
+        comparisons: ``medsim.core.schema.WIC_COMPARISON_COLUMNS``.
+        predictions: ``medsim.core.schema.WIC_PREDICTION_COLUMNS``.
     """
 
     folder: Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.schema import WIC_COLUMNS
+from medsim.core.errors import InputError
+from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import GROUPS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _MOST = 1 << 31
 def read_instances(path: Path) -> pl.DataFrame:
     """Return the instances of a JSON file, a list of objects with the columns of ``WIC_COLUMNS``.
 
-    What they say is not checked; ``medsim.wic.rules`` does that.
+    What they say is not checked; ``medsim.wic.checks.rules`` does that.
 
     Returns:
         ``WIC_COLUMNS``, in the order of the file.

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import OptionError, unknown_name
-from medsim.schema import WIC_STATISTIC_COLUMNS
-from medsim.terms import lowered
+from medsim.core.errors import OptionError, unknown_name
+from medsim.core.schema import WIC_STATISTIC_COLUMNS
+from medsim.core.terms import lowered
 from medsim.wic import GROUPS, SPLITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.corpora.mentions import Corpora
+    from medsim.wic.corpora.mentions import Corpora
 
 TABLES = ("splits", "terms", "corpora")
 """What statistics tell of: instances by group and label, what they are made of, and whence."""
@@ -31,7 +31,7 @@ def statistics_of(
 
     Args:
         instances: ``WIC_INSTANCE_COLUMNS``.
-        mentions: see ``medsim.wic.mentions.chosen_mentions``.
+        mentions: see ``medsim.wic.making.mentions.chosen_mentions``.
         corpora: what was read.
     """
     rows = [*_of_splits(instances), *_of_terms(instances), *_of_corpora(instances)]

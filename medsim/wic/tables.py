@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medsim.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, unknown_name
 from medsim.wic import GROUPS, HUMAN_ACCURACY
 
 TABLES = ("accuracy", "comparisons")
@@ -32,7 +32,7 @@ def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
     that of people, with ≈ where the interval holds that. Parts without instances have no column.
 
     Args:
-        results: ``medsim.schema.WIC_RESULT_COLUMNS``.
+        results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.
     """
     accuracies = results.filter(statistic="accuracy")
     parts = [part for part in _PARTS if part in accuracies["subset"]]
@@ -50,7 +50,7 @@ def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
     """Return how models differ, as it is to be read: McNemar's p corrected by Holm's procedure.
 
     Args:
-        comparisons: ``medsim.schema.WIC_COMPARISON_COLUMNS``.
+        comparisons: ``medsim.core.schema.WIC_COMPARISON_COLUMNS``.
     """
     between = comparisons.filter(between="models")
     return pl.DataFrame(

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.progress import Progress
-from medsim.workflow.wic.bearers import bearers_of, names_of_source
-from medsim.workflow.wic.benchmark_files import read_benchmark
-from medsim.workflow.wic.findings import breaches_frame, findings_frame, instances_of
-from medsim.workflow.wic.instance_checks import check_instances
-from medsim.workflow.wic.provenance_checks import (
+from medsim.core.errors import InputError
+from medsim.core.progress import Progress
+from medsim.wic.checks.bearers import bearers_of, names_of_source
+from medsim.wic.checks.benchmark_files import read_benchmark
+from medsim.wic.checks.findings import breaches_frame, findings_frame, instances_of
+from medsim.wic.checks.instance_checks import check_instances
+from medsim.wic.checks.provenance_checks import (
     check_mentions,
     check_outputs,
     check_provenance,
     read_provenance,
 )
-from medsim.workflow.wic.split_checks import check_splits
-from medsim.workflow.wic.terminology_checks import check_terminology
+from medsim.wic.checks.split_checks import check_splits
+from medsim.wic.checks.terminology_checks import check_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from medsim.workflow.wic.benchmark_files import BenchmarkFiles
-    from medsim.workflow.wic.findings import Finding, Instance
-    from medsim.workflow.wic.instance_checks import Bearers
-    from medsim.workflow.wic.provenance_checks import Provenance
+    from medsim.wic.checks.benchmark_files import BenchmarkFiles
+    from medsim.wic.checks.findings import Finding, Instance
+    from medsim.wic.checks.instance_checks import Bearers
+    from medsim.wic.checks.provenance_checks import Provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import agreement
 from benchmarks.harness import MismatchError
-from medsim.evaluation.estimates import Estimate
+from medsim.statistics.estimates import Estimate
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs
 from benchmarks.harness.packages import wheel_of
 from benchmarks.harness.plain_metrics import OF_VECTORS, OF_WORDS
 from benchmarks.harness.word_files import read_plainly, write_words
-from medsim.evaluation import significance
-from medsim.metrics import METRICS
+from medsim.embeddings.metrics import METRICS
+from medsim.statistics import significance
 
 SIZES = Sizes(n_pairs=300, n_terms=200, n_words=80, n_dimensions=12)
 JOB = similarities.Job(sizes=SIZES, plain_seconds=0.02, rounds=1, threads=1)

@@ -18,7 +18,7 @@ from benchmarks.harness import (
     UnavailableError,
 )
 from benchmarks.harness.baseline import Baseline, Entry, read_baseline, write_baseline
-from medsim.registry import Registry
+from medsim.core.registry import Registry
 
 
 class Bench:

@@ -11,8 +11,8 @@ from fixtures.release import Release, edge_release, random_release, small_releas
 from oracles import datasets as oracle
 
 import medsim
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
-from medsim.terms import pack
 
 SETS = [
     (dataset, difficulty)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from fixtures.tables import COLUMNS, put, put_terms
 
-from medsim import queries
+from medsim.core import queries
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 Row = tuple[object, ...]
 
@@ -134,9 +134,9 @@ class Build:
             for term in spellings
         ]
         put(store, "term_component", *((at, int(family)) for at, family in enumerate(joined)))
-        store.run("pairs/pair_set")
-        store.run("pairs/numbered_pair")
-        store.run("pairs/numbered_name")
+        store.run("builds/pairs/pair_set")
+        store.run("builds/pairs/numbered_pair")
+        store.run("builds/pairs/numbered_name")
 
 
 def _substitutions(
@@ -387,7 +387,7 @@ VIOLATIONS: dict[str, tuple[str, Build, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("check", queries.names("checks"))
+@pytest.mark.parametrize("check", queries.names("builds/checks"))
 def test_a_sound_build_has_no_violations(store: Store, check: str) -> None:
     SOUND.write(store)
     found = store.frame(check)
@@ -400,14 +400,16 @@ def test_a_violation_is_found_by_its_row(store: Store, violation: str) -> None:
     check, build, pair_ids = VIOLATIONS[violation]
     build.write(store)
     expected = [build.pairs[name][:4] for name in pair_ids]
-    assert store.frame(f"checks/{check}").rows() == sorted(expected)
+    assert store.frame(f"builds/checks/{check}").rows() == sorted(expected)
 
 
 def test_every_check_has_a_violation_here() -> None:
-    planted = {f"checks/{check}" for check, _, _ in VIOLATIONS.values()}
-    assert planted == set(queries.names("checks"))
+    planted = {f"builds/checks/{check}" for check, _, _ in VIOLATIONS.values()}
+    assert planted == set(queries.names("builds/checks"))
 
 
 def test_every_dataset_has_a_check() -> None:
     datasets = {dataset.name for dataset in queries.datasets()}
-    assert datasets <= {name.removeprefix("checks/") for name in queries.names("checks")}
+    assert datasets <= {
+        name.removeprefix("builds/checks/") for name in queries.names("builds/checks")
+    }

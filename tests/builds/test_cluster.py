@@ -21,12 +21,12 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 from distributed import CancelledError, Client, Future, LocalCluster
 
+from medsim.builds import cluster
 from medsim.cli import app
-from medsim.manifest import library_versions
-from medsim.workflow.builds import cluster
+from medsim.core.manifest import library_versions
 
 if TYPE_CHECKING:
-    from medsim.progress import Stage
+    from medsim.core.progress import Stage
 
 
 ANY_PORT = "127.0.0.1:0"
@@ -223,7 +223,7 @@ def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
 def test_without_the_extra_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "medsim.workflow.builds.cluster")
+    monkeypatch.delitem(sys.modules, "medsim.builds.cluster")
     monkeypatch.setitem(sys.modules, "distributed", None)
 
     result = run("build", "hpo", "-o", tmp_path / "out", "--dask", "local")
@@ -234,7 +234,7 @@ def test_without_the_extra_the_error_says_what_to_install(
 
 def test_dask_is_imported_only_where_it_is_used() -> None:
     code = (
-        "import sys, medsim.workflow.builds.build, medsim.workflow.builds.shards; "
+        "import sys, medsim.builds.build, medsim.builds.shards; "
         "sys.exit('distributed' in sys.modules)"
     )
 

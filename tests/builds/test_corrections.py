@@ -10,8 +10,8 @@ import pytest
 from fixtures.release import random_release
 
 import medsim
-from medsim.errors import InputError
-from medsim.workflow.builds.corrections import read_corrections
+from medsim.builds.corrections import read_corrections
+from medsim.core.errors import InputError
 
 COLUMNS = "term1,term2,judged\n"
 

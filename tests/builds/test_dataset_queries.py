@@ -8,13 +8,13 @@ import pytest
 from fixtures.tables import put
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 Candidates = list[tuple[object, ...]]
 
 
 def candidates_of(store: Store, dataset: str) -> Candidates:
-    store.run(f"datasets/{dataset}")
+    store.run(f"builds/datasets/{dataset}")
     columns = ("term1_id", "term2_id", "node1_id", "node2_id", "concept1", "concept2")
     return store.table(dataset).select(columns).rows()
 

@@ -20,8 +20,8 @@ from oracles import datasets as oracle
 from oracles.hashing import term_hash, tie_hash
 
 import medsim
-from medsim.config import STRATEGIES
-from medsim.manifest import fingerprint
+from medsim.core.config import STRATEGIES
+from medsim.core.manifest import fingerprint
 
 RELEASES = {
     "small": small_release,

@@ -10,14 +10,14 @@ from fixtures.tables import put, put_terms
 if TYPE_CHECKING:
     import polars as pl
 
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 Row = tuple[object, ...]
 
 
 def positives_of(store: Store, *candidates: Row) -> list[Row]:
     put(store, "candidate", *candidates)
-    frame = store.frame("pairs/positive", candidates="candidate")
+    frame = store.frame("builds/pairs/positive", candidates="candidate")
     assert frame.columns == ["term1_id", "term2_id", "concept1", "concept2"]
     return frame.rows()
 
@@ -71,7 +71,7 @@ def pair_ids(store: Store, terms: list[str], pairs: list[tuple[str, str]]) -> li
     put_terms(store, *sorted(terms))
     place = {term: at for at, term in enumerate(sorted(terms))}
     put_draft(store, *((place[a], place[b]) for a, b in pairs))
-    rows = store.frame("pairs/pair", seed="0")
+    rows = store.frame("builds/pairs/pair", seed="0")
     found = {(row["term1"], row["term2"]): row["pair_id"] for row in rows.to_dicts()}
     return [found[pair] for pair in pairs]
 
@@ -79,7 +79,7 @@ def pair_ids(store: Store, terms: list[str], pairs: list[tuple[str, str]]) -> li
 def test_a_row_has_texts_for_ids_and_the_rest_as_it_was(store: Store) -> None:
     put_terms(store, "Alder", "Birch")
     put(store, "pair_draft", (1, 0, 0, 4, "20", "10"))
-    frame = store.frame("pairs/pair", seed="7")
+    frame = store.frame("builds/pairs/pair", seed="7")
     assert frame.to_dicts() == [
         {
             "pair_id": hashlib.md5(b"5:BirchAlder").hexdigest()[:16],  # noqa: S324  # an identifier
@@ -109,7 +109,7 @@ def test_the_id_of_a_pair_depends_on_its_two_texts_alone(store: Store) -> None:
     company = pair_ids(store, ["Alder", "Birch", "Cedar"], [pair, ("Alder", "Cedar")])
     assert company[0] == alone[0]
     put(store, "pair_draft", (1, 2, 0, 9, "x", "y"))
-    assert store.frame("pairs/pair", seed="5")["pair_id"].to_list() == alone
+    assert store.frame("builds/pairs/pair", seed="5")["pair_id"].to_list() == alone
 
 
 def test_no_two_pairs_of_texts_share_an_id_however_they_are_cut(store: Store) -> None:
@@ -121,7 +121,7 @@ def test_no_two_pairs_of_texts_share_an_id_however_they_are_cut(store: Store) ->
 def ordered(store: Store, seed: str) -> pl.DataFrame:
     put_terms(store, *(f"term {at:02}" for at in range(40)))
     put_draft(store, *((at, at + 1) for at in range(39)))
-    return store.frame("pairs/pair", seed=seed)
+    return store.frame("builds/pairs/pair", seed=seed)
 
 
 def test_the_order_of_rows_is_drawn_from_the_seed(store: Store) -> None:
@@ -145,8 +145,8 @@ def put_pairs(store: Store, *pairs: tuple[str, str, str]) -> None:
     """Write the view of all pairs: (dataset, term1, term2)."""
     rows = [(name, "easy", "random", "id", a, b, 1, 2, "10", "20") for name, a, b in pairs]
     put(store, "pair", *rows)
-    store.run("pairs/pair_set")
-    store.run("pairs/numbered_pair")
+    store.run("builds/pairs/pair_set")
+    store.run("builds/pairs/numbered_pair")
 
 
 def test_a_pair_has_the_numbers_of_its_terms_and_nodes(store: Store) -> None:
@@ -205,6 +205,6 @@ def test_names_are_numbered_that_are_active_and_of_an_active_concept(store: Stor
         ("d4", "10", "Alder", "synonym", False, "en"),
         ("d5", "20", "Birch", "fsn", True, "en"),
     )
-    store.run("pairs/numbered_name")
+    store.run("builds/pairs/numbered_name")
     rows = store.table("numbered_name").sort("term_id").rows()
     assert rows == [("10", "en", 0, "fsn"), ("10", "en", 1, "synonym")]

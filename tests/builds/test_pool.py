@@ -13,9 +13,9 @@ from fixtures.release import Release, edge_release, random_release, small_releas
 from oracles import datasets as oracle
 
 import medsim
+from medsim.core.manifest import fingerprint
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
-from medsim.manifest import fingerprint
-from medsim.terms import pack
 
 RELEASES = {
     "small": small_release,

@@ -8,7 +8,7 @@ import pytest
 from fixtures.tables import put, put_terms
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 CORE, MODEL = "900000000000207008", "900000000000012004"
 
@@ -43,7 +43,7 @@ def test_spellings_are_the_distinct_active_names_of_the_language(store: Store) -
         named("10", "andra", language="sv"),
     )
     put(store, "substitution_name", ("30", "a", False), ("20", "b", False), ("40", "z", True))
-    spellings = store.frame("terms/spelling", language="en")
+    spellings = store.frame("builds/terms/spelling", language="en")
     assert spellings["term"].to_list() == ["B", "a", "a\u0308", "b", "z"]
 
 
@@ -57,7 +57,7 @@ def test_languages_come_with_the_most_frequent_first(store: Store) -> None:
         named("1", "d", language="da"),
         named("1", "e", language="de", active=False),
     )
-    assert store.frame("terms/language").rows() == [("en", 2), ("da", 1), ("sv", 1)]
+    assert store.frame("terminologies/language").rows() == [("en", 2), ("da", 1), ("sv", 1)]
 
 
 def test_a_concept_has_its_fully_specified_name_and_the_synonyms_that_differ(store: Store) -> None:
@@ -77,7 +77,7 @@ def test_a_concept_has_its_fully_specified_name_and_the_synonyms_that_differ(sto
         named("10", "orl ache", language="sv"),
         named("10", "not in the term table"),
     )
-    store.run("terms/name", language="en")
+    store.run("builds/terms/name", language="en")
     assert terms_of(store, "name", "concept_id", "term_id", "is_fsn") == [
         ("10", "Orl", True),
         ("10", "Orl pain", False),
@@ -115,7 +115,7 @@ def test_only_active_concepts_outside_the_model_module_with_a_name_are_eligible(
         named("Swedish", "name", "fsn", language="sv"),
         named("Swedish", "other"),
     )
-    store.run("terms/name", language="en")
+    store.run("builds/terms/name", language="en")
     assert terms_of(store, "name", "concept_id", "term_id") == [
         ("active", "name"),
         ("no module", "name"),
@@ -136,7 +136,7 @@ def test_a_term_is_borne_by_the_smallest_concept(store: Store) -> None:
         named("30", "not in the term table"),
     )
     put(store, "substitution_name", ("15", "b", False), ("40", "Gone", False))
-    store.run("terms/bearer", language="en")
+    store.run("builds/terms/bearer", language="en")
     assert terms_of(store, "bearer", "term_id", "concept_id") == [
         ("Gone", "40"),
         ("a", "100"),
@@ -167,7 +167,7 @@ def test_rf2_names_stand_for_concepts_without_their_marker(store: Store) -> None
         named("70", "svensk", "fsn", language="sv"),
         named("80", "Namespace", "fsn"),  # the word is lower case
     )
-    store.run("terms/substitution_name", language="en", rf2_rules=True)
+    store.run("builds/terms/substitution_name", language="en", rf2_rules=True)
     assert store.table("substitution_name").rows() == [
         ("10", "Murn", False),
         ("20", "Extension namespace 1000001", True),
@@ -180,7 +180,7 @@ def test_rf2_names_stand_for_concepts_without_their_marker(store: Store) -> None
 def test_names_of_other_sources_are_taken_whole(store: Store) -> None:
     put(store, "concept", ("10", False, "", "namespace"))
     put(store, "description", named("10", "[D]Murn", "fsn"), named("20", "a namespace", "fsn"))
-    store.run("terms/substitution_name", language="en", rf2_rules=False)
+    store.run("builds/terms/substitution_name", language="en", rf2_rules=False)
     assert store.table("substitution_name").rows() == [
         ("10", "[D]Murn", False),
         ("20", "a namespace", False),
@@ -211,7 +211,7 @@ def test_a_substitution_is_an_active_association_of_two_named_concepts(store: St
         ("other", "old", "was_a", True),
         ("other", "new", "synonymous", True),  # which retires neither
     )
-    store.run("terms/substitution")
+    store.run("builds/terms/substitution")
     columns = ("kind", "concept1", "concept2", "term1_id", "term2_id")
     assert terms_of(store, "substitution", *columns) == [
         ("replaced_by", "old", "new", "Old", "New"),
@@ -247,7 +247,7 @@ def test_a_substitution_of_two_names_of_a_concept_is_the_synonyms(store: Store) 
         ("mott", "new", "same_as", True),
         ("old", "small mott", "same_as", True),
     )
-    store.run("terms/substitution")
+    store.run("builds/terms/substitution")
     assert terms_of(store, "substitution", "term1_id", "term2_id") == [
         ("Mott", "New"),
         ("Old", "mott"),
@@ -294,7 +294,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         ("70", "60", "same_as", True),
         ("80", "70", "replaced_by", True),  # counts twice: nameless, and a namespace
     )
-    assert store.frame("terms/skipped", language="en").rows() == [
+    assert store.frame("builds/terms/skipped", language="en").rows() == [
         ("association lacks a name on one side", 4),
         ("association names a namespace", 2),
         ("concept has no active fully specified name", 2),
@@ -318,5 +318,5 @@ def test_the_pool_of_the_terminology_holds_names_and_terms_of_positives(
         ("20", 3, 3, True),
     )
     put(store, "positive", (1, 0), (0, 3), (0, 4))
-    store.run("terms/pool", pool=pool)
+    store.run("builds/terms/pool", pool=pool)
     assert [term for (term,) in terms_of(store, "pool", "term_id")] == expected

@@ -12,7 +12,7 @@ import pytest
 from fixtures.release import random_release
 
 import medsim
-from medsim.manifest import fingerprint
+from medsim.core.manifest import fingerprint
 
 FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
 SYN_SYN = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"

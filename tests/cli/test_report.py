@@ -16,14 +16,14 @@ from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
-from medsim.errors import InputError, OptionError, OutputError
+from medsim.core.errors import InputError, OptionError, OutputError
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.workflow import report
-from medsim.workflow.builds.profile import profile_of
-from medsim.workflow.evaluations.profile import profile_of as of_evaluation
-from medsim.workflow.report import _library
+from medsim.builds.profile import profile_of
+from medsim.cli import report
+from medsim.cli.report import _library
+from medsim.evaluations.profile import profile_of as of_evaluation
 
 SET = ["input", "dataset", "difficulty", "negatives"]
 

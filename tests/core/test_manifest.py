@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError
-from medsim.manifest import (
+from medsim.core.errors import InputError
+from medsim.core.manifest import (
     MANIFEST,
     Manifest,
     Output,

@@ -12,8 +12,8 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from medsim.report.formats import TableFormat
-from medsim.report.tables import rendered
+from medsim.core.formats import TableFormat
+from medsim.core.printing import rendered
 
 TABLE, JSON, CSV = TableFormat.table, TableFormat.json, TableFormat.csv
 MD, LATEX = TableFormat.md, TableFormat.latex

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from medsim.progress import Progress, StageRecord
+from medsim.core.progress import Progress, StageRecord
 
 
 class Terminal(io.StringIO):
@@ -39,7 +39,7 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
 
 def test_a_long_stage_tells_once_a_minute_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1000.0]
-    monkeypatch.setattr("medsim.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("medsim.core.progress.time.monotonic", lambda: clock[0])
     stream = io.StringIO()
     with Progress(stream).stage("embed") as stage:
         stage.total(1000)

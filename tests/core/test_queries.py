@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from medsim import queries
-from medsim.errors import OptionError
+from medsim.core import queries
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,11 +37,15 @@ select '$' as money from name where day < $as_of and x = $seed and y = $seed;
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a folder of SQL files that takes the place of medsim's."""
-    for name, order in [("datasets/paired", 7), ("datasets/early", 2), ("checks/odd", 1)]:
+    for name, order in [
+        ("builds/datasets/paired", 7),
+        ("builds/datasets/early", 2),
+        ("builds/checks/odd", 1),
+    ]:
         path = tmp_path / f"{name}.sql"
         path.parent.mkdir(exist_ok=True)
         path.write_text(QUERY.replace("-- order   7", f"-- order   {order}"), encoding="utf-8")
-    (tmp_path / "datasets" / "notes.txt").write_text("no query")
+    (tmp_path / "builds/datasets" / "notes.txt").write_text("no query")
     monkeypatch.setattr(queries, "sql_folder", lambda: tmp_path)
     queries.query.cache_clear()
     queries.datasets.cache_clear()
@@ -52,8 +56,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.usefixtures("folder")
 def test_a_header_gives_a_sentence_and_fields() -> None:
-    query = queries.query("datasets/paired")
-    assert query.name == "datasets/paired"
+    query = queries.query("builds/datasets/paired")
+    assert query.name == "builds/datasets/paired"
     assert query.text == QUERY
     assert query.sentence == "Pairs of names, and of more names."
     assert query.header == {
@@ -68,20 +72,20 @@ def test_a_header_gives_a_sentence_and_fields() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_params_are_those_that_the_body_uses() -> None:
-    assert queries.query("datasets/paired").params == {"as_of", "seed"}
+    assert queries.query("builds/datasets/paired").params == {"as_of", "seed"}
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_folder_names_its_queries_in_order() -> None:
-    assert queries.names("datasets") == ["datasets/early", "datasets/paired"]
-    assert queries.names("checks") == ["checks/odd"]
+    assert queries.names("builds/datasets") == ["builds/datasets/early", "builds/datasets/paired"]
+    assert queries.names("builds/checks") == ["builds/checks/odd"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_dataset_is_registered_by_its_header() -> None:
     early, paired = queries.datasets()
     assert (early.name, early.order) == ("early", 2)
-    assert (paired.name, paired.order, paired.query) == ("paired", 7, "datasets/paired")
+    assert (paired.name, paired.order, paired.query) == ("paired", 7, "builds/datasets/paired")
     assert paired.contains == {"first", "second", "third"}
     assert queries.dataset("paired") == paired
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from medsim.errors import OptionError
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.registry import Registry
+    from medsim.core.registry import Registry
 
 PLUG_IN = """
 from {package} import REGISTRY
@@ -27,7 +27,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder = tmp_path / name
     folder.mkdir()
     (folder / "__init__.py").write_text(
-        f"from medsim.registry import Registry\n\nREGISTRY = Registry('strategy', {name!r})\n"
+        f"from medsim.core.registry import Registry\n\nREGISTRY = Registry('strategy', {name!r})\n"
     )
     (folder / "first.py").write_text(PLUG_IN.format(package=name, name="random"))
     (folder / "second.py").write_text(PLUG_IN.format(package=name, name="exact"))

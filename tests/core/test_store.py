@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from medsim import queries
-from medsim.errors import StatementError
-from medsim.store import QueryError, Store
+from medsim.core import queries
+from medsim.core.errors import StatementError
+from medsim.core.store import QueryError, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def own_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """Yield an empty folder that takes the place of medsim's SQL files."""
     with monkeypatch.context() as patch:
         patch.setattr(queries, "sql_folder", lambda: tmp_path)
-        patch.setattr("medsim.store.MACROS", ())
+        patch.setattr("medsim.core.store.MACROS", ())
         queries.query.cache_clear()
         yield tmp_path
     queries.query.cache_clear()
@@ -116,18 +116,20 @@ def test_what_a_stream_raises_comes_before_what_it_made_duckdb_say(store: Store)
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="the disk is gone"):
-        store.run_on_stream("rf2/rf2_concept", chunks())
+        store.run_on_stream("terminologies/rf2/rf2_concept", chunks())
 
 
 def test_a_stream_that_is_not_read_to_its_end_does_not_hang(store: Store) -> None:
     rows = [b"no row at all\n" * 100] * 2_000  # far more than a pipe holds
-    with pytest.raises(QueryError, match=r"sql/rf2/rf2_concept\.sql"):
-        store.run_on_stream("rf2/rf2_concept", rows)
+    with pytest.raises(QueryError, match=r"sql/terminologies/rf2/rf2_concept\.sql"):
+        store.run_on_stream("terminologies/rf2/rf2_concept", rows)
 
 
 def test_a_stream_is_read_whole_however_it_is_cut(store: Store) -> None:
     text = b"".join(b"%d\t20200131\t1\t207\t074\n" % row for row in range(30_000))
-    store.run_on_stream("rf2/rf2_concept", (text[at : at + 777] for at in range(0, len(text), 777)))
+    store.run_on_stream(
+        "terminologies/rf2/rf2_concept", (text[at : at + 777] for at in range(0, len(text), 777))
+    )
     ids = store.table("rf2_concept")["id"].cast(pl.Int64)
     assert ids.sort().to_list() == list(range(30_000))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.terms import TERM_SCHEMA, lowered, numbered, pack, unpack
+from medsim.core.terms import TERM_SCHEMA, lowered, numbered, pack, unpack
 
 text = st.text(max_size=8)
 any_code_points = st.text(st.characters(exclude_categories=()), max_size=8)  # surrogates too

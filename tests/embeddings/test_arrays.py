@@ -14,9 +14,10 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in
 from safetensors.numpy import save_file
 
-from medsim.embeddings import FORMATS, arrays
+from medsim.core.errors import InputError, OptionError
+from medsim.embeddings import FORMATS
+from medsim.embeddings.formats import arrays
 from medsim.embeddings.options import parse_options
-from medsim.errors import InputError, OptionError
 
 VECTORS = np.array(list(ROWS.values()))
 WORDS = list(ROWS)

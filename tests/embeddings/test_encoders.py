@@ -15,10 +15,10 @@ from fixtures.encoders import CountingEncoder, asked, small_batches, vectors_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medsim.core.errors import InputError, OutputError
 from medsim.embeddings import encoders
 from medsim.embeddings.encoders import encoded, unit
 from medsim.embeddings.vector_cache import Part, VectorCache
-from medsim.errors import InputError, OutputError
 
 TERMS = sorted({f"{word} {number}" for word in ("a", "ab", "Ödem") for number in range(40)})
 

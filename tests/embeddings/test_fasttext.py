@@ -13,8 +13,8 @@ from fixtures.embeddings import request, words_in
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS
-from medsim.errors import InputError, OptionError
 
 fasttext = pytest.importorskip("fasttext", reason="fastText has no wheel for this Python")
 

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from fixtures.embeddings import ROWS, as_float32, request, write_text, write_word2vec
 
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, WordVectors, find_format, fingerprint
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.errors import InputError
 
 
 def word2vec_sample(folder: Path) -> Path:

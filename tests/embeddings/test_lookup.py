@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.hashing import mixed
 
-from medsim.errors import OptionError
-from medsim.lookup import INDEXES, CosineSearch
+from medsim.core.errors import OptionError
+from medsim.embeddings.lookup import INDEXES, CosineSearch
 
 
 def rounded_cosines(vectors: np.ndarray) -> np.ndarray:
@@ -72,7 +72,7 @@ def test_a_flat_index_gives_what_comparing_all_points_gives(
 
 
 def test_ties_that_fill_more_than_what_faiss_is_asked_for_are_all_weighed(monkeypatch) -> None:
-    monkeypatch.setattr("medsim.lookup._MOST", 64)
+    monkeypatch.setattr("medsim.embeddings.lookup._MOST", 64)
     vectors = np.ones((300, 3), np.float32)
     vectors[250:] = [1, 1, 0]
     groups = np.arange(300, dtype=np.int32)

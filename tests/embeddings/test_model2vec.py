@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_tokenizer
 
+from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, find_format
-from medsim.embeddings.model2vec import load
+from medsim.embeddings.formats.model2vec import load
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.errors import InputError, OptionError
 
 model2vec = pytest.importorskip("model2vec", reason="medsim[model2vec] is not installed")
 

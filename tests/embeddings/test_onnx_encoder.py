@@ -21,11 +21,11 @@ from fixtures.encoders import (
     write_tokenizer,
 )
 
-from medsim.embeddings import onnx as format_onnx
-from medsim.embeddings import onnx_session
-from medsim.embeddings.onnx import OnnxEncoder, load
+from medsim.core.errors import InputError, OptionError
+from medsim.embeddings.formats import onnx as format_onnx
+from medsim.embeddings.formats import onnx_session
+from medsim.embeddings.formats.onnx import OnnxEncoder, load
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.errors import InputError, OptionError
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
 

@@ -17,11 +17,11 @@ from fixtures.encoders import (
     write_transformer,
 )
 
+from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, TermVectors, fingerprint
-from medsim.embeddings import onnx as format_onnx
-from medsim.embeddings.onnx import load
+from medsim.embeddings.formats import onnx as format_onnx
+from medsim.embeddings.formats.onnx import load
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors

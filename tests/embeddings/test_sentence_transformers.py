@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from fixtures.encoders import asked, write_modules
 
+from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, find_format
+from medsim.embeddings.formats.sentence_transformers import load
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sentence_transformers import load
-from medsim.errors import InputError, OptionError
 
 
 class StandIn:

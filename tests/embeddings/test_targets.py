@@ -17,10 +17,10 @@ from fixtures.encoders import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.embeddings.onnx import OnnxEncoder, open_encoder
+from medsim.core.errors import OptionError
+from medsim.embeddings.formats.onnx import OnnxEncoder, open_encoder
 from medsim.embeddings.options import parse_options
 from medsim.embeddings.targets import Target
-from medsim.errors import OptionError
 
 tokenizers = pytest.importorskip("tokenizers", reason="medsim[onnx] is not installed")
 pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")

@@ -10,8 +10,9 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, request, words_in, wr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from medsim.embeddings import FORMATS, files
-from medsim.errors import InputError, OptionError
+from medsim.core.errors import InputError, OptionError
+from medsim.embeddings import FORMATS
+from medsim.embeddings.formats import files
 
 NAMES = {"word2vec-text": True, "glove": False}
 """Whether files of a format have a header."""
@@ -234,7 +235,7 @@ def test_a_line_without_end_is_refused(
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"1 2\n" * NAMES[name] + b"heart 1 2" + b"0" * 90_000)
     monkeypatch.setattr(files, "BLOCK", 1 << 10)
-    monkeypatch.setattr("medsim.embeddings.text.BLOCK", 1 << 10)
+    monkeypatch.setattr("medsim.embeddings.formats.text.BLOCK", 1 << 10)
 
     with pytest.raises(InputError, match="has a line of more than 1,024 bytes"):
         words_in(name, path, ["heart"])

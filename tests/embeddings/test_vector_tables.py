@@ -12,7 +12,7 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, wo
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from medsim.errors import InputError, OptionError
+from medsim.core.errors import InputError, OptionError
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     "v.parquet": lambda frame, path: frame.write_parquet(path, row_group_size=2),

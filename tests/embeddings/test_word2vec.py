@@ -17,8 +17,9 @@ from fixtures.embeddings import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from medsim.embeddings import FORMATS, files
-from medsim.errors import InputError, OptionError
+from medsim.core.errors import InputError, OptionError
+from medsim.embeddings import FORMATS
+from medsim.embeddings.formats import files
 
 Words = st.text(st.characters(codec="utf-8", exclude_characters="\n "), min_size=1, max_size=5)
 Numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -13,9 +13,9 @@ import pytest
 from fixtures.categories import TOPS, categorised_release
 
 import medsim
-from medsim.errors import InputError, MedsimError, OptionError
-from medsim.workflow.evaluations.categories import Categories, categories_of
-from medsim.workflow.opened import Build
+from medsim.core.errors import InputError, MedsimError, OptionError
+from medsim.core.opened import Build
+from medsim.evaluations.categories import Categories, categories_of
 
 
 @pytest.fixture(scope="module")

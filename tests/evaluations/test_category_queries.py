@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from fixtures.tables import put, put_terms
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 
 def members_of(store: Store) -> list[tuple[object, ...]]:
-    store.run("terms/category_member")
+    store.run("evaluations/category_member")
     return store.table("category_member").rows()
 
 
@@ -88,14 +88,14 @@ def test_terms_are_those_of_fully_specified_names_each_once(store: Store) -> Non
         (1, "6", False),  # has no name
     )
     expected = [(0, of["arm"][1], "Arm", False), (0, of["leg"][1], "leg", False)]
-    assert store.frame("terms/category_term").rows() == expected
+    assert store.frame("evaluations/category_term").rows() == expected
 
 
 def test_a_term_that_several_categories_have_is_shared(store: Store) -> None:
     put_terms(store, "Arm", "arm", "leg")
     put(store, "name", ("1", 0, 0, True), ("2", 1, 0, True), ("3", 2, 1, True))
     put(store, "category_member", (0, "1", False), (1, "2", False), (1, "3", False))
-    assert store.frame("terms/category_term").rows() == [
+    assert store.frame("evaluations/category_term").rows() == [
         (0, 0, "Arm", True),
         (1, 0, "arm", True),
         (1, 1, "leg", False),

@@ -16,18 +16,18 @@ from fixtures.embeddings import write_words
 from oracles.metrics import METRICS as TWINS
 
 import medsim
+from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.manifest import EVALUATION
+from medsim.core.output import OutputFolder, claimed
+from medsim.core.progress import Progress
+from medsim.core.schema import SEPARATION_COLUMNS
 from medsim.embeddings import find_format
+from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms
+from medsim.embeddings.metrics import METRICS, Metric, WordBags, metrics_of
+from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
-from medsim.errors import InputError, OptionError, OutputError
-from medsim.manifest import EVALUATION
-from medsim.metrics import METRICS, Metric, WordBags, metrics_of
-from medsim.metrics.workers import Workers
-from medsim.progress import Progress
-from medsim.schema import SEPARATION_COLUMNS
-from medsim.workflow.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms
-from medsim.workflow.evaluations.categories import Categories, categories_of
-from medsim.workflow.evaluations.separation import separation_of, separation_path, write_separation
-from medsim.workflow.output import OutputFolder, claimed
+from medsim.evaluations.categories import Categories, categories_of
+from medsim.evaluations.separation import separation_of, separation_path, write_separation
 
 NEAR = 1e-6  # single precision moves a similarity by less
 OF_WORDS = metrics_of(WordBags)

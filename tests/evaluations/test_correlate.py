@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
-from medsim.errors import InputError, OptionError
-from medsim.progress import Progress
-from medsim.report.correlations import COLUMNS, readable_correlations
+from medsim.core.errors import InputError, OptionError
+from medsim.core.progress import Progress
+from medsim.evaluations.tables.correlations import COLUMNS, readable_correlations
 
 MODELS = [f"m{number}" for number in range(8)]
 

@@ -18,9 +18,9 @@ from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import medsim
-from medsim.workflow.evaluations import evaluate as evaluate_module
-from medsim.workflow.evaluations.inputs import pair_id_of
-from medsim.workflow.output import OutputFolder
+from medsim.core.output import OutputFolder
+from medsim.evaluations import evaluate as evaluate_module
+from medsim.evaluations.inputs import pair_id_of
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 

@@ -13,13 +13,13 @@ from fixtures.embeddings import write_words
 from fixtures.release import random_release
 
 import medsim
-from medsim.errors import OptionError
-from medsim.lookup import CosineSearch
-from medsim.metrics import TermPoints
-from medsim.progress import Stage
-from medsim.workflow.embedded_terms import EmbeddedTerms
-from medsim.workflow.evaluations.linked import LinkedTerms
-from medsim.workflow.evaluations.retrieval import Lookup, retrieve
+from medsim.core.errors import OptionError
+from medsim.core.progress import Stage
+from medsim.embeddings.embedded_terms import EmbeddedTerms
+from medsim.embeddings.lookup import CosineSearch
+from medsim.embeddings.metrics import TermPoints
+from medsim.evaluations.linked import LinkedTerms
+from medsim.evaluations.retrieval import Lookup, retrieve
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 

@@ -7,9 +7,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from medsim.evaluation import separation as module
-from medsim.evaluation.separation import Separation, separation
-from medsim.metrics.workers import Workers
+from medsim.embeddings.metrics.workers import Workers
+from medsim.evaluations import separation_counts as module
+from medsim.evaluations.separation_counts import Separation, separation
 
 Found = tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], float]]
 

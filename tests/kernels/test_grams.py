@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.datasets import levenshtein
 
+from medsim.builds.negatives import layout, nearest
+from medsim.core.terms import pack
 from medsim.kernels.grams import Tally, index_grams, search_alike
 from medsim.kernels.nearest import Search
-from medsim.negatives import layout, nearest
-from medsim.terms import pack
 
 pytestmark = pytest.mark.kernels
 

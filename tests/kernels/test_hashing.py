@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import MASK, mixed, term_hash, tie_hash
 
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
-from medsim.terms import pack
 
 pytestmark = pytest.mark.kernels
 

@@ -16,9 +16,9 @@ from oracles.hashing import mixed, term_hash
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.errors import OptionError
-from medsim.negatives.nearest import Candidates, NearestSearch, nearest
-from medsim.terms import pack
+from medsim.builds.negatives.nearest import Candidates, NearestSearch, nearest
+from medsim.core.errors import OptionError
+from medsim.core.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from numba import config, njit
 from oracles.datasets import levenshtein
 
+from medsim.builds.negatives import layout, nearest
+from medsim.core.terms import pack
 from medsim.kernels.blocks import filled
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.screen import (
@@ -25,8 +27,6 @@ from medsim.kernels.screen import (
     rules_out,
 )
 from medsim.kernels.vectors import WORDS
-from medsim.negatives import layout, nearest
-from medsim.terms import pack
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.datasets import levenshtein
 
+from medsim.core.terms import pack
 from medsim.kernels.nearest import SIGNATURE_WORDS, _least_distance, signatures
-from medsim.terms import pack
 
 pytestmark = pytest.mark.kernels
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
+from medsim.builds.negatives.nearest import Candidates, Nearest, nearest
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.vectors import LANES
-from medsim.negatives.nearest import Candidates, Nearest, nearest
-from medsim.terms import pack
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"

@@ -13,9 +13,9 @@ import medsim
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.report.evaluation_page import evaluation_page
-from medsim.report.markup import rendered
-from medsim.workflow.report import _library
+from medsim.cli.report import _library
+from medsim.evaluations.page.evaluation_page import evaluation_page
+from medsim.pages.markup import rendered
 
 pytestmark = needs_chromium
 

@@ -15,9 +15,9 @@ from fixtures.reports import NASTY, invented_manifest, invented_profile
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.report.evaluation_page import evaluation_page
-from medsim.report.markup import rendered
-from medsim.report.page import Chart, Code, Folded, Page, Part, Section, Table
+from medsim.evaluations.page.evaluation_page import evaluation_page
+from medsim.pages.markup import rendered
+from medsim.pages.page import Chart, Code, Folded, Page, Part, Section, Table
 
 LIBRARY = "window.vegaEmbed = null;"
 
@@ -238,7 +238,7 @@ def test_colours_have_the_contrast_that_wcag_asks_for(whole: str, scheme: int) -
 
 
 def test_the_text_of_a_cell_can_be_read_on_every_colour_of_a_heat_map() -> None:
-    from medsim.report import charts
+    from medsim.pages import charts
 
     cells = [charts._LOW, charts._MIDDLE, charts._HIGH, charts._NEGATIVE]
     assert min(contrast(charts._CELL_TEXT, cell) for cell in cells) >= 7

@@ -78,7 +78,7 @@ def test_what_a_library_makes_of_an_interrupt_counts_as_one() -> None:
 def test_a_known_failure_after_an_interrupt_is_not_told() -> None:
     command = """
     from medsim.cli import app
-    from medsim.errors import InputError
+    from medsim.core.errors import InputError
 
     @app.command()
     def late() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from medsim import queries
-from medsim.store import MACROS
+from medsim.core import queries
+from medsim.core.store import MACROS
 
 FOLDER = Path(__file__).parents[2] / "sql"
 NAMES = sorted(

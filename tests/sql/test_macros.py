@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 SURROGATES = range(0xD800, 0xE000)
 

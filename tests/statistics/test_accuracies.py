@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.errors import OptionError
-from medsim.evaluation.accuracies import accuracy_of, distance_to
-from medsim.evaluation.bca import acceleration
-from medsim.evaluation.estimates import Estimate
+from medsim.core.errors import OptionError
+from medsim.statistics.accuracies import accuracy_of, distance_to
+from medsim.statistics.bca import acceleration
+from medsim.statistics.estimates import Estimate
 
 
 def flags(n: int, n_right: int) -> np.ndarray:

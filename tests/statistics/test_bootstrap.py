@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.errors import OptionError
-from medsim.evaluation.bca import Distribution, bca_interval, bca_p
-from medsim.evaluation.bootstrap import SpearmanBootstrap, bca_spearman, bca_spearman_difference
-from medsim.evaluation.ranks import leave_one_out_spearman, ranked
+from medsim.core.errors import OptionError
+from medsim.statistics.bca import Distribution, bca_interval, bca_p
+from medsim.statistics.bootstrap import SpearmanBootstrap, bca_spearman, bca_spearman_difference
+from medsim.statistics.ranks import leave_one_out_spearman, ranked
 
 if TYPE_CHECKING:
-    from medsim.evaluation.significance import Test
+    from medsim.statistics.significance import Test
 
 Normals = st.lists(st.floats(-3, 3), min_size=2, max_size=60)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from medsim.evaluation.clusters import clustered_difference, clustered_mean, clustered_share
+from medsim.statistics.clusters import clustered_difference, clustered_mean, clustered_share
 
 Rows = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 14)), min_size=2, max_size=60)
 NEAR = 2e-3  # of the normal value by which Student's law is approximated

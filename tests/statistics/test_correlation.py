@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import NormalIndPower
 
-from medsim.errors import OptionError
-from medsim.evaluation.correlation import pearson_test, smallest_detectable
-from medsim.evaluation.estimates import two_sided_student
+from medsim.core.errors import OptionError
+from medsim.statistics.correlation import pearson_test, smallest_detectable
+from medsim.statistics.estimates import two_sided_student
 
 
 @pytest.mark.parametrize("n", [4, 5, 8, 12, 40])

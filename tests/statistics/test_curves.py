@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from medsim.evaluation.curves import histogram, roc_curve
+from medsim.statistics.curves import histogram, roc_curve
 
 
 def drawn(n: int, *, decimals: int = 12) -> tuple[np.ndarray, np.ndarray]:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.errors import OptionError
-from medsim.evaluation.delong import delong
-from medsim.evaluation.scores import LabelledScores, labelled_scores
+from medsim.core.errors import OptionError
+from medsim.statistics.delong import delong
+from medsim.statistics.scores import LabelledScores, labelled_scores
 
 Z95 = stats.norm.ppf(0.975)
 Rows = st.lists(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.evaluation.ranks import concordances, kendall, leave_one_out_spearman, ranked
+from medsim.statistics.ranks import concordances, kendall, leave_one_out_spearman, ranked
 
 Pairs = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=30)
 

@@ -12,9 +12,9 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
-from medsim.errors import OptionError
-from medsim.evaluation.bootstrap import bca_spearman
-from medsim.evaluation.scores import (
+from medsim.core.errors import OptionError
+from medsim.statistics.bootstrap import bca_spearman
+from medsim.statistics.scores import (
     LabelledScores,
     RatedScores,
     labelled_scores,

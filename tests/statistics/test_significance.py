@@ -12,8 +12,8 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from medsim.errors import OptionError
-from medsim.evaluation.significance import bonferroni, holm, mcnemar
+from medsim.core.errors import OptionError
+from medsim.statistics.significance import bonferroni, holm, mcnemar
 
 Probabilities = st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), max_size=12)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
-from medsim.evaluation.standings import Comparison, Standing, standings
+from medsim.statistics.standings import Comparison, Standing, standings
 
 
 def compared(values: dict[str, float], close: float) -> list[Comparison]:

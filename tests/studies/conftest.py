@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from medsim.studies.annotate import rendered_sheet
+from medsim.studies.sheets.annotate import rendered_sheet
 
 if TYPE_CHECKING:
     from fixtures.sittings import Sitting
 
-    from medsim.studies import Sheet
+    from medsim.studies.sheets import Sheet
 
 
 @pytest.fixture(scope="session")

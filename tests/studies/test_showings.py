@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medsim.schema import ASSIGNMENT_COLUMNS
-from medsim.workflow.studies.showings import Item, showings_of
+from medsim.core.schema import ASSIGNMENT_COLUMNS
+from medsim.studies.showings import Item, showings_of
 
 
 def items(number: int) -> list[Item]:

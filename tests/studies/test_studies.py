@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
-from medsim.errors import InputError, OptionError, OutputError
-from medsim.studies.jsonl import written_jsonl
-from medsim.workflow.studies.folder import Study
+from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.studies.folder import Study
+from medsim.studies.sheets.jsonl import written_jsonl
 
 NAMES = ("ada", "ben", "eva")
 ERRORS = {"ada": 0.02, "ben": 0.05, "eva": 0.15}
@@ -302,7 +302,7 @@ def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
     assert not any("hardly agree" in warning for warning in scores.warnings)
     kept = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
     assert any(warning.startswith("rater-2 hardly agree") for warning in kept.warnings)
-    from medsim.ratings import read_rated
+    from medsim.evaluations.ratings import read_rated
 
     rated = read_rated(tmp_path / "scores" / "rated.csv")
     assert rated.pairs.height == 120
@@ -473,7 +473,7 @@ def test_a_key_that_was_changed_is_noticed(small: medsim.Build, tmp_path: Path) 
 def test_a_study_is_not_taken_for_a_build(
     small: medsim.Build, tmp_path: Path, command: str, says: str
 ) -> None:
-    from medsim.workflow.opened import open_output
+    from medsim.core.opened import open_output
 
     medsim.sample_study(small, tmp_path / "study", per_class=2)
 

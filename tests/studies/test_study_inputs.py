@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from medsim.errors import InputError, OptionError
-from medsim.studies import GRADED, JUDGEMENT
-from medsim.workflow.studies.annotators import annotators_of
-from medsim.workflow.studies.instructions import instructions_of
-from medsim.workflow.studies.pair_files import read_pairs
+from medsim.core.errors import InputError, OptionError
+from medsim.studies.annotators import annotators_of
+from medsim.studies.instructions import instructions_of
+from medsim.studies.pair_files import read_pairs
+from medsim.studies.sheets import GRADED, JUDGEMENT
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
-from medsim.errors import OptionError
-from medsim.schema import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
-from medsim.workflow.evaluations.findings import Drawing
-from medsim.workflow.studies.graded import graded_tables
-from medsim.workflow.studies.judged import judged_tables
+from medsim.core.errors import OptionError
+from medsim.core.schema import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
+from medsim.evaluations.findings import Drawing
+from medsim.studies.graded import graded_tables
+from medsim.studies.judged import judged_tables
 
 DRAWING = Drawing(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2

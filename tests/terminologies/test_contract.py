@@ -12,11 +12,11 @@ from fixtures.mesh import write_mesh
 from fixtures.release import edge_release, small_release
 from fixtures.umls import random_metathesaurus
 
-from medsim.config import SourceOptions
-from medsim.errors import OptionError
-from medsim.schema import CANONICAL_TABLES
-from medsim.sources import SOURCES, Terminology, find_source, load
-from medsim.store import Store
+from medsim.core.config import SourceOptions
+from medsim.core.errors import OptionError
+from medsim.core.schema import CANONICAL_TABLES
+from medsim.core.store import Store
+from medsim.terminologies import SOURCES, Terminology, find_source, load
 
 OBO = """format-version: 1.2
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fixtures.tables import put
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 CORE = "900000000000207008"
 DAY = "20260131"
@@ -35,7 +35,7 @@ def test_concepts_become_rows_with_new_identifiers(store: Store) -> None:
         ("X:1", True, None, ""),
         ("X:9", True, "", ""),  # has no identifier
     )
-    frame = store.frame("convert/concept", effective_time=DAY)
+    frame = store.frame("terminologies/convert/concept", effective_time=DAY)
     assert frame.columns == ["id", "effectiveTime", "active", "moduleId", "definitionStatusId"]
     assert frame.rows() == [
         ("1001", DAY, True, CORE, "900000000000074008"),
@@ -64,7 +64,7 @@ def test_descriptions_become_rows_and_full_names_get_a_tag(store: Store) -> None
         ("d1", "X:1", "Orl\t\r\n ache", "fsn", True, "en"),
         ("d2", "X:1", "Orl (so called)\n", "synonym", False, "sv"),
     )
-    frame = store.frame("convert/description", effective_time=DAY, tag="concept")
+    frame = store.frame("terminologies/convert/description", effective_time=DAY, tag="concept")
     assert frame.columns == [
         *("id", "effectiveTime", "active", "moduleId", "conceptId"),
         *("languageCode", "typeId", "term", "caseSignificanceId"),
@@ -89,7 +89,7 @@ def test_associations_become_members_of_reference_sets(store: Store) -> None:
         ("X:9", "X:2", "same_as", True),
         ("X:2", "2003", "734138000", True),  # a kind without a name here is its reference set
     )
-    frame = store.frame("convert/association", effective_time=DAY)
+    frame = store.frame("terminologies/convert/association", effective_time=DAY)
     assert frame.columns == [
         *("id", "effectiveTime", "active", "moduleId", "refsetId"),
         *("referencedComponentId", "targetComponentId"),
@@ -108,7 +108,7 @@ def test_associations_become_members_of_reference_sets(store: Store) -> None:
 def test_is_a_becomes_relationships(store: Store) -> None:
     put_identifiers(store)
     put(store, "is_a", ("X:2", "X:1"), ("X:1", "2003"), ("X:1", "X:9"), ("X:9", "X:1"))
-    frame = store.frame("convert/relationship", effective_time=DAY)
+    frame = store.frame("terminologies/convert/relationship", effective_time=DAY)
     assert frame.columns == [
         *("effectiveTime", "active", "moduleId", "sourceId", "destinationId"),
         *("relationshipGroup", "typeId", "characteristicTypeId", "modifierId"),
@@ -122,7 +122,7 @@ def test_is_a_becomes_relationships(store: Store) -> None:
 
 def test_identifiers_that_changed_are_mapped_to_those_of_the_source(store: Store) -> None:
     put_identifiers(store)
-    frame = store.frame("convert/simple_map", effective_time=DAY)
+    frame = store.frame("terminologies/convert/simple_map", effective_time=DAY)
     assert frame.columns == [
         *("id", "effectiveTime", "active", "moduleId", "refsetId"),
         *("referencedComponentId", "mapTarget"),

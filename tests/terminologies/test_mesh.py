@@ -12,11 +12,11 @@ import pytest
 from fixtures.mesh import concept, descriptor, document, relation, supplement, write_mesh
 
 import medsim
-from medsim.config import SourceOptions
-from medsim.errors import InputError
-from medsim.schema import CANONICAL_TABLES
-from medsim.sources import Terminology, find_source, load
-from medsim.store import Store
+from medsim.core.config import SourceOptions
+from medsim.core.errors import InputError
+from medsim.core.schema import CANONICAL_TABLES
+from medsim.core.store import Store
+from medsim.terminologies import Terminology, find_source, load
 
 
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
@@ -160,7 +160,7 @@ def test_records_are_read_whole_wherever_chunks_end(
     folder = write_mesh(tmp_path, 1, n_records=12)
     _, expected = read(folder)
     for size in (1, 7, 1000):
-        monkeypatch.setattr("medsim.sources.mesh._CHUNK_BYTES", size)
+        monkeypatch.setattr("medsim.terminologies.sources.mesh._CHUNK_BYTES", size)
         _, tables = read(folder)
         for table, frame in expected.items():
             assert tables[table].equals(frame), table

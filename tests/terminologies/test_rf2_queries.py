@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from fixtures.tables import put
 
-from medsim.store import QueryError
+from medsim.core.store import QueryError
 
 if TYPE_CHECKING:
-    from medsim.store import Store
+    from medsim.core.store import Store
 
 CORE, MODEL = "900000000000207008", "900000000000012004"
 FSN, SYNONYM, DEFINITION = "900000000000003001", "900000000000013009", "900000000000550004"
@@ -26,7 +26,7 @@ Y18, Y19, Y20 = date(2018, 7, 31), date(2019, 7, 31), date(2020, 7, 31)
 
 def test_concept_rows_are_typed(store: Store) -> None:
     text = b"10\t20200131\t1\t207\t074\n10\t20190731\t0\t207\t074\n"
-    store.run_on_stream("rf2/rf2_concept", [text])
+    store.run_on_stream("terminologies/rf2/rf2_concept", [text])
     assert store.table("rf2_concept").rows() == [
         ("10", date(2020, 1, 31), True, "207"),
         ("10", date(2019, 7, 31), False, "207"),
@@ -39,7 +39,7 @@ def test_description_rows_keep_their_terms_as_they_stand(store: Store) -> None:
         f"{at}\t20200131\t1\t207\t10\ten\t{SYNONYM}\t{term}\t448\n" for at, term in enumerate(terms)
     ]
     text = "".join(lines).encode()
-    store.run_on_stream("rf2/rf2_description", [text[:25], text[25:]])
+    store.run_on_stream("terminologies/rf2/rf2_description", [text[:25], text[25:]])
     day = date(2020, 1, 31)
     assert sorted(store.table("rf2_description").rows()) == [
         (str(at), day, True, "10", "en", SYNONYM, term) for at, term in enumerate(terms)
@@ -47,7 +47,9 @@ def test_description_rows_keep_their_terms_as_they_stand(store: Store) -> None:
 
 
 def test_association_rows_are_typed(store: Store) -> None:
-    store.run_on_stream("rf2/rf2_association", [b"a-1\t20200131\t0\t207\t527\t10\t20\n"])
+    store.run_on_stream(
+        "terminologies/rf2/rf2_association", [b"a-1\t20200131\t0\t207\t527\t10\t20\n"]
+    )
     assert store.table("rf2_association").rows() == [
         ("a-1", date(2020, 1, 31), False, "207", "527", "10", "20")
     ]
@@ -58,13 +60,13 @@ def test_only_is_a_relationships_are_kept(store: Store) -> None:
         f"7\t20200131\t1\t207\t10\t20\t0\t{IS_A}\t011\t451\n",
         "8\t20200131\t1\t207\t10\t30\t0\t363698007\t011\t451\n",
     ]
-    store.run_on_stream("rf2/rf2_relationship", ["".join(lines).encode()])
+    store.run_on_stream("terminologies/rf2/rf2_relationship", ["".join(lines).encode()])
     assert store.table("rf2_relationship").rows() == [("7", date(2020, 1, 31), True, "10", "20")]
 
 
 @pytest.mark.parametrize("kind", ["concept", "description", "association", "relationship"])
 def test_no_rows_give_an_empty_table(store: Store, kind: str) -> None:
-    store.run_on_stream(f"rf2/rf2_{kind}", [])
+    store.run_on_stream(f"terminologies/rf2/rf2_{kind}", [])
     assert store.table(f"rf2_{kind}").is_empty()
 
 
@@ -82,8 +84,8 @@ def test_no_rows_give_an_empty_table(store: Store, kind: str) -> None:
     ],
 )
 def test_a_row_that_is_not_rf2_fails(store: Store, line: bytes) -> None:
-    with pytest.raises(QueryError, match=r"sql/rf2/rf2_concept\.sql"):
-        store.run_on_stream("rf2/rf2_concept", [line])
+    with pytest.raises(QueryError, match=r"sql/terminologies/rf2/rf2_concept\.sql"):
+        store.run_on_stream("terminologies/rf2/rf2_concept", [line])
 
 
 # The state as of a day
@@ -115,7 +117,7 @@ def test_a_concept_stands_as_its_newest_row_says_that_is_not_after_the_day(
     store: Store, as_of: str | None, rows: list[tuple[object, ...]]
 ) -> None:
     put_concept_history(store)
-    store.run("rf2/concept_as_of", as_of=as_of)
+    store.run("terminologies/rf2/concept_as_of", as_of=as_of)
     assert sorted(store.table("concept_as_of").rows()) == rows
 
 
@@ -127,10 +129,10 @@ def test_a_description_stands_as_its_newest_row_says(store: Store) -> None:
         ("1", Y20, False, "10", "en", SYNONYM, "late name"),
         ("1", Y19, True, "10", "en", SYNONYM, "middle name"),
     )
-    store.run("rf2/description_as_of", as_of=None)
+    store.run("terminologies/rf2/description_as_of", as_of=None)
     columns = ("effective_time", "active", "term")
     assert store.table("description_as_of").select(columns).rows() == [(Y20, False, "late name")]
-    store.run("rf2/description_as_of", as_of="2020-01-01")
+    store.run("terminologies/rf2/description_as_of", as_of="2020-01-01")
     assert store.table("description_as_of").select(columns).rows() == [(Y19, True, "middle name")]
 
 
@@ -143,7 +145,7 @@ def test_descriptions_are_trimmed_and_fully_specified_names_lose_their_tag(store
         ("3", Y20, True, "10", "en", DEFINITION, "A murn (long)"),
         ("4", Y20, True, "10", "en", SYNONYM, " \u2003"),
     )
-    store.run("rf2/description_as_of", as_of=None)
+    store.run("terminologies/rf2/description_as_of", as_of=None)
     columns = ("description_id", "kind", "term", "tag")
     assert sorted(store.table("description_as_of").select(columns).rows()) == [
         ("1", "fsn", "Murn", "finding"),
@@ -170,7 +172,7 @@ def test_all_but_the_newest_active_fully_specified_name_of_a_language_are_outran
         ("0", Y20, True, "30", "en", FSN, " "),
         ("9", Y18, True, "30", "en", FSN, "the empty one does not outrank it (x)"),
     )
-    store.run("rf2/description_as_of", as_of=None)
+    store.run("terminologies/rf2/description_as_of", as_of=None)
     state = store.table("description_as_of")
     assert sorted(state.filter("outranked")["description_id"]) == ["1", "3"]
 
@@ -184,13 +186,13 @@ def test_an_association_stands_as_its_newest_row_says(store: Store) -> None:
         ("b", Y19, True, MODEL, REPLACED_BY, "10", "30"),
         ("c", Y20, True, CORE, "734138000", "10", "40"),
     )
-    store.run("rf2/association_as_of", as_of=None)
+    store.run("terminologies/rf2/association_as_of", as_of=None)
     assert sorted(store.table("association_as_of").rows()) == [
         ("a", False, CORE, "10", "20", "same_as"),
         ("b", True, MODEL, "10", "30", "replaced_by"),
         ("c", True, CORE, "10", "40", "734138000"),
     ]
-    store.run("rf2/association_as_of", as_of="2019-07-31")
+    store.run("terminologies/rf2/association_as_of", as_of="2019-07-31")
     assert sorted(store.table("association_as_of").rows()) == [
         ("a", True, CORE, "10", "20", "same_as"),
         ("b", True, MODEL, "10", "30", "replaced_by"),
@@ -208,9 +210,9 @@ def test_is_a_holds_each_child_and_parent_once_if_a_newest_row_is_active(store: 
         ("4", Y19, False, "05", "20"),
         ("4", Y20, True, "05", "20"),
     )
-    store.run("rf2/is_a", as_of=None)
+    store.run("terminologies/rf2/is_a", as_of=None)
     assert store.table("is_a").rows() == [("05", "20"), ("10", "20")]
-    store.run("rf2/is_a", as_of="2019-07-31")
+    store.run("terminologies/rf2/is_a", as_of="2019-07-31")
     assert store.table("is_a").rows() == [("10", "20"), ("10", "30")]
 
 
@@ -246,7 +248,7 @@ def test_a_concept_bears_the_tag_of_its_fully_specified_name(store: Store) -> No
         described("6", "30", tag="inactive", active=False),
         described("7", "40", tag="of an empty term", term=""),
     )
-    store.run("rf2/concept", language="en")
+    store.run("terminologies/rf2/concept", language="en")
     assert store.table("concept").rows() == [
         ("10", True, CORE, "finding"),
         ("20", False, MODEL, "metadata"),
@@ -266,7 +268,7 @@ def test_names_of_concepts_are_kept_and_what_is_no_name_is_not(store: Store) -> 
         described("5", "10", kind="synonym", term=""),
         described("6", "10", active=False),
     )
-    store.run("rf2/description")
+    store.run("terminologies/rf2/description")
     assert store.table("description").rows() == [
         ("1", "10", "term 1", "fsn", True, "en"),
         ("4", "20", "term 4", "synonym", True, "sv"),
@@ -285,7 +287,7 @@ def test_an_association_is_active_if_any_member_outside_the_model_module_is(stor
         ("e", True, MODEL, "10", "30", "same_as"),
         ("f", True, CORE, "05", "30", "was_a"),
     )
-    store.run("rf2/association")
+    store.run("terminologies/rf2/association")
     assert store.table("association").rows() == [
         ("05", "30", "was_a", True),
         ("10", "20", "replaced_by", False),
@@ -310,7 +312,7 @@ def test_what_is_left_out_is_counted_by_reason(store: Store) -> None:
         ("b", False, MODEL, "10", "20", "same_as"),
         ("c", True, CORE, "10", "20", "same_as"),
     )
-    assert store.frame("rf2/skipped").rows() == [
+    assert store.frame("terminologies/rf2/skipped").rows() == [
         ("another fully specified name is newer", 1),
         ("association is in the model component module", 2),
         ("description is empty", 1),
@@ -321,12 +323,12 @@ def test_what_is_left_out_is_counted_by_reason(store: Store) -> None:
 def test_reasons_that_never_apply_have_no_rows(store: Store) -> None:
     put(store, "description_as_of")
     put(store, "association_as_of")
-    assert {n_rows for _, n_rows in store.frame("rf2/skipped").rows()} == {0}
+    assert {n_rows for _, n_rows in store.frame("terminologies/rf2/skipped").rows()} == {0}
 
 
 def test_rows_of_the_same_id_and_day_are_found(store: Store) -> None:
     put_concept_history(store)
-    assert store.frame("rf2/repeated_row", rows="rf2_concept").rows() == []
+    assert store.frame("terminologies/rf2/repeated_row", rows="rf2_concept").rows() == []
     put(
         store,
         "rf2_concept",
@@ -337,7 +339,7 @@ def test_rows_of_the_same_id_and_day_are_found(store: Store) -> None:
         ("10", Y19, True, CORE),
         ("10", Y19, True, CORE),
     )
-    assert store.frame("rf2/repeated_row", rows="rf2_concept").rows() == [
+    assert store.frame("terminologies/rf2/repeated_row", rows="rf2_concept").rows() == [
         ("10", "20190731"),
         ("20", "20200731"),
     ]
@@ -350,6 +352,6 @@ def test_the_oldest_description_tells_from_when_on_there_is_a_state(store: Store
         ("1", Y20, True, "10", "en", SYNONYM, "late"),
         ("2", Y18, False, "10", "en", SYNONYM, "early"),
     )
-    assert store.frame("rf2/oldest_description").rows() == [(Y18,)]
+    assert store.frame("terminologies/rf2/oldest_description").rows() == [(Y18,)]
     put(store, "rf2_description")
-    assert store.frame("rf2/oldest_description").rows() == [(None,)]
+    assert store.frame("terminologies/rf2/oldest_description").rows() == [(None,)]

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError, OptionError, OutputError
-from medsim.sources.rf2_writer import COLUMNS, ReleaseOrigin, ReleaseWriter
-from medsim.sources.sctid import LARGEST_ITEM, check_digits, sctids
+from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.terminologies.rf2_writer import COLUMNS, ReleaseOrigin, ReleaseWriter
+from medsim.terminologies.sctid import LARGEST_ITEM, check_digits, sctids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medsim.sources import sctid
-from medsim.sources.sctid import check_digits
-from medsim.store import Store
+from medsim.core.store import Store
+from medsim.terminologies import sctid
+from medsim.terminologies.sctid import check_digits
 
 LIMITS = ("INVENTED_NAMESPACE", "LARGEST_ITEM")
 KNOWN = {

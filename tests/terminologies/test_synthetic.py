@@ -18,14 +18,14 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.errors import OptionError
-from medsim.sources import synthetic
-from medsim.sources.synthetic import write_synthetic
+from medsim.core.errors import OptionError
+from medsim.terminologies import synthetic
+from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.sources.synthetic import SyntheticSummary
+    from medsim.terminologies.synthetic import SyntheticSummary
 
 Row = dict[str, str]
 Files = dict[str, list[Row]]

@@ -13,11 +13,11 @@ import pytest
 from fixtures.umls import Metathesaurus, random_metathesaurus
 
 import medsim
-from medsim.config import SourceOptions
-from medsim.errors import InputError, OptionError
-from medsim.schema import CANONICAL_TABLES
-from medsim.sources import Terminology, find_source, load
-from medsim.store import Store
+from medsim.core.config import SourceOptions
+from medsim.core.errors import InputError, OptionError
+from medsim.core.schema import CANONICAL_TABLES
+from medsim.core.store import Store
+from medsim.terminologies import Terminology, find_source, load
 
 
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:

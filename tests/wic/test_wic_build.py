@@ -11,17 +11,17 @@ import pytest
 from fixtures.corpora import invented_names, pubtator_text
 from fixtures.umls import Metathesaurus
 
-from medsim.errors import InputError, OptionError, OutputError
-from medsim.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.opened import open_views
+from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import GROUPS, SPLITS
+from medsim.wic.build import build_wic
 from medsim.wic.layout import read_instances
-from medsim.workflow.opened import open_views
-from medsim.workflow.wic.build import build_wic
-from medsim.workflow.wic.statistics import TABLES, shown_statistics
-from medsim.workflow.wic.verify import verify
+from medsim.wic.statistics import TABLES, shown_statistics
+from medsim.wic.verify import verify
 
 if TYPE_CHECKING:
-    from medsim.workflow.wic.benchmark import Benchmark
+    from medsim.wic.benchmark import Benchmark
 
 NAMES = invented_names(3, 120)
 

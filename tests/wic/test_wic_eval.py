@@ -24,12 +24,12 @@ from typer.testing import CliRunner
 
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
-from medsim.errors import InputError, OptionError, OutputError
-from medsim.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
+from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 from medsim.wic import GROUPS
-from medsim.wic.draws import coin_flips
 from medsim.wic.layout import read_instances
-from medsim.workflow.wic.questions import read_questions
+from medsim.wic.making.draws import coin_flips
+from medsim.wic.models.questions import read_questions
 
 pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
 pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
@@ -39,7 +39,7 @@ pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
 def _short() -> Iterator[None]:
     """Fit perceptrons for fewer epochs, which is enough here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medsim.wic.perceptron._MOST_EPOCHS", 80)
+        patch.setattr("medsim.wic.models.perceptron._MOST_EPOCHS", 80)
         yield
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from fixtures.wic_folder import WicFolder
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
 from medsim.wic import GROUPS
-from medsim.workflow.wic.verify import verify
+from medsim.wic.verify import verify
 
 
 def labels_one_concept_false(folder: WicFolder) -> None:

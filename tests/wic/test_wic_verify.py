@@ -12,8 +12,8 @@ from fixtures.wic_folder import Rows, WicFolder, side
 from typer.testing import CliRunner
 
 from medsim.cli import app
-from medsim.errors import InputError, OptionError
-from medsim.workflow.wic.verify import verify
+from medsim.core.errors import InputError, OptionError
+from medsim.wic.verify import verify
 
 DATA = os.environ.get("MEDSIM_DATA")
 FIRST = ("sentence1", "term1", "start1", "end1")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from medsim.registry import Registry
+from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.core.progress import Stage
+    from medsim.core.terms import PackedTerms
     from medsim.kernels.types import Hashes, Ids, Starts, Vectors
-    from medsim.progress import Stage
-    from medsim.terms import PackedTerms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class Found:
     """The nearest candidates of first terms in one pool, nearest first.
 
     Attributes:
-        pool: its name, see ``medsim.negatives.wanted.Wanted``.
+        pool: its name, see ``medsim.builds.negatives.wanted.Wanted``.
         term1_ids: int32[n_firsts], the first terms.
         sizes: int32[n_firsts], how many each asked for; one with fewer has no others.
         starts: int64[n_firsts + 1], the candidates of each.
@@ -136,4 +136,4 @@ class Strategy(Protocol):
         """
 
 
-STRATEGIES: Registry[Strategy] = Registry("strategy", "medsim.negatives")
+STRATEGIES: Registry[Strategy] = Registry("strategy", "medsim.builds.negatives")

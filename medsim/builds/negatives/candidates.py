@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from medsim.negatives import Found
-from medsim.negatives.nearest import Candidates, NearestSearch
+from medsim.builds.negatives import Found
+from medsim.builds.negatives.nearest import Candidates, NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from medsim.builds.negatives import TermSpace
+    from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Starts
-    from medsim.negatives import TermSpace
-    from medsim.progress import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError
-from medsim.negatives import STRATEGIES
-from medsim.negatives.candidates import CandidateSource
-from medsim.negatives.served import ServedNegatives
+from medsim.builds.negatives import STRATEGIES
+from medsim.builds.negatives.candidates import CandidateSource
+from medsim.builds.negatives.served import ServedNegatives
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.builds.negatives import Embedding, Found, SetNegatives, TermSpace
+    from medsim.builds.negatives.candidates import Search
     from medsim.kernels.types import Ids
-    from medsim.negatives import Embedding, Found, SetNegatives, TermSpace
-    from medsim.negatives.candidates import Search
 
 
 def embedding_negatives(
@@ -25,7 +25,7 @@ def embedding_negatives(
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with
     the cosine of an embedding for the distance, so it finds what that embedding confuses. A term
     without a vector is no candidate, and as a first term gets none. See
-    ``medsim.negatives.Strategy``.
+    ``medsim.builds.negatives.Strategy``.
 
     Raises:
         OptionError: the space has no embedding.
@@ -47,7 +47,7 @@ def embedding_negatives(
 def _laid_out(
     space: TermSpace, embedding: Embedding, term_ids: Ids, seed: int, threads: int
 ) -> Search:
-    from medsim.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which other strategies spare
+    from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which other strategies spare
 
     rows = embedding.rows[term_ids]
     every = len(rows) == len(embedding.vectors)  # then they are in the same order: no copy

@@ -15,8 +15,8 @@ from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, Slate
 from medsim.kernels.vectors import WORDS
 
 if TYPE_CHECKING:
+    from medsim.builds.negatives.nearest import Candidates
     from medsim.kernels.types import Codes, Ids
-    from medsim.negatives.nearest import Candidates
 
 _EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.negatives import STRATEGIES
-from medsim.negatives.candidates import candidate_source
-from medsim.negatives.served import ServedNegatives
+from medsim.builds.negatives import STRATEGIES
+from medsim.builds.negatives.candidates import candidate_source
+from medsim.builds.negatives.served import ServedNegatives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.builds.negatives import Found, SetNegatives, TermSpace
+    from medsim.builds.negatives.candidates import CandidateSource
     from medsim.kernels.types import Ids
-    from medsim.negatives import Found, SetNegatives, TermSpace
-    from medsim.negatives.candidates import CandidateSource
 
 
 def levenshtein_negatives(
@@ -22,7 +22,8 @@ def levenshtein_negatives(
     """Return what serves first terms the nearest by Levenshtein distance of lower-cased terms.
 
     Schulz and Juric 2020, section 3.2, strategy "minimal Levenshtein distance", with the order of
-    serving and the ties made independent of the order of rows. See ``medsim.negatives.Strategy``.
+    serving and the ties made independent of the order of rows. See
+    ``medsim.builds.negatives.Strategy``.
     """
 
     def source_of(name: str, pool_ids: Ids) -> CandidateSource:

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numba import config
 
-from medsim.config import checked_threads
-from medsim.errors import OptionError
+from medsim.builds.negatives.groups import groups
+from medsim.builds.negatives.layout import laid_out, orders, slate, tally, workspace
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
+from medsim.core.terms import pack
 from medsim.kernels.best import Best
 from medsim.kernels.grams import index_grams, search_alike
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.nearest import Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
-from medsim.negatives.groups import groups
-from medsim.negatives.layout import laid_out, orders, slate, tally, workspace
-from medsim.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from medsim.core.terms import PackedTerms
     from medsim.kernels.distance import Workspace
     from medsim.kernels.grams import Tally
     from medsim.kernels.table import Slate
     from medsim.kernels.types import Hashes, Ids, Starts
-    from medsim.terms import PackedTerms
 
 _QUERIES_A_TASK = 64
 _SEEDS = 1 << 64

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.builds.negatives import STRATEGIES, Found, Negatives, PositiveSet, TermSpace, UsedPairs
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
-from medsim.negatives import STRATEGIES, Found, Negatives, PositiveSet, TermSpace, UsedPairs
-from medsim.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.core.progress import Stage
     from medsim.kernels.types import Hashes
-    from medsim.progress import Stage
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
 
@@ -23,9 +23,9 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses 
 class RandomNegatives:
     """For each positive a term of the pool, drawn uniformly among those that are allowed.
 
-    Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.negatives.Strategy``. Where
-    a set draws from its own terms it draws an occurrence, a term of another pair, as the paper
-    does; of a terminology each term is as likely as any other.
+    Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.builds.negatives.Strategy``.
+    Where a set draws from its own terms it draws an occurrence, a term of another pair, as the
+    paper does; of a terminology each term is as likely as any other.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class RandomNegatives:
         self._seed = seed
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.negatives.SetNegatives``."""
+        """Return the negatives of one set; see ``medsim.builds.negatives.SetNegatives``."""
         stage.total(len(positives.term1_ids))
         drawn_from = self._space.pool
         if drawn_from is None:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.builds.negatives import Negatives
+from medsim.builds.negatives.wanted import SLACK, TERMINOLOGY, first_terms, pool_of
 from medsim.kernels.serving import Chosen, run_dry, serve_nearest, used_pairs
-from medsim.negatives import Negatives
-from medsim.negatives.wanted import SLACK, TERMINOLOGY, first_terms, pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from medsim.builds.negatives import PositiveSet, TermSpace, UsedPairs
+    from medsim.builds.negatives.candidates import CandidateLists, CandidateSource
+    from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
-    from medsim.negatives import PositiveSet, TermSpace, UsedPairs
-    from medsim.negatives.candidates import CandidateLists, CandidateSource
-    from medsim.progress import Stage
 
 
 class ServedNegatives:
@@ -40,7 +40,7 @@ class ServedNegatives:
         self._shared: CandidateSource | None = None
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.negatives.SetNegatives``."""
+        """Return the negatives of one set; see ``medsim.builds.negatives.SetNegatives``."""
         source = self._source(positives)
         firsts, wanted = first_terms(positives)
         known = source.knows(firsts)

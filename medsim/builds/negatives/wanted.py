@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.builds.negatives import PositiveSet, TermSpace
     from medsim.kernels.types import Ids
-    from medsim.negatives import PositiveSet, TermSpace
 
 TERMINOLOGY = "terminology"
 """The name of the pool that all sets share."""

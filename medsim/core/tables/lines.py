@@ -6,13 +6,13 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from medsim.tables.text import Text
+    from medsim.core.tables.text import Text
 
 LONGEST_LINE = 1 << 20
 """The most characters that a line may have."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.tables.lines import cells_of_lines, first_lines
-from medsim.tables.text import read_text
+from medsim.core.errors import InputError
+from medsim.core.tables.lines import cells_of_lines, first_lines
+from medsim.core.tables.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from medsim.tables.text import Text
+    from medsim.core.tables.text import Text
 
 _LONGEST_SHOWN = 80
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,9 @@ from typing import IO, TYPE_CHECKING, Literal
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.files import (
+from medsim.embeddings.formats.files import (
     BLOCK,
     DEFLATE_RATIO,
     check_dimensions,
@@ -20,9 +21,8 @@ from medsim.embeddings.files import (
     signature,
     what_it_is,
 )
-from medsim.embeddings.keyed import FITTING, keyed
+from medsim.embeddings.formats.keyed import FITTING, keyed
 from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
-from medsim.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

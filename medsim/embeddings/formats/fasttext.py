@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
-from medsim.embeddings.files import check_dimensions, itself, reason, signature, what_it_is
-from medsim.embeddings.found import first_not_finite
+from medsim.embeddings.formats.files import check_dimensions, itself, reason, signature, what_it_is
+from medsim.embeddings.formats.found import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.tokens import unseen
-from medsim.errors import InputError
 from medsim.kernels.subwords import Grams, gram_rows, means
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    from medsim.core.progress import Stage
     from medsim.embeddings import Request
     from medsim.kernels.types import Bytes, Flags, Starts, Vectors
-    from medsim.progress import Stage
 
 _DESCRIBES = "fastText, binary (.bin)"
 _MAGIC = struct.pack("<i", 793712314)

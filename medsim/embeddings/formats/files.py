@@ -9,15 +9,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from medsim.core.progress import Stage
     from medsim.embeddings.options import EmbeddingOptions
-    from medsim.progress import Stage
 
 BLOCK = 1 << 23
 """Bytes read at a time; no row is longer."""

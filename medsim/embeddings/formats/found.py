@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.errors import InputError
 from medsim.embeddings import WordVectors
-from medsim.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.errors import InputError
+from medsim.core.terms import lowered
 from medsim.embeddings import TERMS, WORDS, TermVectors, WordVectors
-from medsim.embeddings.found import first_not_finite
+from medsim.embeddings.formats.found import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.errors import InputError
-from medsim.terms import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence

@@ -9,7 +9,7 @@ from safetensors import SafetensorError
 
 from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
 from medsim.embeddings.encoders import encoded, missing_extra, naming
-from medsim.embeddings.model_folder import kind, model_files
+from medsim.embeddings.formats.model_folder import kind, model_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

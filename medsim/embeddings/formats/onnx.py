@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
 from medsim.embeddings.encoders import encoded, missing_extra, naming, unit
-from medsim.embeddings.model_folder import (
+from medsim.embeddings.formats.model_folder import (
     kind,
     onnx_files,
     read_settings,
     settings_files,
 )
-from medsim.embeddings.onnx_session import OnnxSession
+from medsim.embeddings.formats.onnx_session import OnnxSession
 from medsim.embeddings.options import CHOICES
 from medsim.embeddings.targets import TargetVectors, read_target
-from medsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors
-    from medsim.embeddings.model_folder import Settings
-    from medsim.embeddings.onnx_session import Outputs
+    from medsim.embeddings.formats.model_folder import Settings
+    from medsim.embeddings.formats.onnx_session import Outputs
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.embeddings.targets import Target
     from medsim.kernels.types import Rows, Vectors

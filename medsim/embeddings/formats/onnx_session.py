@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from medsim.core.errors import InputError
 from medsim.embeddings.encoders import missing_extra, naming
-from medsim.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

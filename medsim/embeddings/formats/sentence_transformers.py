@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from safetensors import SafetensorError
 
+from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
 from medsim.embeddings.encoders import encoded, missing_extra, naming
-from medsim.embeddings.model_folder import kind, model_files, read_modules, read_settings
+from medsim.embeddings.formats.model_folder import kind, model_files, read_modules, read_settings
 from medsim.embeddings.tuning import TextPairs, tune
-from medsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

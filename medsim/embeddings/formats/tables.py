@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, Format
-from medsim.embeddings.files import (
+from medsim.embeddings.formats.files import (
     beginning_of,
     check_dimensions,
     itself,
@@ -15,15 +16,14 @@ from medsim.embeddings.files import (
     signature,
     what_it_is,
 )
-from medsim.embeddings.keyed import FITTING, keyed
+from medsim.embeddings.formats.keyed import FITTING, keyed
 from medsim.embeddings.vocabulary import table_keys
-from medsim.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors, WordVectors
-    from medsim.embeddings.keyed import Keys
+    from medsim.embeddings.formats.keyed import Keys
     from medsim.kernels.types import Rows, Vectors
 
 _DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"

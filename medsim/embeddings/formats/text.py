@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, WORDS, Format
-from medsim.embeddings.files import (
+from medsim.embeddings.formats.files import (
     BLOCK,
     beginning_of,
     blocks,
@@ -19,16 +20,15 @@ from medsim.embeddings.files import (
     peek,
     what_it_is,
 )
-from medsim.embeddings.found import FoundWords
+from medsim.embeddings.formats.found import FoundWords
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from medsim.core.progress import Stage
     from medsim.embeddings import Request, WordVectors
-    from medsim.progress import Stage
 
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
 _WITHOUT_HEADER = "GloVe, text without a header (.txt, .gz)"

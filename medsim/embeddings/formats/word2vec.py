@@ -5,18 +5,25 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, WORDS, Format
-from medsim.embeddings.files import beginning_of, blocks, checked_header, header_of, itself, peek
-from medsim.embeddings.found import FoundWords
+from medsim.embeddings.formats.files import (
+    beginning_of,
+    blocks,
+    checked_header,
+    header_of,
+    itself,
+    peek,
+)
+from medsim.embeddings.formats.found import FoundWords
+from medsim.embeddings.formats.text import has_row
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.text import has_row
-from medsim.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings import Request, WordVectors
-    from medsim.embeddings.files import Header
+    from medsim.embeddings.formats.files import Header
 
 _DESCRIBES = "word2vec, binary (.bin, .bin.gz)"
 _NUMBER_SIZE = 4

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from medsim.registry import Registry
+from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
+    from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Starts, Values, Vectors
-    from medsim.metrics.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
+from medsim.embeddings.metrics.vectors import COMPARISONS, Comparison, compare_rows, tabulate_rows
 from medsim.kernels.bags import averaged
-from medsim.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
-from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows, tabulate_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Values, Vectors
-    from medsim.metrics.workers import Workers
 
 COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
 """The metric that is the cosine of one vector a term, by how an embedding has terms."""

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medsim.embeddings.metrics import METRICS, Metric, WordBags
+from medsim.embeddings.metrics.vectors import Comparison, compare_rows, tabulate_rows
+from medsim.embeddings.metrics.word_tables import bags_of, tabulate_bags
 from medsim.kernels.bag_tables import dynamax_table, own_memberships
 from medsim.kernels.bags import dynamax_overlaps, overlaps, positive_maxima
 from medsim.kernels.tables import centred_products, overlap_table
-from medsim.metrics import METRICS, Metric, WordBags
-from medsim.metrics.vectors import Comparison, compare_rows, tabulate_rows
-from medsim.metrics.word_tables import bags_of, tabulate_bags
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
-    from medsim.metrics.workers import Workers
 
 
 def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:

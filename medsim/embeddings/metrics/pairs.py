@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.embeddings.metrics import METRICS, Metric, WordBags
+from medsim.embeddings.metrics.vectors import COMPARISONS, Comparison, compare_rows, prepared_rows
+from medsim.embeddings.metrics.word_tables import bags_of, tabulate_bags
+from medsim.embeddings.metrics.workers import Workers
 from medsim.kernels.bag_tables import bag_means
 from medsim.kernels.bags import group_means, word_pairs
-from medsim.metrics import METRICS, Metric, WordBags
-from medsim.metrics.vectors import COMPARISONS, Comparison, compare_rows, prepared_rows
-from medsim.metrics.word_tables import bags_of, tabulate_bags
-from medsim.metrics.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.metrics.workers import Workers
+from medsim.embeddings.metrics.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from medsim.embeddings.metrics import Embedded, Metric
     from medsim.kernels.types import Ids, Vectors
-    from medsim.metrics import Embedded, Metric
 
 
 def tabulated(
     metric: Metric, embedded: Embedded, terms: Ids, workers: Workers
 ) -> Callable[[slice], Vectors]:
-    """Return what compares some of the terms with all of them; see ``medsim.metrics.Tabulate``.
+    """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
 
     A metric that cannot do so by itself compares them pair by pair.
     """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints
 from medsim.kernels.orders import kendall_table
 from medsim.kernels.similarity import (
     centred_cosines,
@@ -20,15 +21,14 @@ from medsim.kernels.similarity import (
     untied_pairs,
 )
 from medsim.kernels.tables import cosine_table
-from medsim.metrics import METRICS, Embedded, Metric, TermPoints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
-    from medsim.metrics.workers import Workers
 
 BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
 
@@ -132,7 +132,7 @@ def compare_rows(
 def tabulate_rows(
     comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
 ) -> Callable[[slice], Vectors]:
-    """Return what compares some of the rows with all of them; see ``medsim.metrics.Tabulate``.
+    """Return a function that compares some rows with all; see ``embeddings.metrics.Tabulate``.
 
     Args:
         comparison: of prepared rows, all of which are held at once.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.metrics import WordBags
+from medsim.embeddings.metrics import WordBags
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Rows, Starts, Table, Vectors
-    from medsim.metrics.workers import Workers
 
 _ROWS_A_TASK = 16
 
@@ -39,7 +39,7 @@ def tabulate_bags(
     compare_bags: Callable[[Table, Ids, Ids, Starts, Starts], Vectors],
     workers: Workers,
 ) -> Callable[[slice], Vectors]:
-    """Return what compares some of the terms with all of them; see ``medsim.metrics.Tabulate``.
+    """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
 
     Args:
         bags: of ``bags_of``.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from medsim.report import charts
-from medsim.report.comparison import ALPHA, MAIN_STATISTICS, SET, all_metrics
-from medsim.report.page import Chart, Section, Table
-from medsim.report.set_names import distinct, hardest_first, set_name, told_sets
-from medsim.report.standing_sections import STATISTIC_NAMES
+from medsim.evaluations.page.set_names import hardest_first, set_name, told_sets
+from medsim.evaluations.page.standing_sections import STATISTIC_NAMES
+from medsim.evaluations.tables.comparison import ALPHA, MAIN_STATISTICS, SET, all_metrics
+from medsim.pages import charts
+from medsim.pages.page import Chart, Section, Table, distinct
 
 _FEW = 3  # embeddings of which wide cells would say no more than narrow ones
 _LAST_DIGIT = 0.001  # of a p as it is written into a cell

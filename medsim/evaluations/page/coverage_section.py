@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.report import charts
-from medsim.report.page import Chart, Section, Table
-from medsim.report.set_names import distinct, told_sets
+from medsim.evaluations.page.set_names import told_sets
+from medsim.pages import charts
+from medsim.pages.page import Chart, Section, Table, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

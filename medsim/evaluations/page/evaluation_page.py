@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.report.comparison import SET
-from medsim.report.comparison_sections import metrics, significance
-from medsim.report.coverage_section import coverage
-from medsim.report.page import Page, Section, Table
-from medsim.report.provenance import (
+from medsim.evaluations.page.comparison_sections import metrics, significance
+from medsim.evaluations.page.coverage_section import coverage
+from medsim.evaluations.page.retrieval_section import retrieval
+from medsim.evaluations.page.score_sections import distributions, errors, roc_curves
+from medsim.evaluations.page.separation_section import separation
+from medsim.evaluations.page.standing_sections import accuracy, by_subset, leaderboard
+from medsim.evaluations.tables.comparison import SET
+from medsim.pages.page import Page, Section, Table
+from medsim.pages.provenance import (
     FINGERPRINT,
     closing,
     content_digest,
@@ -20,13 +24,9 @@ from medsim.report.provenance import (
     said,
     warnings_of,
 )
-from medsim.report.retrieval_section import retrieval
-from medsim.report.score_sections import distributions, errors, roc_curves
-from medsim.report.separation_section import separation
-from medsim.report.standing_sections import accuracy, by_subset, leaderboard
 
 if TYPE_CHECKING:
-    from medsim.manifest import EvaluationManifest
+    from medsim.core.manifest import EvaluationManifest
 
 _FEW = 4  # names that the beginning of the page lists
 

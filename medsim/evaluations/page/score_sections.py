@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.report import charts
-from medsim.report.comparison import SET
-from medsim.report.page import Chart, Folded, Section, Table
-from medsim.report.set_names import hardest_first, set_name
+from medsim.evaluations.page.set_names import hardest_first, set_name
+from medsim.evaluations.tables.comparison import SET
+from medsim.pages import charts
+from medsim.pages.page import Chart, Folded, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

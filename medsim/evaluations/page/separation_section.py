@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.report import charts
-from medsim.report.page import Chart, Section, Table
+from medsim.pages import charts
+from medsim.pages.page import Chart, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medsim.report.comparison import SET
+from medsim.evaluations.tables.comparison import SET
 
 
 def kind_of_set(frame: pl.DataFrame) -> pl.Series:
@@ -41,8 +41,3 @@ def hardest_first(names: pl.Series) -> list[str]:
 def told_sets(frame: pl.DataFrame) -> list[str]:
     """Return those columns of a set's name that say something in any row."""
     return [column for column in SET if frame[column].null_count() < frame.height]
-
-
-def distinct(values: pl.Series) -> list[str]:
-    """Return the different texts in order of their first row."""
-    return list(values.unique(maintain_order=True))

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.report import charts
-from medsim.report.comparison import MAIN_STATISTICS, SET, best_metrics
-from medsim.report.page import Chart, Section, Table
-from medsim.report.set_names import distinct, kind_of_set, set_name, told_sets
+from medsim.evaluations.page.set_names import kind_of_set, set_name, told_sets
+from medsim.evaluations.tables.comparison import MAIN_STATISTICS, SET, best_metrics
+from medsim.pages import charts
+from medsim.pages.page import Chart, Section, Table, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.report.page import Part
+    from medsim.pages.page import Part
 
 STATISTIC_NAMES = {"auc": "AUC", "spearman": "Spearman's correlation"}
 """What the main statistics are called."""

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.manifest import Skipped
-from medsim.ratings.columns import RatedColumns
-from medsim.ratings.places import find_places
-from medsim.ratings.rows import read_rows
-from medsim.tables.text import read_text
-from medsim.terms import lowered
+from medsim.core.errors import InputError
+from medsim.core.manifest import Skipped
+from medsim.core.tables.text import read_text
+from medsim.core.terms import lowered
+from medsim.evaluations.ratings.columns import RatedColumns
+from medsim.evaluations.ratings.places import find_places
+from medsim.evaluations.ratings.rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from medsim.ratings.layouts import Layout
+    from medsim.evaluations.ratings.layouts import Layout
 
 OWN_COLUMNS = "columns as named"
 """What stands for the layout of a file whose columns the user named."""
@@ -57,9 +57,10 @@ class RatedPairs:
 def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     """Return the rated pairs of a CSV or TSV file.
 
-    Layouts of published sets are recognised (``medsim.ratings.layouts``). A pair that stands twice
-    with the same ratings, in either direction, is taken once: a second row would count the same
-    judgement again. A pair whose ratings differ is kept as often as it stands, with a warning.
+    Layouts of published sets are recognised (``medsim.evaluations.ratings.layouts``). A pair that
+    stands twice with the same ratings, in either direction, is taken once: a second row would count
+    the same judgement again. A pair whose ratings differ is kept as often as it stands, with a
+    warning.
 
     Args:
         path: of the file.

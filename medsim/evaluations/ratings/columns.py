@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from medsim.errors import OptionError, unknown_name
-from medsim.tables.lines import SEPARATORS
+from medsim.core.errors import OptionError, unknown_name
+from medsim.core.tables.lines import SEPARATORS
 
 DIRECTIONS = {"similar": True, "different": False}
 """What a higher rating can mean, and whether that is similarity."""
@@ -35,8 +35,8 @@ class RatedColumns:
             that recognises the file.
         term2: the column of second terms.
         ratings: the columns of ratings.
-        separator: the character between columns, one of ``medsim.tables.lines.SEPARATORS``; None
-            lets the file tell.
+        separator: the character between columns, one of ``medsim.core.tables.lines.SEPARATORS``;
+            None lets the file tell.
         higher_is_similar: whether a higher rating means more similar; None takes what the layout
             says, and True where there is none.
     """

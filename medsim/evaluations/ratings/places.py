@@ -6,18 +6,18 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.ratings.columns import HOW_TO_NAME, RatedColumns
-from medsim.ratings.layouts import LAYOUTS
-from medsim.ratings.properties import PAIR_PROPERTIES
-from medsim.ratings.values import is_missing, number_in
-from medsim.tables.lines import SEPARATORS, first_lines
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.tables.lines import SEPARATORS, first_lines
+from medsim.evaluations.ratings.columns import HOW_TO_NAME, RatedColumns
+from medsim.evaluations.ratings.layouts import LAYOUTS
+from medsim.evaluations.ratings.properties import PAIR_PROPERTIES
+from medsim.evaluations.ratings.values import is_missing, number_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.ratings.layouts import Layout
-    from medsim.tables.text import Text
+    from medsim.core.tables.text import Text
+    from medsim.evaluations.ratings.layouts import Layout
 
 _OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that say all
 _NUMBER = re.compile(r"[0-9]{1,9}")

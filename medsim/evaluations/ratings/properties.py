@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.ratings.values import is_missing, number_in
+from medsim.core.errors import InputError
+from medsim.evaluations.ratings.values import is_missing, number_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.ratings.columns import HOW_TO_NAME
-from medsim.ratings.properties import property_in
-from medsim.ratings.values import is_missing, number_in
-from medsim.tables.lines import cells_of_lines
+from medsim.core.errors import InputError
+from medsim.core.tables.lines import cells_of_lines
+from medsim.evaluations.ratings.columns import HOW_TO_NAME
+from medsim.evaluations.ratings.properties import property_in
+from medsim.evaluations.ratings.values import is_missing, number_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.ratings.places import Places
-    from medsim.tables.text import Text
+    from medsim.core.tables.text import Text
+    from medsim.evaluations.ratings.places import Places
 
 _LONGEST_SHOWN = 80
 

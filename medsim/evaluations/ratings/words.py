@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.ratings.properties import WORD_PROPERTIES, property_in, topic_names
-from medsim.tables.named import read_table
-from medsim.terms import lowered
+from medsim.core.errors import InputError
+from medsim.core.tables.named import read_table
+from medsim.core.terms import lowered
+from medsim.evaluations.ratings.properties import WORD_PROPERTIES, property_in, topic_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from medsim.tables.named import Table
+    from medsim.core.tables.named import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import OptionError, unknown_name
-from medsim.evaluation.standings import Comparison, standings
-from medsim.ratings.properties import PARTS
-from medsim.report.space_tables import readable_space
+from medsim.core.errors import OptionError, unknown_name
+from medsim.evaluations.ratings.properties import PARTS
+from medsim.evaluations.tables.space_tables import readable_space
+from medsim.statistics.standings import Comparison, standings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

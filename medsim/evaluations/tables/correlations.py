@@ -6,7 +6,7 @@ import math
 
 import polars as pl
 
-from medsim.evaluation.correlation import FEWEST_FOR_TEST, PearsonTest, smallest_detectable
+from medsim.statistics.correlation import FEWEST_FOR_TEST, PearsonTest, smallest_detectable
 
 ALPHA = 0.05
 """The level of significance."""

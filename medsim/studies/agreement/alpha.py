@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from medsim.config import checked_threads
-from medsim.errors import OptionError
-from medsim.evaluation.bca import bca_estimate
-from medsim.evaluation.bootstrap import RESAMPLES, check_drawing
-from medsim.evaluation.estimates import Estimate
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
 from medsim.kernels.resampling import drawn_rows
+from medsim.statistics.bca import bca_estimate
+from medsim.statistics.bootstrap import RESAMPLES, check_drawing
+from medsim.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, CountTable, Table, Values

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import OptionError
-from medsim.evaluation.estimates import Estimate, share_of
-from medsim.evaluation.rater_agreement import pairwise_spearman
+from medsim.core.errors import OptionError
+from medsim.statistics.estimates import Estimate, share_of
+from medsim.studies.agreement.rater_agreement import pairwise_spearman
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Table, Values

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.config import checked_threads
-from medsim.errors import OptionError
-from medsim.evaluation.bca import bca_estimate
-from medsim.evaluation.bootstrap import RESAMPLES, check_drawing
-from medsim.evaluation.ranks import leave_one_out_spearman, ranked
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
+from medsim.statistics.bca import bca_estimate
+from medsim.statistics.bootstrap import RESAMPLES, check_drawing
+from medsim.statistics.ranks import leave_one_out_spearman, ranked
 
 if TYPE_CHECKING:
-    from medsim.evaluation.estimates import Estimate
     from medsim.kernels.types import Flags, Places, Ranks, Table, Values
+    from medsim.statistics.estimates import Estimate
 
 OUTLIER_SHARE = 0.5
 """Who agrees with the others less than this share of what they agree among each other is one."""

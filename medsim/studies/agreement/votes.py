@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import OptionError
-from medsim.evaluation.estimates import Estimate, share_of
-from medsim.studies import NOT_SAME, SAME
+from medsim.core.errors import OptionError
+from medsim.statistics.estimates import Estimate, share_of
+from medsim.studies.sheets import NOT_SAME, SAME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from medsim.evaluation.agreement import Judgements
+    from medsim.studies.agreement.alpha import Judgements
 
 NO_TRUTH = -1
 """In place of the ground truth where there is none."""
@@ -47,8 +47,8 @@ def majority(table: Judgements) -> NDArray[np.int8]:
     no answer votes for neither, so a majority of such is no ground truth.
 
     Args:
-        table: ``medsim.studies.SAME``, ``NOT_SAME`` or ``DONT_KNOW`` of each annotator, or -1 for
-            no answer.
+        table: ``medsim.studies.sheets.SAME``, ``NOT_SAME`` or ``DONT_KNOW`` of each annotator, or
+            -1 for no answer.
 
     Returns:
         int8[n_units], SAME or NOT_SAME, or ``NO_TRUTH``.

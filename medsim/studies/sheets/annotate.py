@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.offline import asset, document, embedded_json
-from medsim.studies import FORMAT
+from medsim.pages.offline import asset, document, embedded_json
+from medsim.studies.sheets import FORMAT
 
 if TYPE_CHECKING:
-    from medsim.studies import Sheet
+    from medsim.studies.sheets import Sheet
 
-_HERE = "medsim.studies"
+_HERE = "medsim.studies.sheets"
 
 
 def rendered_sheet(sheet: Sheet) -> str:

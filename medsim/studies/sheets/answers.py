@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.schema import ANSWER_COLUMNS
-from medsim.studies.content import shown
-from medsim.studies.csv_sheets import read_csv
-from medsim.studies.jsonl import read_jsonl
-from medsim.studies.label_studio import read_label_studio
-from medsim.studies.returned import StudyIdentity
-from medsim.tables.text import read_text
+from medsim.core.errors import InputError
+from medsim.core.schema import ANSWER_COLUMNS
+from medsim.core.tables.text import read_text
+from medsim.studies.sheets.content import shown
+from medsim.studies.sheets.csv_sheets import read_csv
+from medsim.studies.sheets.jsonl import read_jsonl
+from medsim.studies.sheets.label_studio import read_label_studio
+from medsim.studies.sheets.returned import StudyIdentity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from medsim.studies.returned import Given
+    from medsim.studies.sheets.returned import Given
 
 __all__ = ["SUFFIXES", "Answers", "StudyIdentity", "read_answers"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
 
 _LONGEST_SHOWN = 40
 

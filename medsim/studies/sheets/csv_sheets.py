@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.studies.content import shown
-from medsim.studies.returned import Given, StudyIdentity, read_value
-from medsim.tables.named import table_of
+from medsim.core.errors import InputError
+from medsim.core.tables.guard import guarded, unguarded
+from medsim.core.tables.named import table_of
+from medsim.studies.sheets.content import shown
+from medsim.studies.sheets.returned import Given, StudyIdentity, read_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.studies import Sheet
-    from medsim.tables.text import Text
+    from medsim.core.tables.text import Text
+    from medsim.studies.sheets import Sheet
 
 COLUMNS = ("entry", "left", "right", "answer")
 
 _BYTE_ORDER_MARK = "\ufeff"  # without it Excel reads UTF-8 as something else
-_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_TAKEN_FOR_MORE_THAN_TEXT = re.compile(
-    # Possessive, so that a hostile cell of nothing but apostrophes takes no longer than another.
-    r"'*+("
-    # A formula, in any of the forms that spreadsheets know; this could run what it names.
-    "\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20].*|[\t\r\n].*|"
-    # A number, a date or a truth value; MARCH1 would come back as 1-Mar, an id as 1.2E+15.
-    rf"(?=.*[0-9])[\W\d_]*(({_MONTH}|[de]|[ap]m?)[\W\d_]*)?|true|false"
-    r")",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 def written_csv(sheet: Sheet) -> str:
@@ -72,14 +61,3 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
             value=read_value(place, answer, study.scale),
             terms=(left, right),
         )
-
-
-def guarded(cell: str) -> str:
-    """Return a cell that spreadsheets leave alone; one that would be taken for this gets more."""
-    return f"'{cell}" if _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell) else cell
-
-
-def unguarded(cell: str) -> str:
-    """Return what ``guarded`` was given, also where a spreadsheet took the apostrophe away."""
-    guarded = cell.startswith("'") and _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell)
-    return cell[1:] if guarded else cell

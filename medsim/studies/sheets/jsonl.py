@@ -7,11 +7,11 @@ import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from medsim.errors import InputError
-from medsim.studies import FORMAT, GRADED, Scale, Sheet
-from medsim.studies.content import parsed_json, shown
-from medsim.studies.returned import Given, StudyIdentity, answered, check_study, value_of
-from medsim.tables.lines import checked_lines
+from medsim.core.errors import InputError
+from medsim.core.tables.lines import checked_lines
+from medsim.studies.sheets import FORMAT, GRADED, Scale, Sheet
+from medsim.studies.sheets.content import parsed_json, shown
+from medsim.studies.sheets.returned import Given, StudyIdentity, answered, check_study, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from medsim.errors import InputError
-from medsim.studies import GRADED, Entry, Scale, Sheet
-from medsim.studies.content import parsed_json, shown
-from medsim.studies.returned import Given, StudyIdentity, answered, check_study, read_value
+from medsim.core.errors import InputError
+from medsim.studies.sheets import GRADED, Entry, Scale, Sheet
+from medsim.studies.sheets.content import parsed_json, shown
+from medsim.studies.sheets.returned import Given, StudyIdentity, answered, check_study, read_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.studies import GRADED, Entry, Scale, Sheet
-from medsim.studies.content import shown
+from medsim.core.errors import InputError
+from medsim.studies.sheets import GRADED, Entry, Scale, Sheet
+from medsim.studies.sheets.content import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.terms import pack
 from medsim.kernels.hashing import mixed, term_hashes, tie_hashes
-from medsim.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

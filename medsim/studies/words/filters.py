@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.manifest import Skipped
+from medsim.core.manifest import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

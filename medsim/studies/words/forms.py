@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import OptionError
-from medsim.words.spelling import american
+from medsim.core.errors import OptionError
+from medsim.studies.words.spelling import american
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
     that is counted most stands, then the first by text.
 
     Args:
-        rows: see ``medsim.words.frequencies.read_frequencies``.
+        rows: see ``medsim.studies.words.frequencies.read_frequencies``.
         make_lemmas: whether lemmas are made where the table has none.
 
     Raises:

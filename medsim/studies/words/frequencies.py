@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.tables.named import read_table
-from medsim.terms import lowered
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.tables.named import read_table
+from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.words.forms import Forms
+    from medsim.studies.words.forms import Forms
 
 _NUMBER = r"^[0-9]{1,15}$"
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.tables.named import read_table
-from medsim.words.frequencies import normalised
+from medsim.core.tables.named import read_table
+from medsim.studies.words.frequencies import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from medsim.tables.named import Table
-    from medsim.words.forms import Forms
+    from medsim.core.tables.named import Table
+    from medsim.studies.words.forms import Forms
 
 _STRENGTHS = {"fsg": "FSG", "strength": "strength"}
 

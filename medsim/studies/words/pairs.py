@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.errors import OutputError
-from medsim.whole_file import whole_file
+from medsim.core.errors import OutputError
+from medsim.core.files import whole_file
 
 if TYPE_CHECKING:
-    from medsim.manifest import Skipped
+    from medsim.core.manifest import Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +20,8 @@ class WordPairs:
     """Pairs of words to rate.
 
     Attributes:
-        frame: the columns of ``medsim.schema.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
-        left_out: how many words were left out, and why, in the order of the filters.
+        frame: the columns of ``medsim.core.schema.WORD_PAIR_COLUMNS``, in an order drawn from the
+        seed. left_out: how many words were left out, and why, in the order of the filters.
         warnings: what a reader should know, a sentence each.
     """
 

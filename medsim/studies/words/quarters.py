@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.words.domains import DOMAINS
-from medsim.words.draws import Draw, Drawn
+from medsim.studies.words.domains import DOMAINS
+from medsim.studies.words.draws import Draw, Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.words.filters import has_white_space
-from medsim.words.frequencies import normalised
+from medsim.studies.words.filters import has_white_space
+from medsim.studies.words.frequencies import normalised
 
 if TYPE_CHECKING:
-    from medsim.store import Store
-    from medsim.words.forms import Forms
+    from medsim.core.store import Store
+    from medsim.studies.words.forms import Forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ def names_of(store: Store, forms: Forms) -> pl.DataFrame:
     """Return the single words that are names of active concepts, in the forms of a corpus.
 
     Args:
-        store: with the tables name and term, see ``sql/terms``.
+        store: with the tables name and term, see ``sql/builds/terms``.
         forms: of the corpus.
 
     Returns:
@@ -66,13 +66,13 @@ def relations(
         "word_component",
         nodes.join(components, on="node_id").select("word_id", "component").unique(),
     )
-    store.run("words/word_concept")
-    associated = store.frame("words/associated_words")
+    store.run("studies/word_concept")
+    associated = store.frame("studies/associated_words")
     reason = pl.concat_str(
         pl.when("are_synonyms").then(pl.lit("synonyms of ")).otherwise(pl.lit("siblings under ")),
         "concept_id",
     )
     return Relations(
         associated=associated.select("word1_id", "word2_id", reason.alias("reason")),
-        related=store.frame("words/related_words"),
+        related=store.frame("studies/related_words"),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, cast
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

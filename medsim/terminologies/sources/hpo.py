@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.sources import SOURCES, Source, Terminology, obo
+from medsim.core.errors import InputError
+from medsim.terminologies import SOURCES, Source, Terminology
+from medsim.terminologies.sources import obo
 
 if TYPE_CHECKING:
-    from medsim.config import SourceOptions
-    from medsim.store import Store
+    from medsim.core.config import SourceOptions
+    from medsim.core.store import Store
 
 _TERMS_OF_USE = (
     "Human Phenotype Ontology: may be passed on with its version and a citation, its content "
@@ -34,7 +35,7 @@ def locate() -> Path:
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from the ontology; see ``medsim.sources.Load``."""
+    """Fill the canonical tables from the ontology; see ``medsim.terminologies.Load``."""
     terminology = obo.load(path, store, options)
     return replace(
         terminology,

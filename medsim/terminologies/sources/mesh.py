@@ -11,18 +11,18 @@ from xml.etree import ElementTree as ET
 from defusedxml import ElementTree as strict  # noqa: N813 — beside the one that is not
 from defusedxml import EntitiesForbidden
 
-from medsim.errors import InputError
-from medsim.manifest import Skipped
-from medsim.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.sources.archive import ReleaseFile, release_files
-from medsim.sources.mesh_records import Rows, read_descriptor, read_supplement
+from medsim.core.errors import InputError
+from medsim.core.manifest import Skipped
+from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources.archive import ReleaseFile, release_files
+from medsim.terminologies.sources.mesh_records import Rows, read_descriptor, read_supplement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from medsim.config import SourceOptions
-    from medsim.store import Store
+    from medsim.core.config import SourceOptions
+    from medsim.core.store import Store
 
 _TERMS_OF_USE = (
     "MeSH, courtesy of the U.S. National Library of Medicine: may be passed on with these words, "
@@ -40,13 +40,13 @@ _RECORDS = {
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from MeSH's XML; see ``medsim.sources.Load``."""
+    """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.Load``."""
     files = _files(path)
     rows = Rows(scopes=frozenset(options.synonym_scopes))
     read = tuple(_read_file(file, rows) for file in files)
     for table, frame in rows.tables().items():
         store.put(table, frame)
-    store.run("mesh/is_a")
+    store.run("terminologies/mesh/is_a")
     store.drop("mesh_tree", "mesh_heading")
     return Terminology(
         source="mesh",

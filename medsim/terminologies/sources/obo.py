@@ -12,16 +12,16 @@ from typing import IO, TYPE_CHECKING
 import fastobo
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.manifest import Skipped
-from medsim.schema import CANONICAL_TABLES
-from medsim.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.core.errors import InputError
+from medsim.core.manifest import Skipped
+from medsim.core.schema import CANONICAL_TABLES
+from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.config import SourceOptions
-    from medsim.store import Store
+    from medsim.core.config import SourceOptions
+    from medsim.core.store import Store
 
 LANGUAGE = "en"
 """The language of an OBO file's names; the format has no place to say another."""
@@ -93,7 +93,7 @@ class _WithoutComments:
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from an OBO file; see ``medsim.sources.Load``."""
+    """Fill the canonical tables from an OBO file; see ``medsim.terminologies.Load``."""
     rows = _Rows()
     try:
         _check_encoding(path)

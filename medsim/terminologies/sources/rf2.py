@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError, OptionError
-from medsim.manifest import Skipped
-from medsim.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.sources.archive import ReleaseFile, release_files
-from medsim.sources.rf2_files import TABLES, Table, find_tables, release_date
-from medsim.sources.rf2_text import locate_rows, row_format
-from medsim.sources.rf2_writer import ORIGIN_FILE
-from medsim.sources.text_rows import RowStream, find_fault
-from medsim.store import QueryError
+from medsim.core.errors import InputError, OptionError
+from medsim.core.manifest import Skipped
+from medsim.core.store import QueryError
+from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.rf2_writer import ORIGIN_FILE
+from medsim.terminologies.sources.archive import ReleaseFile, release_files
+from medsim.terminologies.sources.rf2_files import TABLES, Table, find_tables, release_date
+from medsim.terminologies.sources.rf2_text import locate_rows, row_format
+from medsim.terminologies.sources.text_rows import RowStream, find_fault
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.config import SourceOptions
-    from medsim.store import Store
+    from medsim.core.config import SourceOptions
+    from medsim.core.store import Store
 
 _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "
@@ -30,7 +30,7 @@ _STATES = ("concept_as_of", "description_as_of", "association_as_of")
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from an RF2 release; see ``medsim.sources.Load``."""
+    """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.Load``."""
     everything = release_files(path)
     tables = find_tables(path, everything, as_of=options.as_of)
     read: list[SourceFile] = []
@@ -41,7 +41,7 @@ def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
     _check_as_of(path, store, options)
     _fill_tables(store, options)
     redistributable, terms_of_use = _origin(everything)
-    skipped = [Skipped(**row) for row in store.frame("rf2/skipped").to_dicts()]
+    skipped = [Skipped(**row) for row in store.frame("terminologies/rf2/skipped").to_dicts()]
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
     store.drop(*_STATES)
     return Terminology(
@@ -67,7 +67,7 @@ def _load_rows(table: Table, files: list[ReleaseFile], store: Store) -> list[Sou
     rows = row_format(table)
     stream = RowStream(rows, files)
     try:
-        store.run_on_stream(f"rf2/rf2_{table.name}", stream)
+        store.run_on_stream(f"terminologies/rf2/rf2_{table.name}", stream)
     except QueryError as error:
         raise find_fault(rows, files) or error from error
     return stream.read
@@ -81,7 +81,7 @@ def _check_repeated(table: Table, files: list[ReleaseFile], store: Store) -> int
     Raises:
         InputError: one file has two rows of the same id and time, or two files contradict.
     """
-    repeated = store.frame("rf2/repeated_row", rows=f"rf2_{table.name}")
+    repeated = store.frame("terminologies/rf2/repeated_row", rows=f"rf2_{table.name}")
     if repeated.is_empty():
         return 0
     keys = set(repeated.iter_rows())
@@ -101,7 +101,7 @@ def _check_as_of(path: Path, store: Store, options: SourceOptions) -> None:
     """Raise OptionError if the day that is asked for is before all names."""
     if options.as_of is None:
         return
-    oldest = store.frame("rf2/oldest_description")["effective_time"].item()
+    oldest = store.frame("terminologies/rf2/oldest_description")["effective_time"].item()
     if oldest is None or options.as_of < oldest:
         raise OptionError(
             f"--as-of {options.as_of} is before the oldest description of {path}, which is of "
@@ -111,14 +111,14 @@ def _check_as_of(path: Path, store: Store, options: SourceOptions) -> None:
 
 def _fill_tables(store: Store, options: SourceOptions) -> None:
     as_of = None if options.as_of is None else options.as_of.isoformat()
-    store.run("rf2/concept_as_of", as_of=as_of)
-    store.run("rf2/description_as_of", as_of=as_of)
-    store.run("rf2/association_as_of", as_of=as_of)
-    store.run("rf2/is_a", as_of=as_of)
+    store.run("terminologies/rf2/concept_as_of", as_of=as_of)
+    store.run("terminologies/rf2/description_as_of", as_of=as_of)
+    store.run("terminologies/rf2/association_as_of", as_of=as_of)
+    store.run("terminologies/rf2/is_a", as_of=as_of)
     store.drop(*_LOADED)
-    store.run("rf2/concept", language=options.language)
-    store.run("rf2/description")
-    store.run("rf2/association")
+    store.run("terminologies/rf2/concept", language=options.language)
+    store.run("terminologies/rf2/description")
+    store.run("terminologies/rf2/association")
 
 
 def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:

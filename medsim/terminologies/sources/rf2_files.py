@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError, OptionError
+from medsim.core.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.sources.archive import ReleaseFile
+    from medsim.terminologies.sources.archive import ReleaseFile
 
 _TAIL = r"(?P<content>[^_]*)(?P<rest>_.*)?\.txt"
 _RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)

@@ -7,12 +7,12 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.sources.text_rows import RowFormat, quoted
+from medsim.core.errors import InputError
+from medsim.terminologies.sources.text_rows import RowFormat, quoted
 
 if TYPE_CHECKING:
-    from medsim.sources.archive import ReleaseFile
-    from medsim.sources.rf2_files import Table
+    from medsim.terminologies.sources.archive import ReleaseFile
+    from medsim.terminologies.sources.rf2_files import Table
 
 _BOM = b"\xef\xbb\xbf"
 _DAY = re.compile(r"[0-9]{8}")

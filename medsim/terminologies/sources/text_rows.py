@@ -7,13 +7,13 @@ import hashlib
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.sources import SourceFile
+from medsim.core.errors import InputError
+from medsim.terminologies import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from medsim.sources.archive import ReleaseFile
+    from medsim.terminologies.sources.archive import ReleaseFile
 
 MAX_LINE_BYTES = 1 << 20
 """Of a line with its line feed; the SQL files that read streams have it too."""

@@ -10,18 +10,18 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.manifest import Skipped
-from medsim.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.sources.archive import ReleaseFile, release_files
-from medsim.sources.text_rows import RowFormat, RowStream, find_fault, quoted
-from medsim.store import QueryError
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.manifest import Skipped
+from medsim.core.store import QueryError
+from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources.archive import ReleaseFile, release_files
+from medsim.terminologies.sources.text_rows import RowFormat, RowStream, find_fault, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.config import SourceOptions
-    from medsim.store import Store
+    from medsim.core.config import SourceOptions
+    from medsim.core.store import Store
 
 _LICENCE = (
     "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "
@@ -68,19 +68,19 @@ _TYPES = _file("MRSTY.RRF", "umls_type", "CUI TUI STN STY ATUI CVF", ids="CUI")
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from a release of UMLS; see ``medsim.sources.Load``."""
+    """Fill the canonical tables from a release of UMLS; see ``medsim.terminologies.Load``."""
     everything = release_files(path)
     read: list[SourceFile] = []
     for file, required in ((_ATOMS, True), (_RELATIONS, True), (_TYPES, False)):
         read += _load_rows(file, _find(path, everything, file.name, required=required), store)
     _check_atoms(path, store, options)
-    store.run("umls/concept")
-    store.run("umls/code")
-    store.run("umls/umls_name", vocabularies=",".join(options.vocabularies))
+    store.run("terminologies/umls/concept")
+    store.run("terminologies/umls/code")
+    store.run("terminologies/umls/umls_name", vocabularies=",".join(options.vocabularies))
     store.drop("umls_atom", "umls_type")
     for table in ("description", "association", "is_a"):
-        store.run(f"umls/{table}")
-    skipped = tuple(Skipped(**row) for row in store.frame("umls/skipped").to_dicts())
+        store.run(f"terminologies/umls/{table}")
+    skipped = tuple(Skipped(**row) for row in store.frame("terminologies/umls/skipped").to_dicts())
     store.drop("umls_name", "umls_relation")
     return Terminology(
         source="umls",
@@ -129,7 +129,7 @@ def _load_rows(file: _File, found: list[ReleaseFile], store: Store) -> list[Sour
     rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, file))
     stream = RowStream(rows, found)
     try:
-        store.run_on_stream(f"umls/{file.table}", stream)
+        store.run_on_stream(f"terminologies/umls/{file.table}", stream)
     except QueryError as error:
         raise find_fault(rows, found) or error from error
     return stream.read
@@ -159,10 +159,10 @@ def _row_fault(file: _File, row: str) -> str:
 
 def _check_atoms(release: Path, store: Store, options: SourceOptions) -> None:
     """Raise InputError for atoms of one identifier, OptionError for a vocabulary not there."""
-    repeated = store.frame("umls/repeated_atom")["atom_id"].item()
+    repeated = store.frame("terminologies/umls/repeated_atom")["atom_id"].item()
     if repeated is not None:
         raise InputError(f"{release}: {_ATOMS.name} has several rows of the AUI {repeated!r}")
-    known = store.frame("umls/vocabulary")["vocabulary"].to_list()
+    known = store.frame("terminologies/umls/vocabulary")["vocabulary"].to_list()
     for name in options.vocabularies:
         if name not in known:
             raise OptionError(unknown_name("vocabulary", name, known))

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from medsim.errors import OptionError
-from medsim.sources.rf2_writer import ReleaseOrigin, ReleaseWriter
-from medsim.sources.synthetic.associations import association_components, association_rows
-from medsim.sources.synthetic.concepts import concept_components, concept_rows
-from medsim.sources.synthetic.descriptions import (
+from medsim.core.errors import OptionError
+from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
+from medsim.terminologies.synthetic.associations import association_components, association_rows
+from medsim.terminologies.synthetic.concepts import concept_components, concept_rows
+from medsim.terminologies.synthetic.descriptions import (
     description_components,
     description_rows,
     text_definition_components,
 )
-from medsim.sources.synthetic.history import History
-from medsim.sources.synthetic.outline import Model, outline_of
-from medsim.sources.synthetic.relationships import relationship_components, relationship_rows
+from medsim.terminologies.synthetic.history import History
+from medsim.terminologies.synthetic.outline import Model, outline_of
+from medsim.terminologies.synthetic.relationships import relationship_components, relationship_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.sources.rf2_writer import ReleaseType, Table
-    from medsim.sources.synthetic.draws import Ints
-    from medsim.sources.synthetic.outline import Outline
+    from medsim.terminologies.rf2_writer import ReleaseType, Table
+    from medsim.terminologies.synthetic.draws import Ints
+    from medsim.terminologies.synthetic.outline import Outline
 
     Make = Callable[[Ints, Outline], pl.DataFrame]
     Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.sources import sctid
-from medsim.sources.synthetic.components import USUAL_FATES, components, fates, ids
-from medsim.sources.synthetic.history import Fate
-from medsim.sources.synthetic.outline import NAMESPACES, Model
+from medsim.terminologies import sctid
+from medsim.terminologies.synthetic.components import USUAL_FATES, components, fates, ids
+from medsim.terminologies.synthetic.history import Fate
+from medsim.terminologies.synthetic.outline import NAMESPACES, Model
 
 if TYPE_CHECKING:
-    from medsim.sources.synthetic.draws import Draws, Ints, Weights
-    from medsim.sources.synthetic.outline import Outline
+    from medsim.terminologies.synthetic.draws import Draws, Ints, Weights
+    from medsim.terminologies.synthetic.outline import Outline
 
 # The associations of a retired concept, by slot: main, second substitute, one it once had.
 _SECOND, _FORMER = 1, 2

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.sources.sctid import sctids
-from medsim.sources.synthetic.history import Fate
+from medsim.terminologies.sctid import sctids
+from medsim.terminologies.synthetic.history import Fate
 
 if TYPE_CHECKING:
-    from medsim.sources.sctid import Component
-    from medsim.sources.synthetic.draws import Draws, Ints, Reals, Weights
-    from medsim.sources.synthetic.outline import Outline
+    from medsim.terminologies.sctid import Component
+    from medsim.terminologies.synthetic.draws import Draws, Ints, Reals, Weights
+    from medsim.terminologies.synthetic.outline import Outline
 
 USUAL_FATES: Weights = {
     Fate.KEPT: 80,

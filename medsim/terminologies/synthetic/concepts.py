@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.sources import sctid
-from medsim.sources.synthetic.components import fates, ids
-from medsim.sources.synthetic.history import Fate
-from medsim.sources.synthetic.outline import Model
+from medsim.terminologies import sctid
+from medsim.terminologies.synthetic.components import fates, ids
+from medsim.terminologies.synthetic.history import Fate
+from medsim.terminologies.synthetic.outline import Model
 
 if TYPE_CHECKING:
-    from medsim.sources.synthetic.draws import Ints, Weights
-    from medsim.sources.synthetic.outline import Outline
+    from medsim.terminologies.synthetic.draws import Ints, Weights
+    from medsim.terminologies.synthetic.outline import Outline
 
 _ACTIVE_FATES: Weights = {Fate.KEPT: 78, Fate.CHANGED: 19, Fate.REVIVED: 3}
 _RETIRED_FATES: Weights = {Fate.RETIRED: 85, Fate.CHANGED_THEN_RETIRED: 15}

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.sources import sctid
-from medsim.sources.synthetic.components import USUAL_FATES, components, fates, ids
-from medsim.sources.synthetic.families import places_of
-from medsim.sources.synthetic.history import Fate
-from medsim.sources.synthetic.outline import MODEL_FSNS, Model
-from medsim.sources.synthetic.wordings import Wording
-from medsim.sources.synthetic.words import BRANCHES
+from medsim.terminologies import sctid
+from medsim.terminologies.synthetic.components import USUAL_FATES, components, fates, ids
+from medsim.terminologies.synthetic.families import places_of
+from medsim.terminologies.synthetic.history import Fate
+from medsim.terminologies.synthetic.outline import MODEL_FSNS, Model
+from medsim.terminologies.synthetic.wordings import Wording
+from medsim.terminologies.synthetic.words import BRANCHES
 
 if TYPE_CHECKING:
-    from medsim.sources.synthetic.draws import Ints, Weights
-    from medsim.sources.synthetic.outline import Outline
+    from medsim.terminologies.synthetic.draws import Ints, Weights
+    from medsim.terminologies.synthetic.outline import Outline
 
 # The descriptions of a concept, by slot: FSN, preferred term, three more synonyms, the FSN that a
 # later one replaced, a name in Spanish, a text definition.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.sources.synthetic.words import BRANCHES
+from medsim.terminologies.synthetic.words import BRANCHES
 
 if TYPE_CHECKING:
-    from medsim.sources.synthetic.draws import Draws, Ints, Weights
+    from medsim.terminologies.synthetic.draws import Draws, Ints, Weights
 
 BLOCK = 16
 """How many concepts a block has; it holds one family or two."""

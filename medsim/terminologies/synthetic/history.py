@@ -12,8 +12,8 @@ import polars as pl
 if TYPE_CHECKING:
     from datetime import date
 
-    from medsim.sources.rf2_writer import Table
-    from medsim.sources.synthetic.draws import Draws
+    from medsim.terminologies.rf2_writer import Table
+    from medsim.terminologies.synthetic.draws import Draws
 
 
 class Fate(IntEnum):

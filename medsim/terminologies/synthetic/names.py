@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.sources.synthetic.families import BLOCK, GROUP, Mode, places_of
-from medsim.sources.synthetic.wordings import worded
-from medsim.sources.synthetic.words import (
+from medsim.terminologies.synthetic.families import BLOCK, GROUP, Mode, places_of
+from medsim.terminologies.synthetic.wordings import worded
+from medsim.terminologies.synthetic.words import (
     AFTER,
     BEFORE,
     BRANCHES,
@@ -26,8 +26,8 @@ from medsim.sources.synthetic.words import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from medsim.sources.synthetic.draws import Draws, Ints
-    from medsim.sources.synthetic.families import Places
+    from medsim.terminologies.synthetic.draws import Draws, Ints
+    from medsim.terminologies.synthetic.families import Places
 
 _HEAD_COLUMNS = ("head", "heads", "other", "form")
 _APART = 1 << 40  # added to one kind of number, so that it never equals one of another kind

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.sources.sctid import sctids
-from medsim.sources.synthetic.draws import Draws
-from medsim.sources.synthetic.names import Names
+from medsim.terminologies.sctid import sctids
+from medsim.terminologies.synthetic.draws import Draws
+from medsim.terminologies.synthetic.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.sources.synthetic.draws import Flags, Ints
+    from medsim.terminologies.synthetic.draws import Flags, Ints
 
 _ACTIVE_PER_RETIRED = 4
 _SUBSTITUTES_RETIRED = 0.04  # of the retired concepts that the next could take the place of

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.sources import sctid
-from medsim.sources.synthetic.components import USUAL_FATES, components, fates, ids
-from medsim.sources.synthetic.families import places_of
-from medsim.sources.synthetic.history import Fate
-from medsim.sources.synthetic.outline import Model
+from medsim.terminologies import sctid
+from medsim.terminologies.synthetic.components import USUAL_FATES, components, fates, ids
+from medsim.terminologies.synthetic.families import places_of
+from medsim.terminologies.synthetic.history import Fate
+from medsim.terminologies.synthetic.outline import Model
 
 if TYPE_CHECKING:
-    from medsim.sources.synthetic.draws import Ints, Weights
-    from medsim.sources.synthetic.outline import Outline
+    from medsim.terminologies.synthetic.draws import Ints, Weights
+    from medsim.terminologies.synthetic.outline import Outline
 
 # The relationships of a concept, by slot: three parents, two attributes, a parent it once had.
 _FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5

@@ -6,7 +6,7 @@ from enum import IntEnum, auto
 
 import polars as pl
 
-from medsim.sources.synthetic.words import SHORTER
+from medsim.terminologies.synthetic.words import SHORTER
 
 
 class Wording(IntEnum):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from medsim.config import SourceOptions, available_threads
-from medsim.store import Store
-from medsim.terms import lowered
-from medsim.workflow.terminology import read_terminology
+from medsim.core.config import SourceOptions, available_threads
+from medsim.core.store import Store
+from medsim.core.terms import lowered
+from medsim.terminologies.reading import read_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     import polars as pl
 
-    from medsim.progress import Progress
-    from medsim.workflow.wic.instance_checks import Bearers
+    from medsim.core.progress import Progress
+    from medsim.wic.checks.instance_checks import Bearers
 
 _LANGUAGE = "en"  # that lemmas are made of
 
@@ -25,7 +25,7 @@ def names_of_source(location: str, progress: Progress) -> pl.DataFrame:
     """Return the names of a terminology's active concepts.
 
     Args:
-        location: a built-in name or a path; see ``medsim.sources.find_source``.
+        location: a built-in name or a path; see ``medsim.terminologies.find_source``.
         progress: told of the stage.
 
     Returns:

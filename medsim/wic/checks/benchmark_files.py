@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError, OptionError, unknown_name
-from medsim.manifest import MANIFEST, WicManifest, read_manifest
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.manifest import MANIFEST, WicManifest, read_manifest
 from medsim.wic import SPLITS
+from medsim.wic.benchmark import INSTANCES
 from medsim.wic.layout import read_instances
-from medsim.workflow.wic.benchmark import INSTANCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.manifest import Output
+    from medsim.core.manifest import Output
 
 _LETTERS = re.compile(r"[a-z]+")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.wic.rules import MOST_USES
+from medsim.wic.checks.rules import MOST_USES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.terms import lowered
-from medsim.wic.rules import equal_ignoring_case, group_of, label_ratio
-from medsim.workflow.wic.findings import Breach, Finding, each
+from medsim.core.terms import lowered
+from medsim.wic.checks.findings import Breach, Finding, each
+from medsim.wic.checks.rules import equal_ignoring_case, group_of, label_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
-    from medsim.workflow.wic.findings import Instance, Side
+    from medsim.wic.checks.findings import Instance, Side
 
     Bearers: TypeAlias = Mapping[str, frozenset[str]]
     """The concepts that bear a name, by the name in lower case."""

@@ -7,22 +7,22 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from medsim.errors import InputError
-from medsim.manifest import fingerprint
-from medsim.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.core.errors import InputError
+from medsim.core.manifest import fingerprint
+from medsim.core.opened import Opened
+from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import SPLITS
-from medsim.workflow.opened import Opened
-from medsim.workflow.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
-from medsim.workflow.wic.findings import Breach, Finding, each, instances_of
+from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
+from medsim.wic.checks.findings import Breach, Finding, each, instances_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from medsim.manifest import Output
-    from medsim.workflow.wic.benchmark_files import BenchmarkFiles
-    from medsim.workflow.wic.findings import Instance
+    from medsim.core.manifest import Output
+    from medsim.wic.checks.benchmark_files import BenchmarkFiles
+    from medsim.wic.checks.findings import Instance
 
 _SIDE = (
     "corpus",

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from rapidfuzz.distance import Indel
 
-from medsim.terms import lowered
-from medsim.wic.lemmas import lemma_of
+from medsim.core.terms import lowered
+from medsim.wic.making.lemmas import lemma_of
 
 QUOTAS: dict[str, dict[str, int]] = {
     "dev": {

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from medsim.wic import GROUPS
-from medsim.wic.rules import MOST_USES, QUOTAS, lemma_pair, term_pair
-from medsim.workflow.wic.findings import Breach, Finding, each
+from medsim.wic.checks.findings import Breach, Finding, each
+from medsim.wic.checks.rules import MOST_USES, QUOTAS, lemma_pair, term_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
     from typing import TypeAlias
 
-    from medsim.workflow.wic.findings import Instance
+    from medsim.wic.checks.findings import Instance
 
     Keys: TypeAlias = Callable[[Instance], Sequence[Hashable]]
     Splits: TypeAlias = Mapping[str, Sequence[Instance]]

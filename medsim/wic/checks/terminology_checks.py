@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.config import SourceOptions, available_threads
-from medsim.store import Store
-from medsim.terms import lowered
-from medsim.wic.candidates import names_of_forms
-from medsim.wic.mentions import forms_of
-from medsim.workflow.terminology import read_terminology
-from medsim.workflow.wic.findings import Breach, Finding
+from medsim.core.config import SourceOptions, available_threads
+from medsim.core.store import Store
+from medsim.core.terms import lowered
+from medsim.terminologies.reading import read_terminology
+from medsim.wic.checks.findings import Breach, Finding
+from medsim.wic.making.candidates import names_of_forms
+from medsim.wic.making.mentions import forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from medsim.progress import Progress
-    from medsim.workflow.wic.provenance_checks import Provenance
+    from medsim.core.progress import Progress
+    from medsim.wic.checks.provenance_checks import Provenance
 
 
 def check_terminology(

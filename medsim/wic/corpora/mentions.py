@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.corpora.problems import Problems
-from medsim.corpora.pubtator import read_pubtator
-from medsim.corpora.sentences import LONGEST_TEXT, cut_documents
-from medsim.errors import OptionError
-from medsim.schema import MENTION_COLUMNS
+from medsim.core.errors import OptionError
+from medsim.core.schema import MENTION_COLUMNS
+from medsim.wic.corpora.problems import Problems
+from medsim.wic.corpora.pubtator import read_pubtator
+from medsim.wic.corpora.sentences import LONGEST_TEXT, cut_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from medsim.corpora import Document, Mention
-    from medsim.corpora.sentences import Spans
-    from medsim.manifest import Skipped
+    from medsim.core.manifest import Skipped
+    from medsim.wic.corpora import Document, Mention
+    from medsim.wic.corpora.sentences import Spans
 
 _ROWS_A_FRAME = 1 << 14
 

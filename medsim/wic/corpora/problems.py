@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from medsim.manifest import Skipped
+from medsim.core.manifest import Skipped
 
 _LONGEST_VALUE = 100
 

@@ -8,15 +8,15 @@ import zlib
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, cast
 
-from medsim.corpora import Document, Mention
-from medsim.corpora.codes import codes_of
-from medsim.errors import InputError
+from medsim.core.errors import InputError
+from medsim.wic.corpora import Document, Mention
+from medsim.wic.corpora.codes import codes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from medsim.corpora.problems import Problems
+    from medsim.wic.corpora.problems import Problems
 
 LONGEST_LINE = 1 << 24
 """The most bytes that a line may have."""
@@ -57,7 +57,8 @@ def read_pubtator(path: Path, problems: Problems) -> Iterator[Document]:
     lines mean nothing. Lines whose second column is a word, such as ``CID``, state relations and
     are passed over. The text that offsets count in, in code points, is title, a space, abstract.
 
-    MedMentions' README describes the format; ``medsim.corpora.codes`` says how codes are written.
+    MedMentions' README describes the format; ``medsim.wic.corpora.codes`` says how codes are
+    written.
 
     Args:
         path: of the file; a line has at most ``LONGEST_LINE`` bytes.

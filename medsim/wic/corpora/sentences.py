@@ -11,13 +11,13 @@ from itertools import chain, islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
-from medsim.errors import OptionError
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from concurrent.futures import Future
 
-    from medsim.corpora import Document
+    from medsim.wic.corpora import Document
 
 Spans = list[tuple[int, int]]
 """Where sentences start and end, in code points, ends exclusive."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.terms import pack
 from medsim.kernels.indel import Laid, search_alike_pairs
 from medsim.kernels.nearest import signatures
-from medsim.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

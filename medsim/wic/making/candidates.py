@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.terms import lowered
-from medsim.wic.alike import alike_pairs
-from medsim.wic.mentions import forms_of
+from medsim.core.terms import lowered
+from medsim.wic.making.alike import alike_pairs
+from medsim.wic.making.mentions import forms_of
 
 if TYPE_CHECKING:
+    from medsim.core.store import Store
     from medsim.kernels.types import Ids, Places
-    from medsim.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ def candidate_blocks(
 
     Args:
         store: with the canonical tables.
-        mentions: see ``medsim.wic.mentions.chosen_mentions``; rows of blocks are theirs.
+        mentions: see ``medsim.wic.making.mentions.chosen_mentions``; rows of blocks are theirs.
         language: of the names that make two terms synonyms.
         vocabulary: the name of the terminology's own.
         any_depth: whether all ancestors of a concept are broader, or its parents alone.
@@ -101,7 +101,7 @@ def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         names: the rows of ``sql/wic/name``.
-        forms: see ``medsim.wic.mentions.forms_of``.
+        forms: see ``medsim.wic.making.mentions.forms_of``.
     """
     lower = pl.Series("lower_term", lowered(names["term"].to_list()), dtype=pl.String)
     found = names.with_columns(lower).join(forms, on="lower_term")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
-from medsim.terms import pack
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Hashes

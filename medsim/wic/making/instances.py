@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.schema import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.kernels.hashing import tie_hashes
-from medsim.schema import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.wic.splits import Split
+    from medsim.wic.making.splits import Split
 
 _SIDES = np.uint64(2)
 _ONE = np.uint64(1)
@@ -34,7 +34,7 @@ def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFra
     Args:
         name: of the split.
         split: rows of mentions.
-        mentions: see ``medsim.wic.mentions.chosen_mentions``.
+        mentions: see ``medsim.wic.making.mentions.chosen_mentions``.
     """
     turned = (tie_hashes(_SIDES, _SIDES, split.drawn.draws) & _ONE).astype(bool)
     places = split.drawn.mentions

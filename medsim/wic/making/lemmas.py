@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from medsim.errors import OptionError
-from medsim.terms import lowered
+from medsim.core.errors import OptionError
+from medsim.core.terms import lowered
 
 _WORD = re.compile(r"[^\W\d_]+")
 

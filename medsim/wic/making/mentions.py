@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.terms import lowered, pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
-from medsim.terms import lowered, pack
-from medsim.wic.lemmas import lemma_of
+from medsim.wic.making.lemmas import lemma_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

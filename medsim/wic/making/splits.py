@@ -9,14 +9,14 @@ import numpy as np
 
 from medsim.kernels.hashing import tie_hashes
 from medsim.wic import GROUPS
-from medsim.wic.rules import MOST_USES
-from medsim.wic.taken import Drawn, Uses, joined, take
+from medsim.wic.checks.rules import MOST_USES
+from medsim.wic.making.taken import Drawn, Uses, joined, take
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.kernels.types import Flags, Hashes
-    from medsim.wic.candidates import Blocks
+    from medsim.wic.making.candidates import Blocks
 
 LABELS = (0, 1)
 """What an instance's terms can mean: not the same, or the same."""
@@ -47,7 +47,7 @@ class Splitter:
 
     Attributes:
         blocks: the candidates.
-        hashes: uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``.
+        hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
         seed: of the draws.
         quotas: of either label in test, by group.
         most_train: of either label of a group in train.

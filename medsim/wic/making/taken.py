@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.kernels.types import Counts, Flags, Hashes, Ids, Places
-    from medsim.wic.candidates import Blocks
+    from medsim.wic.making.candidates import Blocks
 
 _DRAWS = 1 << 64
 _FIRST_WINDOW, _LAST_WINDOW = 1 << 14, 1 << 21  # expected pairs; a pair takes 32 bytes
@@ -76,7 +76,7 @@ def take(
 
     Args:
         blocks: the candidates.
-        hashes: uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``.
+        hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
         seed: of the draws.
         uses: what is used up; written.
         wanted: how many, at most.

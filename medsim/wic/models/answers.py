@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import OptionError
-from medsim.evaluation.ranks import ranked
-from medsim.evaluation.scores import best_threshold
-from medsim.wic.draws import coin_flips
-from medsim.wic.predictions import read_predictions
+from medsim.core.errors import OptionError
+from medsim.statistics.ranks import ranked
+from medsim.statistics.scores import best_threshold
+from medsim.wic.making.draws import coin_flips
+from medsim.wic.models.predictions import read_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from medsim.kernels.types import Flags, Rows, Values
-    from medsim.workflow.wic.model_specs import ModelSpec
-    from medsim.workflow.wic.questions import Questions, Round
+    from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.questions import Questions, Round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def threshold_answers(
     """Return True where a score is at or above the threshold that is best elsewhere.
 
     The best is the most accurate, the lowest of equally accurate ones, midway between two scores
-    that occur, so that equal scores are never told apart (``medsim.evaluation.scores``).
+    that occur, so that equal scores are never told apart (``medsim.statistics.scores``).
 
     Args:
         questions: the instances.

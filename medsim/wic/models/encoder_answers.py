@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from medsim.embeddings.onnx import open_encoder
-from medsim.embeddings.sentence_transformers import SentenceEncoder
+from medsim.embeddings.embedded_terms import embed_terms
+from medsim.embeddings.formats.onnx import open_encoder
+from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
+from medsim.embeddings.metrics import METRICS, TermPoints
+from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.targets import Target
 from medsim.embeddings.tuning import TextPairs
-from medsim.metrics import METRICS, TermPoints
-from medsim.metrics.workers import Workers
-from medsim.workflow.embedded_terms import embed_terms
-from medsim.workflow.wic.answers import threshold_answers
-from medsim.workflow.wic.model_specs import TARGET
+from medsim.wic.models.answers import threshold_answers
+from medsim.wic.models.model_specs import TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from medsim.core.progress import Progress
+    from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingSpec
     from medsim.kernels.types import Flags, Ids, Values, Vectors
-    from medsim.progress import Progress
-    from medsim.workflow.embedded_terms import NamedEmbedding
-    from medsim.workflow.wic.answers import Answers
-    from medsim.workflow.wic.model_specs import ModelSpec
-    from medsim.workflow.wic.questions import Questions, Round
+    from medsim.wic.models.answers import Answers
+    from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.questions import Questions, Round
 
 T = TypeVar("T")
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import InputError
+from medsim.core.errors import InputError
+from medsim.core.terms import lowered
 from medsim.kernels.components import components
-from medsim.terms import lowered
-from medsim.wic.draws import drawn_order
+from medsim.wic.making.draws import drawn_order
 
 if TYPE_CHECKING:
     import polars as pl

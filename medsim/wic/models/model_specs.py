@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings import TERMS, find_format
-from medsim.embeddings.onnx import NAME as ONNX
+from medsim.embeddings.formats.onnx import NAME as ONNX
+from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec, parse_named, parse_options
-from medsim.embeddings.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
-from medsim.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
     from medsim.embeddings import Format

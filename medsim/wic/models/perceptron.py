@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.errors import OptionError
+from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Table, Values

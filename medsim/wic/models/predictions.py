@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.tables.named import Table, read_table
-from medsim.tables.text import read_text
-from medsim.wic.draws import IDENTITY
+from medsim.core.errors import InputError
+from medsim.core.tables.named import Table, read_table
+from medsim.core.tables.text import read_text
+from medsim.wic.making.draws import IDENTITY
 
 if TYPE_CHECKING:
     from pathlib import Path

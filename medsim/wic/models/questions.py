@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import InputError
-from medsim.manifest import fingerprint
-from medsim.terms import lowered
-from medsim.wic.draws import drawn_order
-from medsim.wic.folds import folds_of
+from medsim.core.errors import InputError
+from medsim.core.manifest import fingerprint
+from medsim.core.terms import lowered
 from medsim.wic.layout import read_instances
+from medsim.wic.making.draws import drawn_order
+from medsim.wic.models.folds import folds_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

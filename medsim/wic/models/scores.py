@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from medsim.evaluation.accuracies import accuracy_of, distance_to
-from medsim.evaluation.significance import bonferroni, holm, mcnemar
-from medsim.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
+from medsim.core.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
+from medsim.statistics.accuracies import accuracy_of, distance_to
+from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS, HUMAN_ACCURACY
-from medsim.workflow.wic.questions import SEEN
+from medsim.wic.models.questions import SEEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from medsim.kernels.types import Flags
-    from medsim.workflow.wic.answers import Answers
-    from medsim.workflow.wic.questions import Questions
+    from medsim.wic.models.answers import Answers
+    from medsim.wic.models.questions import Questions
 
 REFERENCES = {"human": HUMAN_ACCURACY, "chance": 0.5}
 """Accuracies that every model is held against: of people, and of a coin where half is True."""

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.errors import OptionError
-from medsim.metrics import WordBags
-from medsim.metrics.averages import points_of
-from medsim.metrics.workers import Workers
-from medsim.wic.perceptron import perceptron_scores
-from medsim.workflow.embedded_terms import embed_terms
-from medsim.workflow.wic.answers import Answers, majority
-from medsim.workflow.wic.model_specs import SENTENCE
+from medsim.core.errors import OptionError
+from medsim.embeddings.embedded_terms import embed_terms
+from medsim.embeddings.metrics import WordBags
+from medsim.embeddings.metrics.averages import points_of
+from medsim.embeddings.metrics.workers import Workers
+from medsim.wic.models.answers import Answers, majority
+from medsim.wic.models.model_specs import SENTENCE
+from medsim.wic.models.perceptron import perceptron_scores
 
 if TYPE_CHECKING:
+    from medsim.core.progress import Progress
+    from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Table
-    from medsim.progress import Progress
-    from medsim.workflow.embedded_terms import NamedEmbedding
-    from medsim.workflow.wic.model_specs import ModelSpec
-    from medsim.workflow.wic.questions import Questions
+    from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.questions import Questions
 
 _EVEN = 0.5
 

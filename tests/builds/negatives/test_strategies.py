@@ -22,9 +22,7 @@ from oracles.datasets import (
 )
 from oracles.hashing import mixed, term_hash, tie_hash
 
-from medsim import config
-from medsim.errors import OptionError
-from medsim.negatives import (
+from medsim.builds.negatives import (
     STRATEGIES,
     Embedding,
     Found,
@@ -34,11 +32,13 @@ from medsim.negatives import (
     UsedPairs,
     candidates,
 )
-from medsim.negatives.candidates import candidate_source
-from medsim.negatives.nearest import NearestSearch
-from medsim.negatives.wanted import share_of, wanted_candidates
-from medsim.progress import Stage
-from medsim.terms import pack
+from medsim.builds.negatives.candidates import candidate_source
+from medsim.builds.negatives.nearest import NearestSearch
+from medsim.builds.negatives.wanted import share_of, wanted_candidates
+from medsim.core import config
+from medsim.core.errors import OptionError
+from medsim.core.progress import Stage
+from medsim.core.terms import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

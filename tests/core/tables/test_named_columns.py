@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError
-from medsim.progress import Progress
-from medsim.ratings import read_rated
-from medsim.ratings.words import read_words
-from medsim.tables.named import read_table, table_of
-from medsim.tables.text import Text
-from medsim.words.frequencies import read_frequencies
-from medsim.words.norms import read_norms
-from medsim.workflow.builds.corrections import read_corrections
-from medsim.workflow.evaluations.model_scores import read_model_scores
-from medsim.workflow.studies.pair_files import read_pairs
+from medsim.builds.corrections import read_corrections
+from medsim.core.errors import InputError
+from medsim.core.progress import Progress
+from medsim.core.tables.named import read_table, table_of
+from medsim.core.tables.text import Text
+from medsim.evaluations.model_scores import read_model_scores
+from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.ratings.words import read_words
+from medsim.studies.pair_files import read_pairs
+from medsim.studies.words.frequencies import read_frequencies
+from medsim.studies.words.norms import read_norms
 
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6).map(str.strip)
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {

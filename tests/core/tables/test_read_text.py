@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError
-from medsim.tables.lines import cells_of_lines, lines_of
-from medsim.tables.text import Text, read_text
+from medsim.core.errors import InputError
+from medsim.core.tables.lines import cells_of_lines, lines_of
+from medsim.core.tables.text import Text, read_text
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff<"))
 PAGE = "<HTML>\r\n<BODY>\r\n<pre>\r\ncue,target\r\na,b\r\n</pre>\r\n</BODY>\r\n</HTML>\r\n"

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from medsim.metrics import METRICS, Metric, TermPoints, WordBags
-from medsim.metrics import workers as sharing
-from medsim.metrics.tables import tabulated
-from medsim.metrics.workers import Workers
+from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags
+from medsim.embeddings.metrics import workers as sharing
+from medsim.embeddings.metrics.tables import tabulated
+from medsim.embeddings.metrics.workers import Workers
 
 every_metric = pytest.mark.parametrize("name", list(METRICS.all()))
 ONE = Workers(threads=1)

@@ -10,13 +10,13 @@ from fixtures.reports import invented_manifest, invented_profile
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.report.distance_sections import distances, lengths
-from medsim.report.evaluation_page import EvaluationProfile, evaluation_page
-from medsim.report.page import Chart, Page, Table
-from medsim.report.retrieval_section import retrieval
-from medsim.report.separation_section import separation
-from medsim.report.set_names import set_name
-from medsim.schema import COMPARISON_COLUMNS
+from medsim.builds.distance_sections import distances, lengths
+from medsim.core.schema import COMPARISON_COLUMNS
+from medsim.evaluations.page.evaluation_page import EvaluationProfile, evaluation_page
+from medsim.evaluations.page.retrieval_section import retrieval
+from medsim.evaluations.page.separation_section import separation
+from medsim.evaluations.page.set_names import set_name
+from medsim.pages.page import Chart, Page, Table
 
 NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
 NAMES = ("one", "two")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from medsim.errors import InputError, OptionError
-from medsim.ratings import OWN_COLUMNS, RatedPairs, read_rated
-from medsim.ratings.columns import RatedColumns, parse_columns
+from medsim.core.errors import InputError, OptionError
+from medsim.evaluations.ratings import OWN_COLUMNS, RatedPairs, read_rated
+from medsim.evaluations.ratings.columns import RatedColumns, parse_columns
 
 
 def read(folder: Path, text: str, columns: str | None) -> RatedPairs:

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medsim.errors import InputError
-from medsim.ratings import OWN_COLUMNS, RatedPairs, read_rated
-from medsim.ratings.columns import RatedColumns
-from medsim.ratings.layouts import LAYOUTS
+from medsim.core.errors import InputError
+from medsim.evaluations.ratings import OWN_COLUMNS, RatedPairs, read_rated
+from medsim.evaluations.ratings.columns import RatedColumns
+from medsim.evaluations.ratings.layouts import LAYOUTS
 
 FOLDER = os.environ.get("MEDSIM_DATA")
 published = pytest.mark.skipif(FOLDER is None, reason="MEDSIM_DATA is not set")

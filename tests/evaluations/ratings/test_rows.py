@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError, OptionError
-from medsim.manifest import Skipped
-from medsim.ratings import RatedPairs, read_rated
-from medsim.ratings.columns import parse_columns
-from medsim.tables import lines, text
+from medsim.core.errors import InputError, OptionError
+from medsim.core.manifest import Skipped
+from medsim.core.tables import lines, text
+from medsim.evaluations.ratings import RatedPairs, read_rated
+from medsim.evaluations.ratings.columns import parse_columns
 
 OWN = parse_columns("term1=a,term2=b,rating=r")
 REPEATED = "the pair stands there already, with the same ratings"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from medsim.errors import OptionError
-from medsim.report.comparison import (
+from medsim.core.errors import OptionError
+from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.evaluations.tables.comparison import (
     PAPER,
     TABLES,
     all_metrics,
@@ -15,7 +16,6 @@ from medsim.report.comparison import (
     metric_standings,
     readable,
 )
-from medsim.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
 
 EASY = {"input": "hpo", "dataset": "fsn_syn", "difficulty": "easy", "negatives": "random"}
 HARD = EASY | {"difficulty": "hard"}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from medsim.errors import OptionError
-from medsim.evaluation import agreement
-from medsim.evaluation.agreement import nominal_alpha
+from medsim.core.errors import OptionError
+from medsim.studies.agreement import alpha as agreement
+from medsim.studies.agreement.alpha import nominal_alpha
 
 PUBLISHED = np.array(
     [

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from medsim.errors import OptionError
-from medsim.evaluation.graded_ratings import consistency, scaled_means
+from medsim.core.errors import OptionError
+from medsim.studies.agreement.graded_ratings import consistency, scaled_means
 
 NAN = math.nan
 

@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from medsim.errors import OptionError
-from medsim.evaluation import rater_agreement as module
-from medsim.evaluation.rater_agreement import outlying_raters, pairwise_spearman, rater_agreement
+from medsim.core.errors import OptionError
+from medsim.studies.agreement import rater_agreement as module
+from medsim.studies.agreement.rater_agreement import (
+    outlying_raters,
+    pairwise_spearman,
+    rater_agreement,
+)
 
 Ratings = arrays.arrays(
     np.float64,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 from statsmodels.stats.proportion import proportion_confint
 
-from medsim.errors import OptionError
-from medsim.evaluation.votes import NO_TRUTH, majority, quality
-from medsim.studies import DONT_KNOW, NOT_SAME, SAME
+from medsim.core.errors import OptionError
+from medsim.studies.agreement.votes import NO_TRUTH, majority, quality
+from medsim.studies.sheets import DONT_KNOW, NOT_SAME, SAME
 
 MISSING = -1
 

@@ -6,7 +6,7 @@ from fixtures.annotators import HOSTILE, sheet_of
 from fixtures.browser import needs_chromium
 from fixtures.sittings import PHONE
 
-from medsim.studies import GRADED
+from medsim.studies.sheets import GRADED
 
 pytestmark = needs_chromium
 

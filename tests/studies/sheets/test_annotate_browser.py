@@ -8,7 +8,7 @@ from fixtures.annotators import HOSTILE, PAIRS, STUDY_ID, sheet_of
 from fixtures.browser import needs_chromium
 from fixtures.sittings import PHONE, answers_to, read
 
-from medsim.studies import GRADED
+from medsim.studies.sheets import GRADED
 
 pytestmark = needs_chromium
 

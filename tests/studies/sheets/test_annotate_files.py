@@ -9,7 +9,7 @@ from fixtures.annotators import HOSTILE, sheet_of
 from fixtures.browser import needs_chromium
 from fixtures.sittings import answers_to, read, written
 
-from medsim.studies.jsonl import written_jsonl
+from medsim.studies.sheets.jsonl import written_jsonl
 
 pytestmark = needs_chromium
 

@@ -12,8 +12,8 @@ from fixtures.annotators import HOSTILE, PAIRS, sheet_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.studies import GRADED
-from medsim.studies.annotate import rendered_sheet
+from medsim.studies.sheets import GRADED
+from medsim.studies.sheets.annotate import rendered_sheet
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(HOSTILE)
 

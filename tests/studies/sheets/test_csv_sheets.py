@@ -13,11 +13,12 @@ from fixtures.studies import PAIRS, STUDY_ID, entry_id, sheet
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError
-from medsim.studies import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Entry, Scale
-from medsim.studies.csv_sheets import guarded, read_csv, unguarded, written_csv
-from medsim.studies.returned import Given, StudyIdentity
-from medsim.tables.text import Text
+from medsim.core.errors import InputError
+from medsim.core.tables.guard import guarded, unguarded
+from medsim.core.tables.text import Text
+from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Entry, Scale
+from medsim.studies.sheets.csv_sheets import read_csv, written_csv
+from medsim.studies.sheets.returned import Given, StudyIdentity
 
 PATH = Path("sheet.csv")
 IDS = [entry_id("ada", position) for position in (1, 2, 3)]

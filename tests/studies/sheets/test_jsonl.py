@@ -10,10 +10,10 @@ from fixtures.studies import STUDY_ID, entry_id, sheet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError
-from medsim.studies import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
-from medsim.studies.jsonl import read_jsonl, written_jsonl
-from medsim.studies.returned import Given, StudyIdentity
+from medsim.core.errors import InputError
+from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
+from medsim.studies.sheets.jsonl import read_jsonl, written_jsonl
+from medsim.studies.sheets.returned import Given, StudyIdentity
 
 PATH = Path("ada.jsonl")
 IDS = [entry_id("ada", position) for position in (1, 2, 3)]

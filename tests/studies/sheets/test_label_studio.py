@@ -11,15 +11,15 @@ from fixtures.studies import PAIRS, STUDY_ID, entry_id, sheet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.errors import InputError
-from medsim.studies import GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
-from medsim.studies.label_studio import (
+from medsim.core.errors import InputError
+from medsim.studies.sheets import GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
+from medsim.studies.sheets.label_studio import (
     annotated_tasks,
     labelling_config,
     read_label_studio,
     tasks,
 )
-from medsim.studies.returned import Given, StudyIdentity
+from medsim.studies.sheets.returned import Given, StudyIdentity
 
 PATH = Path("project-7.json")
 IDS = [entry_id("ada", position) for position in (1, 2, 3)]

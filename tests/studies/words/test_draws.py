@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import tie_hash
 
-from medsim.words.draws import Draw, Drawn
-from medsim.words.quarters import Quarters
+from medsim.studies.words.draws import Draw, Drawn
+from medsim.studies.words.quarters import Quarters
 
 WORDS = sorted(f"{a}{b}" for a in "abcdef" for b in "xyz")
 ALL = list(combinations(range(len(WORDS)), 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medsim.words.filters import filtered
+from medsim.studies.words.filters import filtered
 
 WORDS = {
     "cell": 5,

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from medsim.errors import InputError, OptionError
-from medsim.words.forms import forms_of
-from medsim.words.frequencies import merged, read_frequencies
+from medsim.core.errors import InputError, OptionError
+from medsim.studies.words.forms import forms_of
+from medsim.studies.words.frequencies import merged, read_frequencies
 
 
 def table(folder: Path, text: str, name: str = "words.csv") -> Path:

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from medsim.errors import InputError
-from medsim.words.forms import Forms
-from medsim.words.norms import associated, read_norms
+from medsim.core.errors import InputError
+from medsim.studies.words.forms import Forms
+from medsim.studies.words.norms import associated, read_norms
 
 FORMS = Forms(counts={}, given={"cats": "cat"}, lemma_of=str)
 WORDS = pl.DataFrame(

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from fixtures.tables import put, put_terms
 
-from medsim.store import Store
-from medsim.words.forms import Forms
-from medsim.words.terminology import names_of, relations
+from medsim.core.store import Store
+from medsim.studies.words.forms import Forms
+from medsim.studies.words.terminology import names_of, relations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

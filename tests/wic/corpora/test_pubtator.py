@@ -12,10 +12,10 @@ from fixtures.corpora import invented_names, pubtator_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.corpora import Document, Mention, pubtator
-from medsim.corpora.problems import Problems
-from medsim.corpora.pubtator import read_pubtator
-from medsim.errors import InputError
+from medsim.core.errors import InputError
+from medsim.wic.corpora import Document, Mention, pubtator
+from medsim.wic.corpora.problems import Problems
+from medsim.wic.corpora.pubtator import read_pubtator
 
 DATA = os.environ.get("MEDSIM_DATA")
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.corpora import Document, sentences
-from medsim.corpora.problems import Problems
-from medsim.corpora.pubtator import read_pubtator
-from medsim.corpora.sentences import cut_documents, sentences_of, sentences_of_document
-from medsim.errors import OptionError
+from medsim.core.errors import OptionError
+from medsim.wic.corpora import Document, sentences
+from medsim.wic.corpora.problems import Problems
+from medsim.wic.corpora.pubtator import read_pubtator
+from medsim.wic.corpora.sentences import cut_documents, sentences_of, sentences_of_document
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -161,8 +161,8 @@ def test_documents_are_taken_as_they_are_needed(monkeypatch) -> None:
 def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from medsim.corpora import Document\n"
-        "from medsim.corpora.sentences import cut_documents\n"
+        "from medsim.wic.corpora import Document\n"
+        "from medsim.wic.corpora.sentences import cut_documents\n"
         "one = Document(document_id='7', title='Dup.', abstract='', mentions=())\n"
         "list(cut_documents([one] * 100, threads=2))\n",
         encoding="utf-8",

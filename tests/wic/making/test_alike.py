@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
-from medsim.wic.alike import alike_pairs
+from medsim.wic.making.alike import alike_pairs
 
 pytestmark = pytest.mark.kernels
 

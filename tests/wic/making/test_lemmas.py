@@ -2,7 +2,7 @@
 
 import pytest
 
-from medsim.wic.lemmas import lemma_of
+from medsim.wic.making.lemmas import lemma_of
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from fixtures.wic import invented_instances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medsim.errors import InputError
-from medsim.wic.draws import coin_flips, drawn_order
-from medsim.wic.folds import folds_of, linked
+from medsim.core.errors import InputError
+from medsim.wic.making.draws import coin_flips, drawn_order
+from medsim.wic.models.folds import folds_of, linked
 
 
 def keys_of(instance: dict) -> set[object]:

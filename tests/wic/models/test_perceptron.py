@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medsim.errors import OptionError
-from medsim.wic.perceptron import perceptron_scores
+from medsim.core.errors import OptionError
+from medsim.wic.models.perceptron import perceptron_scores
 
 network = pytest.importorskip("sklearn.neural_network", reason="medsim[wic] is not installed")
 

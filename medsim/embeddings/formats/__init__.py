@@ -1,0 +1,1 @@
+"""One module a format of embeddings, each registered by name."""

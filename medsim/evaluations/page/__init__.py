@@ -1,0 +1,1 @@
+"""The page that reports an evaluation, section by section."""

@@ -1,0 +1,1 @@
+"""Tables of an evaluation, those of the papers among them."""

@@ -1,0 +1,1 @@
+"""Pages that are one file: their parts, charts and HTML."""

@@ -1,0 +1,1 @@
+"""Agreement of annotators and raters, and what their answers add up to."""

@@ -1,0 +1,1 @@
+"""One module a format of terminology, each registered by name."""

@@ -1,0 +1,1 @@
+"""Checks of a benchmark of words in context, a rule at a time."""
