@@ -17,9 +17,9 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings, Un
 from benchmarks.harness.apart import apart
 from benchmarks.harness.mesh_xml import write_mesh_xml
 from benchmarks.harness.timing import timed
-from medsim.core.config import SourceOptions
 from medsim.core.progress import Progress
 from medsim.core.store import Store
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.reading import read_terminology
 from medsim.wic import GROUPS
 from medsim.wic.checks.rules import QUOTAS
@@ -128,7 +128,7 @@ def race(job: Job) -> Race:
     progress = Progress()
     found = read_corpora(job.corpora, threads=job.threads)
     with Store(threads=job.threads) as store:
-        read_terminology(str(job.mesh), store, SourceOptions(), progress)
+        read_terminology(str(job.mesh), store, ReadingOptions(), progress)
         store.put("mention", found.mentions)
         store.run("wic/cited_code", vocabulary=_OWN)
         store.run("wic/linked_mention")

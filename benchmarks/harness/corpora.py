@@ -14,9 +14,9 @@ import numpy as np
 
 import medsim
 from benchmarks.harness.packages import wheel_of
-from medsim.core.config import SourceOptions
 from medsim.core.store import Store
 from medsim.terminologies import find_source
+from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,7 +90,7 @@ def hpo() -> Corpus:
     """Return the terms of HPO, each in a group of its own: about 39,000."""
     source, path = find_source("hpo")
     with tempfile.TemporaryDirectory() as folder, Store(threads=1, spill=Path(folder)) as store:
-        source.load(path, store, SourceOptions())
+        source.load(path, store, ReadingOptions())
         terms = store.table("description")["term"].unique().sort().to_list()
     return corpus_of("hpo", (Concept(concept_id=term, names=(term,)) for term in terms))
 

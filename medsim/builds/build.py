@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.checks import run_checks
-from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import (
     SetKey,
     SetMaker,
@@ -20,6 +19,7 @@ from medsim.builds.datasets import (
 )
 from medsim.builds.embedded import place_of, without_vectors
 from medsim.builds.job import job_of, libraries_of, options_of
+from medsim.builds.options import BuildOptions
 from medsim.builds.space import join_terms
 from medsim.builds.stages import (
     Run,
@@ -33,18 +33,17 @@ from medsim.builds.stages import (
 )
 from medsim.builds.stats import stats_row
 from medsim.core import manifest
-from medsim.core.config import DEFAULT_STRATEGIES, BuildConfig, SourceOptions, checked_threads
+from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError, OptionError
 from medsim.core.opened import PAIR_FILES, Build
+from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
-from medsim.core.progress import Progress
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from datetime import date
 
     from medsim.builds.negatives import Found, TermSpace
     from medsim.builds.negatives.wanted import Wanted
@@ -54,50 +53,9 @@ if TYPE_CHECKING:
     from medsim.terminologies import Terminology
 
 
-def build(  # noqa: PLR0913 — an argument an option
-    source: str | Path = "hpo",
-    out: str | Path = "build",
-    *,
-    language: str = "en",
-    as_of: date | None = None,
-    synonym_scopes: Sequence[str] = ("exact",),
-    vocabularies: Sequence[str] = (),
-    pool: str = "set",
-    negatives: Sequence[str] = DEFAULT_STRATEGIES,
-    embedding: str | None = None,
-    cache: str | Path | None = None,
-    corrections: str | Path | None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    overwrite: bool = False,
-    dask: str | None = None,
-    progress: Progress | None = None,
-) -> Build:
-    """Return the build that it writes to ``out``: ten datasets a strategy of negatives.
-
-    Args:
-        source: RF2 or UMLS as a zip or folder, MeSH's XML, an .obo file, or a built-in name.
-        out: the folder to write; it appears whole or not at all.
-        language: the language code whose names make terms.
-        as_of: for full RF2 history, the day whose state is taken; None takes the newest.
-        synonym_scopes: the scopes of OBO or MeSH synonyms that count: exact, narrow, broad,
-            related.
-        vocabularies: of UMLS, those whose names count, such as "MSH"; all by default.
-        pool: what negatives are drawn from: "set", the terms of their own set, or "terminology",
-            all names of eligible concepts and all terms of positives.
-        negatives: the strategies of negatives: "random", "levenshtein", "embedding".
-        embedding: what the strategy "embedding" compares terms by, as in "glove=vectors.txt";
-            options stand behind the path as in "bert=model.onnx,pooling=cls".
-        cache: the folder that keeps what encoders made of terms; by default nothing is kept.
-        corrections: a CSV file of pairs that people judged otherwise, as ``medsim study score``
-            writes it: those that do not mean the same are no positives, those that do no negatives.
-        seed: of random draws, ties and the order of rows, from 0 to 2**63 - 1.
-        threads: how many to use, all available ones by default; never changes the result.
-        overwrite: whether an earlier build at ``out`` may be replaced.
-        dask: where nearest terms are searched for: "local" for processes of this machine, or the
-            address of a Dask scheduler; by default here. A script that names "local" guards its
-            own start by ``if __name__ == "__main__"``, since Dask's processes import it.
-        progress: told of every stage; silent by default.
+@public(BuildOptions)
+def build(options: BuildOptions) -> Build:
+    """Return the build that it writes: ten datasets a strategy of negatives.
 
     Raises:
         InputError: the source or the embedding is missing, damaged or in no known format.
@@ -105,33 +63,8 @@ def build(  # noqa: PLR0913 — an argument an option
         OutputError: ``out`` is taken or cannot be written.
         ClusterError: the cluster cannot be reached, or its workers cannot do what is asked.
     """
-    config = BuildConfig(
-        source=str(source),
-        out=Path(out),
-        reading=SourceOptions(
-            language=language,
-            as_of=as_of,
-            synonym_scopes=tuple(synonym_scopes),
-            vocabularies=tuple(vocabularies),
-        ),
-        pool=pool,
-        negatives=tuple(negatives),
-        embedding=embedding,
-        cache=None if cache is None else Path(cache),
-        corrections=() if corrections is None else read_corrections(Path(corrections)),
-        seed=seed,
-        threads=checked_threads(threads),
-        overwrite=overwrite,
-        dask=dask,
-    )
-    return run_build(config, progress or Progress())
-
-
-def run_build(config: BuildConfig, progress: Progress) -> Build:
-    """Return the build that a config asks for; see ``build``."""
-    config.check()
-    with _search_elsewhere(config) as search:
-        return complete(config, progress, search)
+    with _search_elsewhere(options) as search:
+        return complete(options, search)
 
 
 class FirstSearch(Protocol):
@@ -150,27 +83,27 @@ class FirstSearch(Protocol):
         """
 
 
-def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None = None) -> Build:
-    """Return the build that it writes, every option being checked.
+def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
+    """Return the build that it writes.
 
     Args:
-        config: what is asked for.
-        progress: told of every stage.
+        options: what is asked for.
         search: where nearest candidates are searched for; here, set by set, by default.
     """
+    options = options.corrected()
     with (
-        claimed(config.out, overwrite=config.overwrite) as output,
-        Store(threads=config.threads, spill=output.spill) as store,
+        claimed(Path(options.out), overwrite=options.overwrite) as output,
+        Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
-        run = Run(config=config, store=store, progress=progress)
+        run = Run.of(options, store)
         named = named_embedding(run)
         terminology = read(run)
-        job = job_of(config, terminology, named)
+        job = job_of(options, terminology, named)
         if search is not None:
             search.check(job)
         _begin(run, output, job)
         positives = derive(run, terminology)
-        space = join_terms(positives, store, pool=config.pool)
+        space = join_terms(positives, store, pool=options.pool)
         warn_of_large_component(run, space)
         if named is not None:
             space = with_vectors(run, named, positives, space)
@@ -183,18 +116,18 @@ def complete(config: BuildConfig, progress: Progress, search: FirstSearch | None
         skipped = (*positives.skipped, *without_vectors(positives, space))
         _finish(run, output, terminology, named, skipped, space, stats)
         output.publish()
-    return Build(config.out)
+    return Build(options.out)
 
 
-def _search_elsewhere(config: BuildConfig) -> AbstractContextManager[FirstSearch | None]:
-    """Return what opens and closes the cluster that a config names, if it names one."""
-    if config.dask is None:
+def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSearch | None]:
+    """Return what opens and closes the cluster that is named, if one is."""
+    if options.dask is None:
         return nullcontext()
     try:
         from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra dask
     except ImportError as error:
-        raise OptionError('--dask needs Dask: pip install "medsim[dask]"') from error
-    return on_cluster(config.dask, threads=config.threads)
+        raise OptionError('`dask` needs Dask: pip install "medsim[dask]"') from error
+    return on_cluster(options.dask, threads=checked_threads(options.threads))
 
 
 def _begin(run: Run, output: OutputFolder, job: dict[str, str]) -> None:
@@ -208,8 +141,8 @@ def _makers(
     run: Run, positives: Positives, space: TermSpace, known: Sequence[Found]
 ) -> Iterator[tuple[str, SetMaker]]:
     """Yield what makes the sets of each strategy, in the order in which they are made."""
-    seed, threads = run.config.seed, run.config.threads
-    for name in run.config.strategies:
+    seed, threads = run.options.seed, run.threads
+    for name in run.options.strategies:
         yield (
             name,
             set_maker(name, positives, space, run.store, seed=seed, threads=threads, known=known),
@@ -294,9 +227,9 @@ def _finish(
         medsim=manifest.medsim_version(),
         libraries=libraries_of(named),
         source=terminology.told(),
-        options=options_of(run.config, named),
+        options=options_of(run.options, named),
         embedding=None if named is None else place_of(named),
-        threads=run.config.threads,
+        threads=run.threads,
         skipped=[asdict(one) for one in (*terminology.skipped, *skipped)],
         components={
             "n_terms": len(space.components),

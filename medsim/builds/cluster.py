@@ -103,7 +103,7 @@ class ClusterSearch:
             stage.total(sum(len(share.term1_ids) for share in left.values()))
             for _ in range(_RETRIES):
                 if left:
-                    found += self._searched(space, left, run.config.seed, stage)
+                    found += self._searched(space, left, run.options.seed, stage)
             if left:
                 raise ClusterError(f"the workers of {self._address} are lost again and again")
             stage.found(f"{len(found):,} shares on {n_workers:,} workers")

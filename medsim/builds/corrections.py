@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.config import Correction
+from medsim.builds.options import Correction
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
 from medsim.core.tables.guard import unguarded

@@ -10,20 +10,20 @@ from medsim.builds.embedded import identity_of
 from medsim.core import manifest
 
 if TYPE_CHECKING:
-    from medsim.core.config import BuildConfig
+    from medsim.builds.options import SearchOptions
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies import Terminology
 
 
 def job_of(
-    config: BuildConfig, terminology: Terminology, named: NamedEmbedding | None = None
+    options: SearchOptions, terminology: Terminology, named: NamedEmbedding | None = None
 ) -> dict[str, str]:
     """Return what decides the rows of a build, and may they be passed on: no clock, no path.
 
     Every file of the build bears it as metadata.
 
     Args:
-        config: what is asked for.
+        options: what is asked for.
         terminology: that was read.
         named: the embedding, where it asks for embedding negatives.
     """
@@ -34,16 +34,16 @@ def job_of(
         "source": terminology.name,
         "source_files": json.dumps([asdict(file) for file in terminology.files]),
         "release_date": day.isoformat() if day else "",
-        "options": json.dumps(options_of(config, named)),
+        "options": json.dumps(options_of(options, named)),
         "redistributable": json.dumps(terminology.redistributable),
         "terms_of_use": terminology.terms_of_use,
     }
 
 
-def options_of(config: BuildConfig, named: NamedEmbedding | None) -> dict[str, object]:
+def options_of(options: SearchOptions, named: NamedEmbedding | None) -> dict[str, object]:
     """Return the options that decide the rows, and what the embedding is that does."""
-    options = config.options()
-    return options if named is None else {**options, "embedding": identity_of(named)}
+    record = options.recorded()
+    return record if named is None else {**record, "embedding": identity_of(named)}
 
 
 def libraries_of(named: NamedEmbedding | None) -> dict[str, str]:

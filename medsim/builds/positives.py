@@ -19,7 +19,7 @@ from medsim.core.terms import numbered
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.core.config import Correction
+    from medsim.builds.options import Correction
     from medsim.core.store import Store
 
 POSITIVE_COLUMNS = (

@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from medsim.builds.negatives import Found
-from medsim.core.config import Shard
+from medsim.builds.options import Shard
 from medsim.core.errors import InputError, OutputError
 from medsim.core.files import whole_file
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,25 +10,19 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.build import complete
-from medsim.builds.corrections import corrections_in, read_corrections
+from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
 from medsim.builds.job import job_of
 from medsim.builds.negatives.candidates import candidate_source
 from medsim.builds.negatives.wanted import share_of
+from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.shard_folder import ShardFolder, ShardJob
 from medsim.builds.space import join_terms
 from medsim.builds.stages import Run, derive, read, wanted_of_sets
-from medsim.core.config import (
-    DEFAULT_STRATEGIES,
-    BuildConfig,
-    Shard,
-    SourceOptions,
-    checked_threads,
-    parse_shard,
-)
-from medsim.core.errors import InputError, OptionError
+from medsim.core.config import checked_threads
+from medsim.core.errors import InputError
+from medsim.core.options import public
 from medsim.core.output import check_free, resolved
-from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.terminologies import find_source
 
@@ -39,6 +32,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import Found, TermSpace
     from medsim.builds.negatives.wanted import Wanted
     from medsim.core.opened import Build
+    from medsim.core.progress import Progress
     from medsim.terminologies import Terminology
 
 _SHARD_SCHEMA = {
@@ -49,43 +43,13 @@ _SHARD_SCHEMA = {
 }
 
 
-def build_shard(  # noqa: PLR0913 — an argument an option
-    source: str | Path,
-    out: str | Path,
-    *,
-    shard: str,
-    language: str = "en",
-    as_of: date | None = None,
-    synonym_scopes: Sequence[str] = ("exact",),
-    vocabularies: Sequence[str] = (),
-    pool: str = "set",
-    negatives: Sequence[str] = DEFAULT_STRATEGIES,
-    corrections: str | Path | None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> pl.DataFrame:
+@public(ShardOptions)
+def build_shard(options: ShardOptions) -> pl.DataFrame:
     """Return the size of one shard of a build, which it searches and writes beside ``out``.
 
     Shards may be made at the same time, on one machine or on several with a common folder; then
-    ``merge`` makes the build of them. A shard that is there already is not searched again.
-
-    Args:
-        source: as for ``build``.
-        out: the folder of the build; its shards lie in the folder ``OUT.shards``.
-        shard: such as "3/7", the third of seven.
-        language: as for ``build``, and so are the others.
-        as_of: as for ``build``.
-        synonym_scopes: as for ``build``.
-        vocabularies: as for ``build``.
-        pool: as for ``build``.
-        negatives: as for ``build``, "levenshtein" among them and "embedding" not.
-        corrections: as for ``build``.
-        seed: as for ``build``.
-        threads: how many to use, all available ones by default.
-        overwrite: whether there may be a build at ``out``, which ``merge`` will replace.
-        progress: told of every stage; silent by default.
+    ``merge`` makes the build of them. A shard that is there already is not searched again. The
+    shards of OUT lie in the folder ``OUT.shards``.
 
     Returns:
         One row: shard, first_terms, candidates, file.
@@ -95,42 +59,23 @@ def build_shard(  # noqa: PLR0913 — an argument an option
         OptionError: an option is out of range or does not fit the source.
         OutputError: the folder holds shards of another job, or cannot be written.
     """
-    config = BuildConfig(
-        source=str(source),
-        out=Path(out),
-        reading=SourceOptions(
-            language=language,
-            as_of=as_of,
-            synonym_scopes=tuple(synonym_scopes),
-            vocabularies=tuple(vocabularies),
-        ),
-        pool=pool,
-        negatives=tuple(negatives),
-        corrections=() if corrections is None else read_corrections(Path(corrections)),
-        seed=seed,
-        threads=checked_threads(threads),
-        overwrite=overwrite,
-    )
-    return run_shard(config, parse_shard(shard), progress or Progress())
-
-
-def run_shard(config: BuildConfig, shard: Shard, progress: Progress) -> pl.DataFrame:
-    """Return the size of the shard that a config asks for; see ``build_shard``."""
-    _check_negatives(config)
-    config.check()
-    if config.dask is not None:
-        raise OptionError("--shard and --dask exclude each other: each shares out the search")
-    out = resolved(config.out)
-    check_free(out, overwrite=config.overwrite)
+    options, shard = options.corrected(), parse_shard(options.shard)
+    out = resolved(Path(options.out))
+    check_free(out, overwrite=options.overwrite)
     folder = ShardFolder(out)
-    with folder.spill() as spill, Store(threads=config.threads, spill=spill) as store:
-        run = Run(config=config, store=store, progress=progress)
+    with (
+        folder.spill() as spill,
+        Store(threads=checked_threads(options.threads), spill=spill) as store,
+    ):
+        run = Run.of(options, store)
         terminology = read(run)
         job = ShardJob(
-            job=job_of(config, terminology), total=shard.total, source=_found_again(config.source)
+            job=job_of(options, terminology),
+            total=shard.total,
+            source=_found_again(str(options.source)),
         )
         folder.claim(job)
-        found = _done_before(folder, job, shard, progress)
+        found = _done_before(folder, job, shard, run.progress)
         if found is None:
             found = _search(run, terminology, shard)
             folder.write(job, shard, found)
@@ -140,50 +85,22 @@ def run_shard(config: BuildConfig, shard: Shard, progress: Progress) -> pl.DataF
     return pl.DataFrame([row], schema=_SHARD_SCHEMA, orient="row")
 
 
-def _check_negatives(config: BuildConfig) -> None:
-    """Raise OptionError if there is nothing to share out, or something that cannot be."""
-    if "embedding" in config.negatives:
-        raise OptionError(
-            "--shard shares out the search for Levenshtein negatives; build embedding negatives in "
-            "one piece"
-        )
-    if "levenshtein" not in config.negatives:
-        raise OptionError(
-            "--shard shares out the search for Levenshtein negatives, which --negatives "
-            f"{','.join(config.negatives)} does not ask for; leave it out"
-        )
-
-
-def merge(
-    out: str | Path,
-    *,
-    source: str | Path | None = None,
-    threads: int | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> Build:
+@public(MergeOptions)
+def merge(options: MergeOptions) -> Build:
     """Return the build that it makes of its shards; it is the same as one made in one piece.
 
     The shards are removed when the build is there.
-
-    Args:
-        out: the folder of the build; its shards lie in the folder ``OUT.shards``.
-        source: where the terminology lies, if no longer where the shards found it.
-        threads: how many to use, all available ones by default; never changes the result.
-        overwrite: whether an earlier build at ``out`` may be replaced.
-        progress: told of every stage; silent by default.
 
     Raises:
         InputError: shards are missing, damaged or of another job, or the source is missing.
         OutputError: the source is another one, or ``out`` is taken or cannot be written.
     """
-    place, threads = resolved(Path(out)), checked_threads(threads)
-    check_free(place, overwrite=overwrite)
+    place = resolved(Path(options.out))
+    check_free(place, overwrite=options.overwrite)
     folder = ShardFolder(place)
     job = folder.job()
     search = _MergedSearch(folder, job)
-    config = _config_of(job, Path(out), source, threads=threads, overwrite=overwrite)
-    build = complete(config, progress or Progress(), search)
+    build = complete(_build_options(job, options), search)
     folder.remove()
     return build
 
@@ -221,9 +138,8 @@ class _MergedSearch:
 
 def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
     """Return what one shard finds: the nearest candidates of its share of all first terms."""
-    config = run.config
     positives = derive(run, terminology)
-    space = join_terms(positives, run.store, pool=config.pool)
+    space = join_terms(positives, run.store, pool=run.options.pool)
     lengths = np.diff(space.lower.starts).astype(np.int32)
     shares = [
         share_of(one, lengths, shard.number, shard.total)
@@ -235,7 +151,7 @@ def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
         for share in shares:
             if len(share.term1_ids):
                 source = candidate_source(
-                    space, share.pool, share.pool_ids, seed=config.seed, threads=config.threads
+                    space, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
                 )
                 found.append(source.search(share.term1_ids, share.sizes, stage.advance))
         stage.found(f"{sum(len(share.term1_ids) for share in shares):,} first terms")
@@ -263,35 +179,25 @@ def _found_again(location: str) -> str:
     return location if source.locate is not None else str(path.absolute())
 
 
-def _config_of(
-    job: ShardJob, out: Path, source: str | Path | None, *, threads: int, overwrite: bool
-) -> BuildConfig:
+def _build_options(job: ShardJob, options: MergeOptions) -> BuildOptions:
     """Return what the shards were asked for.
 
     Raises:
         InputError: the source lies where the shards found it no longer.
     """
-    options = json.loads(job.job["options"])
-    as_of = options["as_of"]
-    if source is None:
+    record = json.loads(job.job["options"])
+    if options.source is None:
         try:
             find_source(job.source)
         except InputError as error:
-            raise InputError(f"{error}; say by --source where it lies now") from error
-    reading = SourceOptions(
-        language=options["language"],
-        as_of=None if as_of is None else date.fromisoformat(as_of),
-        synonym_scopes=tuple(options["synonym_scopes"]),
-        vocabularies=tuple(options.get("vocabularies", ())),
-    )
-    return BuildConfig(
-        source=job.source if source is None else str(source),
-        out=out,
-        reading=reading,
-        pool=options["pool"],
-        negatives=tuple(options["strategies"]),
-        corrections=corrections_in(options),
-        seed=options["seed"],
-        threads=threads,
-        overwrite=overwrite,
+            raise InputError(f"{error}; say by `source` where it lies now") from error
+    return BuildOptions.from_record(
+        record,
+        source=job.source if options.source is None else str(options.source),
+        out=options.out,
+        negatives=tuple(record["strategies"]),
+        corrections=corrections_in(record),
+        threads=options.threads,
+        overwrite=options.overwrite,
+        progress=options.progress,
     )

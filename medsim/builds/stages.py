@@ -10,9 +10,13 @@ import numpy as np
 from medsim.builds.datasets import SetKey, positive_rows, positive_set
 from medsim.builds.embedded import embedded, without_vectors
 from medsim.builds.negatives.wanted import wanted_candidates
+from medsim.builds.options import BuildOptions, SearchOptions
 from medsim.builds.positives import Positives, derive_positives
+from medsim.core.config import checked_threads
+from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.options import parse_embedding
+from medsim.embeddings.vector_cache import cache_folder
 from medsim.terminologies.reading import read_terminology
 
 if TYPE_CHECKING:
@@ -20,8 +24,6 @@ if TYPE_CHECKING:
 
     from medsim.builds.negatives import TermSpace
     from medsim.builds.negatives.wanted import Wanted
-    from medsim.core.config import BuildConfig
-    from medsim.core.progress import Progress
     from medsim.core.store import Store
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies import Terminology
@@ -33,21 +35,32 @@ _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join wha
 class Run:
     """What every stage of one run needs."""
 
-    config: BuildConfig
+    options: SearchOptions
     store: Store
+    threads: int
     progress: Progress
+
+    @classmethod
+    def of(cls, options: SearchOptions, store: Store) -> Run:
+        """Return the run of a build or a shard with the options that it is asked for."""
+        return cls(
+            options=options,
+            store=store,
+            threads=checked_threads(options.threads),
+            progress=options.progress or Progress(),
+        )
 
 
 def named_embedding(run: Run) -> NamedEmbedding | None:
-    """Return the embedding that a config names, if it names one."""
-    text = run.config.embedding
+    """Return the embedding of embedding negatives, if one is named."""
+    text = run.options.embedding if isinstance(run.options, BuildOptions) else None
     return None if text is None else identify(parse_embedding(text), run.progress)
 
 
 def read(run: Run) -> Terminology:
     """Fill the canonical tables."""
-    config = run.config
-    return read_terminology(config.source, run.store, config.reading, run.progress)
+    options = run.options
+    return read_terminology(str(options.source), run.store, options, run.progress)
 
 
 def derive(run: Run, terminology: Terminology) -> Positives:
@@ -55,15 +68,16 @@ def derive(run: Run, terminology: Terminology) -> Positives:
     with run.progress.stage("derive positives") as stage:
         positives = derive_positives(
             run.store,
-            language=run.config.reading.language,
+            language=run.options.language,
             rf2_rules=terminology.rf2_rules,
-            threads=run.config.threads,
-            corrections=run.config.corrections,
+            threads=run.threads,
+            corrections=run.options.corrections_made,
         )
         stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
-    if n_unmatched := len(run.config.corrections) - positives.corrected.height:
+    n_corrections = len(run.options.corrections_made)
+    if n_unmatched := n_corrections - positives.corrected.height:
         run.progress.warn(
-            f"{n_unmatched:,} of {len(run.config.corrections):,} corrections name terms that this "
+            f"{n_unmatched:,} of {n_corrections:,} corrections name terms that this "
             "terminology does not have; they change nothing"
         )
     return positives
@@ -94,9 +108,13 @@ def with_vectors(
     run: Run, named: NamedEmbedding, positives: Positives, space: TermSpace
 ) -> TermSpace:
     """Return all terms with their vectors, and warn of those that have none."""
-    config = run.config
     space = embedded(
-        named, positives, space, run.progress, threads=config.threads, cache=config.cache
+        named,
+        positives,
+        space,
+        run.progress,
+        threads=run.threads,
+        cache=cache_folder(run.options.cache) if isinstance(run.options, BuildOptions) else None,
     )
     terms, firsts = (one.n_rows for one in without_vectors(positives, space))
     if terms:

@@ -21,21 +21,21 @@ from medsim.builds.evidence import (
     check_stats,
     gather,
 )
+from medsim.builds.options import VerifyOptions
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import VIEWS, Build, views_of
+from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.core.schema import CANONICAL_TABLES, STATS_COLUMNS
 from medsim.core.store import Store
+from medsim.embeddings.vector_cache import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.embeddings.embedded_terms import NamedEmbedding
-
-DEFAULT_SAMPLE = 100
-"""First terms of each set that are searched again by brute force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,40 +59,22 @@ class Verification:
         return self.findings.filter(pl.col("violations") > 0)["check"].to_list()
 
 
-def verify(
-    folder: str | Path,
-    *,
-    sample: int = DEFAULT_SAMPLE,
-    embedding: str | None = None,
-    cache: str | Path | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Verification:
+@public(VerifyOptions)
+def verify(options: VerifyOptions) -> Verification:
     """Return whether a build on disk keeps medsim's promises, each derived anew.
 
     Files and rows are compared with the manifest; positives are derived again from the canonical
     tables; rules are checked in SQL; distances, statistics, ids and the order of rows are computed
-    again; random negatives are drawn again; a sample of first terms is compared with every term of
-    its set by an independent library; cosines are computed again from the embedding.
-
-    Args:
-        folder: of the build.
-        sample: how many first terms of each set of Levenshtein or embedding negatives are compared
-            by brute force; they are spread evenly over the set.
-        embedding: where the embedding of embedding negatives lies now, as in "glove=vectors.txt",
-            if no longer where the build found it.
-        cache: the folder that keeps what encoders made of terms; by default nothing is kept.
-        threads: how many to use, all available ones by default.
-        progress: told of every stage; silent by default.
+    again; random negatives are drawn again; a sample of first terms, spread evenly over each set,
+    is compared with every term of the set by an independent library; cosines are computed again
+    from the embedding.
 
     Raises:
         InputError: the folder holds no finished build, or its embedding is missing or another.
         OptionError: the sample is negative, or ``embedding`` does not fit the build.
     """
-    if sample < 0:
-        raise OptionError(f"--sample {sample} is negative")
-    build, progress = Build(folder), progress or Progress()
-    named = embedding_of(build, embedding, progress)
+    build, progress = Build(options.folder), options.progress or Progress()
+    named = embedding_of(build, options.embedding, progress)
     with progress.stage("compare files with the manifest"):
         findings = list(_check_files(build))
         damaged = any(found["violations"][0] for found in findings[:2])
@@ -100,9 +82,9 @@ def verify(
         checking = _Checking(
             build=build,
             named=named,
-            cache=None if cache is None else Path(cache),
-            sample=sample,
-            threads=checked_threads(threads),
+            cache=cache_folder(options.cache),
+            sample=options.sample,
+            threads=checked_threads(options.threads),
             progress=progress,
         )
         findings += _check_content(checking)

@@ -41,6 +41,17 @@ def users_cache() -> Path | None:
     return place if os.access(place, os.W_OK) else None
 
 
+def cache_folder(chosen: str | Path | None) -> Path | None:
+    """Return the folder that keeps vectors; None where nothing is kept.
+
+    Args:
+        chosen: a folder; "none" keeps nothing, None takes that of the user's caches.
+    """
+    if chosen is None:
+        return users_cache()
+    return None if str(chosen) == "none" else Path(chosen)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """Vectors that were written together.

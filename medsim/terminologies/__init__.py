@@ -11,12 +11,12 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.registry import Registry
 from medsim.core.schema import CANONICAL_TABLES
+from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from medsim.core.config import SourceOptions
     from medsim.core.manifest import Skipped
     from medsim.core.store import Store
 
@@ -74,7 +74,7 @@ class Terminology:
 class Load(Protocol):
     """Reads a terminology."""
 
-    def __call__(self, path: Path, store: Store, options: SourceOptions) -> Terminology:
+    def __call__(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
         """Fill the tables concept, description, association and is_a of ``store``.
 
         The contract of the tables: ids and texts are never null; a term is trimmed and not empty;
@@ -98,8 +98,8 @@ class Source:
         recognises: whether a path looks like this format.
         load: reads it.
         locate: for a built-in, finds its file.
-        accepts: the attributes of ``SourceOptions`` that only some sources know and it does, of
-            as_of, synonym_scopes and vocabularies.
+        accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
+            as_of, synonyms and vocabularies.
         asked_last: whether it recognises more than its own, and others are asked before it.
     """
 
@@ -111,8 +111,6 @@ class Source:
     accepts: frozenset[str] = frozenset()
     asked_last: bool = False
 
-
-_EXACT = ("exact",)
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
@@ -142,25 +140,24 @@ def find_source(location: str) -> tuple[Source, Path]:
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
 
 
-def load(source: Source, path: Path, store: Store, options: SourceOptions) -> Terminology:
+def load(source: Source, path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill all canonical tables of ``store`` from what lies at ``path``.
 
     Raises:
         InputError: the file is damaged or is not what it should be.
         OptionError: an option does not fit the source.
     """
-    if options.as_of is not None and "as_of" not in source.accepts:
-        raise OptionError(
-            f"--as-of needs the full history of RF2, and {path} is read as {source.name}"
-        )
-    if options.vocabularies and "vocabularies" not in source.accepts:
-        raise OptionError(
-            f"--vocabularies chooses among those of UMLS, and {path} is read as {source.name}"
-        )
-    if options.synonym_scopes != _EXACT and "synonym_scopes" not in source.accepts:
-        raise OptionError(
-            f"--synonyms chooses among scopes of OBO and MeSH, and {path} is read as {source.name}"
-        )
+    usual = ReadingOptions()
+    owners: dict[str, list[str]] = {}
+    for name, one in SOURCES.all().items():
+        for option in one.accepts:
+            owners.setdefault(option, []).append(name)
+    for option, names in sorted(owners.items()):
+        if option not in source.accepts and getattr(options, option) != getattr(usual, option):
+            raise OptionError(
+                f"`{option}` is an option of {' and '.join(names)}, and {path} is read as "
+                f"{source.name}"
+            )
     store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
     return source.load(path, store, options)
 

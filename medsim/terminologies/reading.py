@@ -8,13 +8,13 @@ from medsim.core.errors import InputError
 from medsim.terminologies import Terminology, find_source, load
 
 if TYPE_CHECKING:
-    from medsim.core.config import SourceOptions
     from medsim.core.progress import Progress
     from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
 
 
 def read_terminology(
-    location: str, store: Store, reading: SourceOptions, progress: Progress
+    location: str, store: Store, reading: ReadingOptions, progress: Progress
 ) -> Terminology:
     """Fill the canonical tables and return what is known of the terminology.
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.config import SourceOptions, available_threads
+from medsim.core.config import available_threads
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.terminologies import Terminology, find_source, load
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
 from medsim.terminologies.sctid import sctids
 from medsim.terminologies.synthetic import write_synthetic
@@ -83,7 +84,7 @@ def convert(
     found, path = find_source(str(source))
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):
-            terminology = load(found, path, store, SourceOptions(language=language))
+            terminology = load(found, path, store, ReadingOptions(language=language))
         with progress.stage(f"write {Path(out).name}"):
             return _write(terminology, store, Path(out))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.config import SourceOptions, WicConfig, checked_threads
+from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.manifest import (
     WIC,
@@ -20,6 +20,7 @@ from medsim.core.manifest import (
     library_versions,
     medsim_version,
 )
+from medsim.core.options import public
 from medsim.core.output import claimed, digest_of
 from medsim.core.progress import Progress
 from medsim.core.store import Store
@@ -41,10 +42,11 @@ from medsim.wic.making.candidates import candidate_blocks
 from medsim.wic.making.instances import benchmark_mentions, instance_rows
 from medsim.wic.making.mentions import chosen_mentions, content_hashes
 from medsim.wic.making.splits import Splitter
+from medsim.wic.options import WicBuildOptions
 from medsim.wic.statistics import statistics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from medsim.core.output import OutputFolder
     from medsim.terminologies import Terminology
@@ -54,38 +56,9 @@ if TYPE_CHECKING:
 _ALL = 1 << 62
 
 
-def build_wic(  # noqa: PLR0913 — an argument an option
-    corpora: Sequence[str | Path],
-    terminology: str | Path,
-    out: str | Path,
-    *,
-    language: str = "en",
-    synonym_scopes: Sequence[str] = ("exact",),
-    vocabularies: Sequence[str] = (),
-    broader: str = "direct",
-    most_train: int | None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> Benchmark:
+@public(WicBuildOptions)
+def build_wic(options: WicBuildOptions) -> Benchmark:
     """Return the benchmark that it writes to ``out``, as Rouhizadeh et al. (2024) built BioWiC.
-
-    Args:
-        corpora: files in PubTator format.
-        terminology: a source as for ``medsim.build``; its ids, and its codes in other
-            vocabularies, say which concepts mentions stand for.
-        out: the folder to write; it appears whole or not at all.
-        language: of the names that make two terms synonyms.
-        synonym_scopes: the scopes of OBO and MeSH synonyms that count.
-        vocabularies: of UMLS, those whose names count; all by default.
-        broader: an instance has no two concepts of which one is broader than the other: "direct",
-            its parents, as the paper has it, or "any", all its ancestors.
-        most_train: instances of either label that a group has in train at most; all by default.
-        seed: of all draws, from 0 to 2**63 - 1.
-        threads: how many to use, all available ones by default; never changes the result.
-        overwrite: whether an earlier benchmark at ``out`` may be replaced.
-        progress: told of every stage; silent by default.
 
     Raises:
         InputError: a corpus or the terminology is missing or damaged, or no mention of a corpus
@@ -93,38 +66,19 @@ def build_wic(  # noqa: PLR0913 — an argument an option
         OptionError: an option is out of range or does not fit, or medsim[wic] is not installed.
         OutputError: ``out`` is taken or cannot be written.
     """
-    config = WicConfig(
-        corpora=tuple(Path(path) for path in corpora),
-        terminology=str(terminology),
-        out=Path(out),
-        reading=SourceOptions(
-            language=language,
-            synonym_scopes=tuple(synonym_scopes),
-            vocabularies=tuple(vocabularies),
-        ),
-        broader=broader,
-        most_train=most_train,
-        seed=seed,
-        threads=checked_threads(threads),
-        overwrite=overwrite,
-    )
-    return run_wic_build(config, progress or Progress())
-
-
-def run_wic_build(config: WicConfig, progress: Progress) -> Benchmark:
-    """Return the benchmark that a config asks for; see ``build_wic``."""
-    config.check()
-    find_source(config.terminology)  # before corpora are cut into sentences
+    progress, threads = options.progress or Progress(), checked_threads(options.threads)
+    source = str(options.terminology)
+    find_source(source)  # before corpora are cut into sentences
     with (
-        claimed(config.out, overwrite=config.overwrite, kind=WIC) as output,
-        Store(threads=config.threads, spill=output.spill) as store,
+        claimed(Path(options.out), overwrite=options.overwrite, kind=WIC) as output,
+        Store(threads=threads, spill=output.spill) as store,
     ):
         output.resume({})
-        corpora = _read_corpora(config, progress)
-        terminology = read_terminology(config.terminology, store, config.reading, progress)
-        mentions, unlinked = _link(config, corpora, terminology, store, progress)
-        blocks = _compare(config, terminology, mentions, store, progress)
-        instances = _split(config, mentions, blocks, progress)
+        corpora = _read_corpora(options, progress)
+        terminology = read_terminology(source, store, options, progress)
+        mentions, unlinked = _link(options, corpora, terminology, store, progress)
+        blocks = _compare(options, terminology, mentions, store, progress)
+        instances = _split(options, mentions, blocks, progress)
         _warn_of_small_groups(instances, progress)
         tables = {
             INSTANCES: instances,
@@ -133,15 +87,19 @@ def run_wic_build(config: WicConfig, progress: Progress) -> Benchmark:
             RELATED: store.table("related_concept"),
             STATISTICS: statistics_of(instances, mentions, corpora),
         }
-        _write(output, tables, _metadata(config, corpora, terminology))
-        _finish(config, output, corpora, terminology, unlinked, instances, progress)
+        _write(output, tables, _metadata(options, corpora, terminology))
+        _finish(options, output, corpora, terminology, unlinked, instances, progress)
         output.publish()
-    return Benchmark(config.out)
+    return Benchmark(options.out)
 
 
-def _read_corpora(config: WicConfig, progress: Progress) -> Corpora:
+def _read_corpora(options: WicBuildOptions, progress: Progress) -> Corpora:
     with progress.stage("read corpora") as stage:
-        found = read_corpora(config.corpora, threads=config.threads, advance=stage.advance)
+        found = read_corpora(
+            list(map(Path, options.corpora)),
+            threads=checked_threads(options.threads),
+            advance=stage.advance,
+        )
         n_sentences = sum(one.n_sentences for one in found.corpora)
         stage.found(f"{found.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in found.warnings:
@@ -150,7 +108,7 @@ def _read_corpora(config: WicConfig, progress: Progress) -> Corpora:
 
 
 def _link(
-    config: WicConfig,
+    options: WicBuildOptions,
     corpora: Corpora,
     terminology: Terminology,
     store: Store,
@@ -162,7 +120,7 @@ def _link(
         store.run("wic/cited_code", vocabulary=terminology.vocabulary)
         store.run("wic/linked_mention")
         unlinked = store.frame("wic/unlinked_mention")
-        mentions = chosen_mentions(store.table("linked_mention"), config.seed)
+        mentions = chosen_mentions(store.table("linked_mention"), options.seed)
         stage.found(
             f"{mentions.height:,} sentences with one of "
             f"{mentions['concept_id'].n_unique():,} concepts"
@@ -178,7 +136,7 @@ def _link(
 
 
 def _compare(
-    config: WicConfig,
+    options: WicBuildOptions,
     terminology: Terminology,
     mentions: pl.DataFrame,
     store: Store,
@@ -188,26 +146,26 @@ def _compare(
         blocks = candidate_blocks(
             store,
             mentions,
-            language=config.reading.language,
+            language=options.language,
             vocabulary=terminology.vocabulary,
-            any_depth=config.broader == "any",
-            threads=config.threads,
+            any_depth=options.broader == "any",
+            threads=checked_threads(options.threads),
         )
         stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
     return blocks
 
 
 def _split(
-    config: WicConfig, mentions: pl.DataFrame, blocks: Blocks, progress: Progress
+    options: WicBuildOptions, mentions: pl.DataFrame, blocks: Blocks, progress: Progress
 ) -> pl.DataFrame:
     """Return the instances of all splits with their provenance."""
     with progress.stage("draw splits") as stage:
         splits = Splitter(
             blocks=blocks,
             hashes=content_hashes(mentions),
-            seed=config.seed,
+            seed=options.seed,
             quotas=QUOTAS["test"],
-            most_train=config.most_train or _ALL,
+            most_train=options.most_train or _ALL,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
         numbers = (f"{name} {len(splits[name].labels):,}" for name in SPLITS)
@@ -250,7 +208,9 @@ def _write(
         output.write(name, table, metadata)
 
 
-def _metadata(config: WicConfig, corpora: Corpora, terminology: Terminology) -> dict[str, str]:
+def _metadata(
+    options: WicBuildOptions, corpora: Corpora, terminology: Terminology
+) -> dict[str, str]:
     """Return what every Parquet file says of where it comes from, and whether it may be passed on.
 
     Corpora do not say it of themselves, so what a terminology allows is not enough.
@@ -260,14 +220,14 @@ def _metadata(config: WicConfig, corpora: Corpora, terminology: Terminology) -> 
         "medsim": medsim_version(),
         "corpora": json.dumps(sorted(one.corpus for one in corpora.corpora)),
         "terminology": terminology.name,
-        "options": json.dumps(config.options()),
+        "options": json.dumps(options.recorded()),
         "redistributable": json.dumps(redistributable),
         "terms_of_use": f"those of the corpora, and of the terminology: {terminology.terms_of_use}",
     }
 
 
 def _finish(
-    config: WicConfig,
+    options: WicBuildOptions,
     output: OutputFolder,
     corpora: Corpora,
     terminology: Terminology,
@@ -289,12 +249,12 @@ def _finish(
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
             }
-            for path, one in zip(config.corpora, corpora.corpora, strict=True)
+            for path, one in zip(map(Path, options.corpora), corpora.corpora, strict=True)
         ],
         terminology=terminology.told(),
-        options=config.options(),
+        options=options.recorded(),
         quotas=_quotas(instances),
-        threads=config.threads,
+        threads=checked_threads(options.threads),
         skipped=[asdict(one) for one in skipped],
         warnings=list(progress.warnings),
         outputs=dict(sorted(output.outputs.items())),

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from medsim.core.console import Format, Threads, VectorCache, app, print_table
+from medsim.core.console import Format, Threads, VectorCache, app, command, print_table
 from medsim.core.formats import TableFormat
+from medsim.wic.options import WicBuildOptions
 
 wic = typer.Typer(
     no_args_is_help=True,
@@ -18,45 +19,8 @@ wic = typer.Typer(
 app.add_typer(wic, name="wic")
 
 
-@wic.command()
-def build(
-    corpora: Annotated[
-        list[Path],
-        typer.Argument(metavar="CORPUS...", help="Files in PubTator format, such as MedMentions."),
-    ],
-    terminology: Annotated[
-        str,
-        typer.Option(
-            "--terminology",
-            "-t",
-            metavar="SOURCE",
-            help="What mentions are linked to: a source as of medsim build, such as MeSH or UMLS.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
-    language: Annotated[str, typer.Option(help="Language code of the names.")] = "en",
-    synonyms: Annotated[
-        str, typer.Option(help="OBO and MeSH synonym scopes that count, such as exact,narrow.")
-    ] = "exact",
-    vocabularies: Annotated[
-        str, typer.Option(help="UMLS vocabularies whose names count, such as MSH; all by default.")
-    ] = "",
-    broader: Annotated[
-        str,
-        typer.Option(
-            help="Which concepts are broader than another, and so in no instance with it: its "
-            "parents, direct, or any ancestor."
-        ),
-    ] = "direct",
-    most_train: Annotated[
-        int | None,
-        typer.Option(help="Instances of either label of a group in train, at most."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of all draws.")] = 0,
-    threads: Threads = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace an earlier benchmark at OUT.")] = False,
-    form: Format = TableFormat.table,
-) -> None:
+@command(wic, WicBuildOptions)
+def build(options: WicBuildOptions, *, form: Format = TableFormat.table) -> None:
     """Build a benchmark of words in context from corpora, and print how many instances it has.
 
     Writes OUT with train.json, dev.json and test.json in the layout of BioWiC, the same with its
@@ -64,24 +28,10 @@ def build(
 
     Example: medsim wic build BC5CDR.txt NCBI.txt --terminology mesh -o wic
     """
-    from medsim.core.progress import Progress
     from medsim.wic.build import build_wic
     from medsim.wic.statistics import shown_statistics
 
-    made = build_wic(
-        corpora,
-        terminology,
-        out,
-        language=language,
-        synonym_scopes=tuple(scope.strip().lower() for scope in synonyms.split(",")),
-        vocabularies=tuple(name.strip() for name in vocabularies.split(",") if name.strip()),
-        broader=broader.strip().lower(),
-        most_train=most_train,
-        seed=seed,
-        threads=threads,
-        overwrite=overwrite,
-        progress=Progress.to_stderr(),
-    )
+    made = build_wic(**options.given())
     print_table(shown_statistics(made.statistics(), "splits"), form)
 
 

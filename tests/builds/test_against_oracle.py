@@ -188,9 +188,7 @@ def test_an_obo_file_gives_the_positives_of_its_rules(tmp_path: Path) -> None:
 def test_wider_scopes_of_synonyms_make_more_positives(tmp_path: Path) -> None:
     (tmp_path / "invented.obo").write_text(OBO, encoding="utf-8")
 
-    build = medsim.build(
-        tmp_path / "invented.obo", tmp_path / "out", synonym_scopes=("exact", "broad")
-    )
+    build = medsim.build(tmp_path / "invented.obo", tmp_path / "out", synonyms=("exact", "broad"))
 
     pairs = build.pairs("fsn_syn").select("term1", "term2").collect().rows()
     assert ("Blue fever (acute)", "Fever") in pairs

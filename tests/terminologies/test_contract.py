@@ -12,11 +12,11 @@ from fixtures.mesh import write_mesh
 from fixtures.release import edge_release, small_release
 from fixtures.umls import random_metathesaurus
 
-from medsim.core.config import SourceOptions
 from medsim.core.errors import OptionError
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.terminologies import SOURCES, Terminology, find_source, load
+from medsim.terminologies.options import ReadingOptions
 
 OBO = """format-version: 1.2
 
@@ -105,7 +105,7 @@ def loaded(
     source, path = find_source(location)
     assert source.name == request.param
     with Store(threads=2) as store:
-        terminology = load(source, path, store, SourceOptions())
+        terminology = load(source, path, store, ReadingOptions())
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 
@@ -155,7 +155,7 @@ def test_the_source_says_what_it_read_and_whether_it_may_be_passed_on(loaded) ->
 def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
     source, path = find_source(obo_sample(tmp_path))
     with Store(threads=1) as store:
-        terminology = source.load(path, store, SourceOptions())
+        terminology = source.load(path, store, ReadingOptions())
         fsns = store.table("description").filter(pl.col("kind") == "fsn")
 
     assert {one.reason: one.n_rows for one in terminology.skipped} == {
@@ -169,7 +169,7 @@ def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
 def test_cross_references_of_obo_are_codes_by_the_names_of_umls(tmp_path: Path) -> None:
     source, path = find_source(obo_sample(tmp_path))
     with Store(threads=1) as store:
-        load(source, path, store, SourceOptions())
+        load(source, path, store, ReadingOptions())
         codes = store.table("code").rows()
 
     assert codes == [
@@ -185,10 +185,10 @@ def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: 
     with Store(threads=1) as store:
         if name != "rf2":
             with pytest.raises(OptionError, match=f"--as-of needs .* is read as {name}"):
-                load(source, path, store, SourceOptions(as_of=date(2026, 1, 1)))
+                load(source, path, store, ReadingOptions(as_of=date(2026, 1, 1)))
         if name != "umls":
             with pytest.raises(OptionError, match=f"--vocabularies chooses .* is read as {name}"):
-                load(source, path, store, SourceOptions(vocabularies=("MSH",)))
+                load(source, path, store, ReadingOptions(vocabularies=("MSH",)))
 
 
 def test_a_source_of_another_name_is_met_with_a_suggestion() -> None:
@@ -200,4 +200,4 @@ def test_the_edge_release_loads(tmp_path: Path) -> None:
     edge_release().write_folder(tmp_path, "Snapshot")
     source, path = find_source(str(tmp_path))
     with Store(threads=1) as store:
-        assert source.load(path, store, SourceOptions()).rf2_rules
+        assert source.load(path, store, ReadingOptions()).rf2_rules

@@ -12,18 +12,18 @@ import pytest
 from fixtures.mesh import concept, descriptor, document, relation, supplement, write_mesh
 
 import medsim
-from medsim.core.config import SourceOptions
 from medsim.core.errors import InputError
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.terminologies import Terminology, find_source, load
+from medsim.terminologies.options import ReadingOptions
 
 
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
     source, found = find_source(str(path))
     assert source.name == "mesh"
     with Store(threads=2) as store:
-        terminology = load(source, found, store, SourceOptions(**options))
+        terminology = load(source, found, store, ReadingOptions(**options))
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 
@@ -81,7 +81,7 @@ def test_the_terms_of_the_preferred_concept_are_synonyms(tmp_path: Path) -> None
 def test_other_concepts_have_the_scope_of_their_relation(
     tmp_path: Path, scope: str, texts: list[str]
 ) -> None:
-    _, tables = read(write(tmp_path / "desc2026.xml", FEVER), synonym_scopes=(scope,))
+    _, tables = read(write(tmp_path / "desc2026.xml", FEVER), synonyms=(scope,))
     names = tables["description"]
     assert sorted(names.filter(pl.col("kind") == "synonym")["term"]) == texts
 

@@ -13,18 +13,18 @@ import pytest
 from fixtures.umls import Metathesaurus, random_metathesaurus
 
 import medsim
-from medsim.core.config import SourceOptions
 from medsim.core.errors import InputError, OptionError
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.terminologies import Terminology, find_source, load
+from medsim.terminologies.options import ReadingOptions
 
 
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
     source, found = find_source(str(path))
     assert source.name == "umls"
     with Store(threads=2) as store:
-        terminology = load(source, found, store, SourceOptions(**options))
+        terminology = load(source, found, store, ReadingOptions(**options))
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 

@@ -12,8 +12,8 @@ from medsim.terminologies import SOURCES, Source, Terminology
 from medsim.terminologies.sources import obo
 
 if TYPE_CHECKING:
-    from medsim.core.config import SourceOptions
     from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
 
 _TERMS_OF_USE = (
     "Human Phenotype Ontology: may be passed on with its version and a citation, its content "
@@ -34,7 +34,7 @@ def locate() -> Path:
     return Path(folders[0]) / "data" / "hp.obo"
 
 
-def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from the ontology; see ``medsim.terminologies.Load``."""
     terminology = obo.load(path, store, options)
     return replace(
@@ -57,7 +57,7 @@ SOURCES.register(
         about="the built-in hpo",
         recognises=_recognises,
         load=load,
-        accepts=frozenset({"synonym_scopes"}),
+        accepts=frozenset({"synonyms"}),
         locate=locate,
     ),
 )

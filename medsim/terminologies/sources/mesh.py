@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from medsim.core.config import SourceOptions
     from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
 
 _TERMS_OF_USE = (
     "MeSH, courtesy of the U.S. National Library of Medicine: may be passed on with these words, "
@@ -39,10 +39,10 @@ _RECORDS = {
 }
 
 
-def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.Load``."""
     files = _files(path)
-    rows = Rows(scopes=frozenset(options.synonym_scopes))
+    rows = Rows(scopes=frozenset(options.synonyms))
     read = tuple(_read_file(file, rows) for file in files)
     for table, frame in rows.tables().items():
         store.put(table, frame)
@@ -198,6 +198,6 @@ SOURCES.register(
         about="MeSH as XML (desc2026.xml, supp2026.xml, or a folder or .zip of both)",
         recognises=recognises,
         load=load,
-        accepts=frozenset({"synonym_scopes"}),
+        accepts=frozenset({"synonyms"}),
     ),
 )

@@ -20,8 +20,8 @@ from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.core.config import SourceOptions
     from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
 
 LANGUAGE = "en"
 """The language of an OBO file's names; the format has no place to say another."""
@@ -92,7 +92,7 @@ class _WithoutComments:
         return part
 
 
-def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.Load``."""
     rows = _Rows()
     try:
@@ -102,7 +102,7 @@ def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
             header = reader.header()
             for frame in reader:
                 if isinstance(frame, fastobo.term.TermFrame):
-                    _read_term(frame, rows, frozenset(options.synonym_scopes))
+                    _read_term(frame, rows, frozenset(options.synonyms))
     except SyntaxError as error:
         raise InputError(f"{path}: line {error.lineno}: not OBO ({error.msg})") from error
     except (OSError, ValueError) as error:
@@ -250,6 +250,6 @@ SOURCES.register(
         about="OBO ontologies (.obo)",
         recognises=recognises,
         load=load,
-        accepts=frozenset({"synonym_scopes"}),
+        accepts=frozenset({"synonyms"}),
     ),
 )

@@ -18,8 +18,8 @@ from medsim.terminologies.sources.text_rows import RowStream, find_fault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.core.config import SourceOptions
     from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
 
 _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "
@@ -29,7 +29,7 @@ _LOADED = ("rf2_concept", "rf2_description", "rf2_association", "rf2_relationshi
 _STATES = ("concept_as_of", "description_as_of", "association_as_of")
 
 
-def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.Load``."""
     everything = release_files(path)
     tables = find_tables(path, everything, as_of=options.as_of)
@@ -97,7 +97,7 @@ def _check_repeated(table: Table, files: list[ReleaseFile], store: Store) -> int
     return sum(len(rows) - 1 for rows in found.values())
 
 
-def _check_as_of(path: Path, store: Store, options: SourceOptions) -> None:
+def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
     """Raise OptionError if the day that is asked for is before all names."""
     if options.as_of is None:
         return
@@ -109,7 +109,7 @@ def _check_as_of(path: Path, store: Store, options: SourceOptions) -> None:
         )
 
 
-def _fill_tables(store: Store, options: SourceOptions) -> None:
+def _fill_tables(store: Store, options: ReadingOptions) -> None:
     as_of = None if options.as_of is None else options.as_of.isoformat()
     store.run("terminologies/rf2/concept_as_of", as_of=as_of)
     store.run("terminologies/rf2/description_as_of", as_of=as_of)

@@ -20,8 +20,8 @@ from medsim.terminologies.sources.text_rows import RowFormat, RowStream, find_fa
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.core.config import SourceOptions
     from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
 
 _LICENCE = (
     "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "
@@ -67,7 +67,7 @@ _RELATIONS = _file(
 _TYPES = _file("MRSTY.RRF", "umls_type", "CUI TUI STN STY ATUI CVF", ids="CUI")
 
 
-def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
+def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a release of UMLS; see ``medsim.terminologies.Load``."""
     everything = release_files(path)
     read: list[SourceFile] = []
@@ -157,7 +157,7 @@ def _row_fault(file: _File, row: str) -> str:
     return ""
 
 
-def _check_atoms(release: Path, store: Store, options: SourceOptions) -> None:
+def _check_atoms(release: Path, store: Store, options: ReadingOptions) -> None:
     """Raise InputError for atoms of one identifier, OptionError for a vocabulary not there."""
     repeated = store.frame("terminologies/umls/repeated_atom")["atom_id"].item()
     if repeated is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from medsim.core.config import SourceOptions, available_threads
+from medsim.core.config import available_threads
 from medsim.core.store import Store
 from medsim.core.terms import lowered
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.reading import read_terminology
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def names_of_source(location: str, progress: Progress) -> pl.DataFrame:
         InputError: the terminology is missing, damaged or in no known format.
     """
     with Store(threads=available_threads()) as store:
-        read_terminology(location, store, SourceOptions(language=_LANGUAGE), progress)
+        read_terminology(location, store, ReadingOptions(language=_LANGUAGE), progress)
         return store.frame("wic/name", language=_LANGUAGE)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.core.config import SourceOptions, available_threads
+from medsim.core.config import available_threads
 from medsim.core.store import Store
 from medsim.core.terms import lowered
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.reading import read_terminology
 from medsim.wic.checks.findings import Breach, Finding
 from medsim.wic.making.candidates import names_of_forms
@@ -37,7 +38,7 @@ def check_terminology(
     """
     mentions = provenance.mentions
     with Store(threads=available_threads()) as store:
-        reading = _reading(options)
+        reading = ReadingOptions.from_record(options)
         terminology = read_terminology(location, store, reading, progress)
         forms = forms_of(set(lowered(mentions["term"].to_list())))
         store.put("form", forms)
@@ -55,19 +56,6 @@ def check_terminology(
             _compared("related", provenance.related, store.table("related_concept")),
             _compared("concepts", mentions.join(active, on="concept_id", how="semi"), mentions),
         ]
-
-
-def _reading(options: Mapping[str, object]) -> SourceOptions:
-    """Return how a benchmark read its terminology; older options are those by default."""
-    usual = SourceOptions()
-    scopes, vocabularies = (
-        options.get(name, getattr(usual, name)) for name in ("synonym_scopes", "vocabularies")
-    )
-    return SourceOptions(
-        language=str(options.get("language", usual.language)),
-        synonym_scopes=tuple(scopes) if isinstance(scopes, list) else usual.synonym_scopes,
-        vocabularies=tuple(vocabularies) if isinstance(vocabularies, list) else (),
-    )
 
 
 def _compared(check: str, kept: pl.DataFrame, said: pl.DataFrame) -> Finding:

@@ -1,0 +1,278 @@
+"""What a build, a shard of one, and a verification are asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Self
+
+from medsim.core.config import DEFAULT_STRATEGIES, EASY_DISTANCE, MOST_SEED, POOLS, STRATEGIES
+from medsim.core.errors import OptionError
+from medsim.core.options import (
+    Cache,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+)
+from medsim.terminologies.options import SOURCE, ReadingOptions
+
+SAMPLE = 100
+"""First terms of each set that are searched again by brute force where nothing else is said."""
+
+BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
+
+_MOST_SHARDS = 100_000
+_RECORD = (
+    "language",
+    "as_of",
+    "synonym_scopes",
+    "vocabularies",
+    "pool",
+    "seed",
+    "easy_distance",
+    "strategies",
+    "corrections",
+)  # the order of the options in manifests and in the metadata of files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What people say of a pair of terms, against the terminology.
+
+    Attributes:
+        term1: one of them.
+        term2: the other; neither their order nor their case matters.
+        same: whether they mean the same.
+    """
+
+    term1: str
+    term2: str
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions(ReadingOptions):
+    """The options that a build and a shard of it have in common."""
+
+    source: Annotated[str | Path, SOURCE] = "hpo"
+    out: Annotated[
+        str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
+    ] = "build"
+    _: KW_ONLY
+    pool: Annotated[
+        str,
+        Option(
+            "What negatives are drawn from: set, the terms of their own set; or terminology, all "
+            "names of eligible concepts and all terms of positives.",
+            lower=True,
+            choices=POOLS,
+            noun="pool",
+            key="pool",
+        ),
+    ] = "set"
+    negatives: Annotated[
+        Sequence[str],
+        Option(
+            "Strategies of negatives: random, levenshtein, embedding.",
+            listed=True,
+            lower=True,
+            choices=STRATEGIES,
+            noun="strategy of negatives",
+        ),
+    ] = DEFAULT_STRATEGIES
+    corrections: Annotated[
+        str | Path | Sequence[Correction],
+        Option(
+            "Table of pairs that people judged otherwise, as medsim study score writes it: those "
+            "that do not mean the same are no positives, those that do no negatives.",
+        ),
+    ] = ()
+    seed: Annotated[
+        int,
+        Option("Of random draws, ties and the order of rows.", least=0, most=MOST_SEED, key="seed"),
+    ] = 0
+    threads: Threads = None
+    overwrite: Annotated[bool, Option("Replace an earlier build at OUT.")] = False
+    progress: Reporting = None
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies of negatives in the order in which they are made."""
+        return tuple(name for name in STRATEGIES if name in self.negatives)
+
+    def check(self) -> None:
+        """Raise OptionError for strategies that are named twice, or not at all."""
+        for name in self.negatives:
+            if self.negatives.count(name) > 1:
+                raise OptionError(f"`negatives` names {name} twice; once is enough")
+        if not self.negatives:
+            raise OptionError(f"`negatives` names none; known: {', '.join(STRATEGIES)}")
+
+    def corrected(self) -> Self:
+        """Return the same options with the pairs that people judged otherwise read from their file.
+
+        Raises:
+            InputError: the file cannot be read as such pairs.
+        """
+        from medsim.builds.corrections import read_corrections  # noqa: PLC0415 — reads with Polars
+
+        if isinstance(self.corrections, (str, Path)):
+            return replace(self, corrections=read_corrections(Path(self.corrections)))
+        return self
+
+    def recorded(self) -> dict[str, object]:
+        """Return the options that decide the rows, as plain JSON values in the manifest's order."""
+        pairs = [[one.term1, one.term2, one.same] for one in self.corrections_made]
+        plain = {
+            **Options.recorded(self),
+            "easy_distance": EASY_DISTANCE,
+            "strategies": list(self.strategies),
+            **({"corrections": pairs} if pairs else {}),
+        }
+        return {key: plain[key] for key in _RECORD if key in plain}
+
+    @property
+    def corrections_made(self) -> tuple[Correction, ...]:
+        """The pairs that people judged otherwise, once ``corrected`` has read them."""
+        made = () if isinstance(self.corrections, (str, Path)) else self.corrections
+        return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions(SearchOptions):
+    """The options of ``medsim build``."""
+
+    _: KW_ONLY
+    embedding: Annotated[
+        str | None,
+        Option(
+            "Embedding that embedding negatives are near by, as in glove=vectors.txt; options "
+            "follow the path as in bert=model.onnx,pooling=cls.",
+            ("--embedding", "-e"),
+            metavar="NAME=PATH",
+        ),
+    ] = None
+    cache: Cache = None
+    dask: Annotated[
+        str | None,
+        Option(
+            "Address of a Dask scheduler that searches for the nearest terms, or local for "
+            "processes of this machine; never changes the result. A script that says local guards "
+            'its own start by if __name__ == "__main__".',
+            metavar="ADDRESS",
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise OptionError for options that do not fit each other."""
+        SearchOptions.check(self)
+        if self.dask not in {None, "local"} and "://" not in str(self.dask):
+            raise OptionError(
+                f"`dask` {self.dask!r} is neither local nor an address such as tcp://host:8786"
+            )
+        if "embedding" in self.negatives and self.embedding is None:
+            raise OptionError(
+                "`negatives` embedding needs the embedding that finds them hard; add `embedding` "
+                "NAME=PATH"
+            )
+        if self.embedding is not None and "embedding" not in self.negatives:
+            raise OptionError(
+                f"`embedding` {self.embedding!r} is for embedding negatives alone; add `negatives` "
+                f"{','.join((*self.strategies, 'embedding'))}"
+            )
+        if self.dask is not None and "levenshtein" not in self.negatives:
+            raise OptionError(
+                "`dask` shares out the search for Levenshtein negatives, which `negatives` "
+                f"{','.join(self.strategies)} does not ask for; leave it out"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ShardOptions(SearchOptions):
+    """The options of one shard of a build, ``medsim build --shard``."""
+
+    _: KW_ONLY
+    shard: Annotated[str, Option("Such as 3/7, the third of seven.", metavar="I/N")]
+
+    def check(self) -> None:
+        """Raise OptionError for options that do not fit each other."""
+        SearchOptions.check(self)
+        if "embedding" in self.negatives:
+            raise OptionError(
+                "`shard` shares out the search for Levenshtein negatives; build embedding "
+                "negatives in one piece"
+            )
+        if "levenshtein" not in self.negatives:
+            raise OptionError(
+                "`shard` shares out the search for Levenshtein negatives, which `negatives` "
+                f"{','.join(self.negatives)} does not ask for; leave it out"
+            )
+        parse_shard(self.shard)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeOptions(Options):
+    """The options of ``medsim merge``."""
+
+    out: Annotated[str | Path, BUILD_FOLDER]
+    _: KW_ONLY
+    source: Annotated[str | Path | None, Option("Place of the source now, if it was moved.")] = None
+    threads: Threads = None
+    overwrite: Annotated[bool, Option("Replace an earlier build at OUT.")] = False
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyOptions(Options):
+    """The options of ``medsim verify``."""
+
+    folder: Annotated[str | Path, BUILD_FOLDER]
+    _: KW_ONLY
+    sample: Annotated[
+        int, Option("First terms of each set that are compared by brute force.", least=0)
+    ] = SAMPLE
+    embedding: Annotated[
+        str | None,
+        Option(
+            "Place of the embedding of embedding negatives now, if it was moved.",
+            ("--embedding", "-e"),
+            metavar="NAME=PATH",
+        ),
+    ] = None
+    cache: Cache = None
+    threads: Threads = None
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One share of a search.
+
+    Attributes:
+        number: which, from 1.
+        total: of how many.
+    """
+
+    number: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.total}"
+
+
+def parse_shard(text: str) -> Shard:
+    """Return the shard that a text such as "3/7" names.
+
+    Raises:
+        OptionError: it names none.
+    """
+    number, slash, total = text.strip().partition("/")
+    if slash and number.isdecimal() and total.isdecimal():
+        shard = Shard(number=int(number), total=int(total))
+        if 1 <= shard.number <= shard.total <= _MOST_SHARDS:
+            return shard
+    raise OptionError(
+        f"`shard` {text!r} names no shard; 3/7 is the third of seven, up to {_MOST_SHARDS:,}"
+    )

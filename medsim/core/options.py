@@ -1,0 +1,231 @@
+"""Options that are written once, for the command line, Python, manifests and messages.
+
+A subclass of ``Options`` declares the options of one command, a field each: its annotation has the
+type and an ``Option`` with the help, its default is that of the command line and of Python::
+
+    @dataclass(frozen=True, slots=True)
+    class SearchOptions(Options):
+        folder: Annotated[str | Path, Option("The folder of a build.", argument=True)]
+        _: KW_ONLY
+        pool: Annotated[str, Option("What is searched.", choices=POOLS, noun="pool")] = "set"
+
+
+    @public(SearchOptions)
+    def search(options: SearchOptions) -> pl.DataFrame: ...
+
+Python sees ``search(folder, *, pool="set")``; ``medsim.core.console.command`` makes the command.
+A message puts a field's name between backticks, as in "`pool` is unknown"; the command line writes
+it as the user would, as in "--pool is unknown".
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from dataclasses import dataclass, fields
+from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Self, TypeVar, get_type_hints
+
+from medsim.core.config import MOST_THREADS
+from medsim.core.errors import OptionError, unknown_name
+from medsim.core.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+P = ParamSpec("P")
+Declared = TypeVar("Declared")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The declaration of one option; its type and its default are those of its field.
+
+    Attributes:
+        help: a sentence for the command line's help and for docstrings.
+        flags: on the command line, such as ("--out", "-o"); by default made of the field's name.
+        metavar: how help names the value; by default its type.
+        argument: whether the command line takes it by its place.
+        listed: whether the command line takes several values as one text, between commas.
+        lower: whether the command line ignores its case.
+        choices: the names that are accepted; None accepts any.
+        noun: of a choice, for messages, such as "pool".
+        least: the smallest number that is accepted.
+        most: the largest number that is accepted.
+        key: under which manifests keep the value; None where it does not decide what comes out.
+        kept_empty: whether manifests keep a value that is empty.
+    """
+
+    help: str
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    argument: bool = False
+    listed: bool = False
+    lower: bool = False
+    choices: Sequence[str] | None = None
+    noun: str = "name"
+    least: float | None = None
+    most: float | None = None
+    key: str | None = None
+    kept_empty: bool = True
+
+    def check(self, name: str, value: object) -> None:
+        """Raise OptionError for a value that is not accepted.
+
+        Args:
+            name: of the field.
+            value: that it has.
+        """
+        for one in value if isinstance(value, tuple) else (value,):
+            if self.choices is not None and one is not None and one not in self.choices:
+                raise OptionError(unknown_name(self.noun, str(one), list(self.choices)))
+        if isinstance(value, (int, float)):
+            low, high = self.least, self.most
+            if (low is not None and value < low) or (high is not None and value > high):
+                accepted = f"at least {low} is" if high is None else f"{low} to {high} are"
+                raise OptionError(f"`{name}` {value} is out of range; {accepted} accepted")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of one command, checked when they are made."""
+
+    def __post_init__(self) -> None:
+        for name, option in declared(type(self)).items():
+            value = getattr(self, name)
+            if isinstance(value, list):
+                object.__setattr__(self, name, value := tuple(value))
+            option.check(name, value)
+        self.check()
+
+    def check(self) -> None:
+        """Raise OptionError for options that do not fit each other."""
+
+    def recorded(self) -> dict[str, object]:
+        """Return the options that decide what comes out, as plain JSON values by their key."""
+        return {
+            option.key: _plain(value)
+            for name, option in declared(type(self)).items()
+            if option.key is not None and ((value := getattr(self, name)) or option.kept_empty)
+        }
+
+    def given(self, kind: type[Options] | None = None) -> dict[str, Any]:
+        """Return the values by field, of those that another class of options has as well."""
+        names = [field.name for field in fields(kind or type(self))]
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], **others: Any) -> Self:
+        """Return options as a manifest keeps them; see ``recorded``.
+
+        Args:
+            record: values by their key; what is missing has its default.
+            others: values by field, of options that manifests do not keep.
+        """
+        hints = get_type_hints(cls)
+        kept = {
+            name: _restored(record[option.key], hints[name])
+            for name, option in declared(cls).items()
+            if option.key is not None and option.key in record and name not in others
+        }
+        return cls(**kept, **others)
+
+
+Reporting = Annotated[Progress | None, "told of every stage; silent by default"]
+"""The field ``progress``: the command line reports to the standard error stream."""
+
+Threads = Annotated[
+    int | None,
+    Option("Threads to use; all by default. Never changes the result.", least=1, most=MOST_THREADS),
+]
+
+
+Cache = Annotated[
+    str | Path | None,
+    Option(
+        "Folder that keeps what encoders made; ~/.cache/medsim/vectors by default; none keeps "
+        "nothing."
+    ),
+]
+
+
+def declared(options: type[Options]) -> dict[str, Option]:
+    """Return the declarations of a class of options by field, in the order of its signature."""
+    hints = get_type_hints(options, include_extras=True)
+    return {
+        name: extra
+        for name in inspect.signature(options).parameters
+        for extra in getattr(hints[name], "__metadata__", ())
+        if isinstance(extra, Option)
+    }
+
+
+def signature_of(options: Callable[..., object]) -> inspect.Signature:
+    """Return the names, types and defaults of options, as callers give them."""
+    bare = inspect.signature(options)
+    hints = get_type_hints(options)
+    return bare.replace(
+        parameters=[one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
+    )
+
+
+def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]], Callable[P, R]]:
+    """Return a decorator of a function of options: callers give it the options one by one.
+
+    Args:
+        options: the class of the options. Its fields, types and defaults become the signature, and
+            their help the section Args of the docstring.
+    """
+
+    def decorated(run: Callable[[Declared], R]) -> Callable[P, R]:
+        @wraps(run)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                message = f"{run.__name__}() {error}"
+                raise TypeError(message) from None
+            return run(options(*args, **kwargs))
+
+        returns = inspect.signature(run).return_annotation
+        signature = signature_of(options).replace(return_annotation=returns)
+        call.__dict__["__signature__"] = signature
+        call.__doc__ = _with_args(run.__doc__ or "", options)  # type: ignore[arg-type]
+        return call
+
+    return decorated
+
+
+def _with_args(doc: str, options: type[Options]) -> str:
+    """Return a docstring with its section Args before the first other section."""
+    text = inspect.cleandoc(doc)
+    known = {name: option.help for name, option in declared(options).items()}
+    if any(field.name == "progress" for field in fields(options)):
+        known["progress"] = "Told of every stage; silent by default."
+    lines = [
+        textwrap.fill(f"{name}: {words}", 96, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        for name, words in known.items()
+    ]
+    head, found, tail = text.partition("\n\nReturns:")
+    if not found:
+        head, found, tail = text.partition("\n\nRaises:")
+    return "\n".join([f"{head}\n\nArgs:", *lines]) + found + tail
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return value
+
+
+def _restored(value: Any, hint: object) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, str) and hint == date | None:
+        return date.fromisoformat(value)
+    return value

@@ -1,0 +1,54 @@
+"""How a terminology is read, as commands and Python ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+from medsim.core.options import Option, Options
+
+SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
+"""The scopes that synonyms have, as OBO names them."""
+
+SOURCE = Option(
+    "A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo or .xml file; or a built-in "
+    "name such as hpo.",
+    argument=True,
+)
+"""The declaration of a terminology's place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions(Options):
+    """How a terminology is read; a source names those beside the language that it knows."""
+
+    language: Annotated[str, Option("Language code of the names.", key="language")] = "en"
+    as_of: Annotated[
+        date | None,
+        Option(
+            "The day whose state is taken from full history of RF2; the newest by default.",
+            key="as_of",
+        ),
+    ] = None
+    synonyms: Annotated[
+        Sequence[str],
+        Option(
+            "Scopes of OBO's or MeSH's synonyms that count: exact, narrow, broad, related.",
+            listed=True,
+            lower=True,
+            choices=SYNONYM_SCOPES,
+            noun="synonym scope",
+            key="synonym_scopes",
+        ),
+    ] = ("exact",)
+    vocabularies: Annotated[
+        Sequence[str],
+        Option(
+            "UMLS vocabularies whose names count, such as MSH,SNOMEDCT_US; all by default.",
+            listed=True,
+            key="vocabularies",
+            kept_empty=False,
+        ),
+    ] = ()
