@@ -16,7 +16,7 @@ import medsim
 from benchmarks.harness.packages import wheel_of
 from medsim.core.config import SourceOptions
 from medsim.core.store import Store
-from medsim.terminologies import find_source
+from medsim.terminologies.sources import find_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

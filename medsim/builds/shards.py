@@ -31,7 +31,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.output import check_free, resolved
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies import find_source
+from medsim.terminologies.sources import find_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import Found, TermSpace
     from medsim.builds.negatives.wanted import Wanted
     from medsim.core.opened import Build
-    from medsim.terminologies import Terminology
+    from medsim.terminologies.sources import Terminology
 
 _SHARD_SCHEMA = {
     "shard": pl.String,

@@ -94,7 +94,7 @@ class Manifest(_Written):
         kind: "build".
         medsim: the version that wrote it.
         libraries: versions by name.
-        source: see ``medsim.terminologies.Terminology``, without what was skipped.
+        source: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
         options: everything that decides the rows, the seed among them.
         embedding: where the embedding of embedding negatives lay, which does not; None where
             there are none.
@@ -219,7 +219,7 @@ class WicManifest(_Written):
         medsim: the version that wrote it.
         libraries: versions by name.
         corpora: of each its name, file, SHA-256, and numbers of documents, sentences and mentions.
-        terminology: see ``medsim.terminologies.Terminology``, without what was skipped.
+        terminology: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
         options: everything that decides the instances, the seed among them.
         quotas: how many instances of either label each group of each split has.
         threads: how many computed.

@@ -23,8 +23,8 @@ from medsim.core.manifest import (
 from medsim.core.output import claimed, digest_of
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies import find_source
 from medsim.terminologies.reading import read_terminology
+from medsim.terminologies.sources import find_source
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import (
     INSTANCES,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.core.output import OutputFolder
-    from medsim.terminologies import Terminology
+    from medsim.terminologies.sources import Terminology
     from medsim.wic.corpora.mentions import Corpora
     from medsim.wic.making.candidates import Blocks
 

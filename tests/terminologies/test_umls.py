@@ -17,7 +17,7 @@ from medsim.core.config import SourceOptions
 from medsim.core.errors import InputError, OptionError
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
-from medsim.terminologies import Terminology, find_source, load
+from medsim.terminologies.sources import Terminology, find_source, load
 
 
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:

@@ -13,7 +13,7 @@ from defusedxml import EntitiesForbidden
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
-from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
 from medsim.terminologies.sources.mesh_records import Rows, read_descriptor, read_supplement
 
@@ -40,7 +40,7 @@ _RECORDS = {
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.Load``."""
+    """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.sources.Load``."""
     files = _files(path)
     rows = Rows(scopes=frozenset(options.synonym_scopes))
     read = tuple(_read_file(file, rows) for file in files)

@@ -15,7 +15,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
 from medsim.core.schema import CANONICAL_TABLES
-from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,7 @@ class _WithoutComments:
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from an OBO file; see ``medsim.terminologies.Load``."""
+    """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
     rows = _Rows()
     try:
         _check_encoding(path)

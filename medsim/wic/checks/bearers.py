@@ -25,7 +25,7 @@ def names_of_source(location: str, progress: Progress) -> pl.DataFrame:
     """Return the names of a terminology's active concepts.
 
     Args:
-        location: a built-in name or a path; see ``medsim.terminologies.find_source``.
+        location: a built-in name or a path; see ``medsim.terminologies.sources.find_source``.
         progress: told of the stage.
 
     Returns:
