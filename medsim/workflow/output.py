@@ -6,19 +6,19 @@ import hashlib
 import json
 import os
 import shutil
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import polars as pl
-from filelock import FileLock, Timeout
 
 from medsim.errors import OutputError
 from medsim.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
+from medsim.path_lock import path_lock
 from medsim.whole_file import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 _JOB = "job.json"
 _SPILL = "spill"
@@ -203,33 +203,41 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
     """
     out = resolved(out)
     output = OutputFolder(out)
-    lock = FileLock(out.with_name(f".{out.name}.lock"), timeout=0)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout as error:
-        if not Path(lock.lock_file).exists():  # nor can it be made
+    with _sole_right(out, kind):
+        try:
+            output.recover()
+            check_free(out, overwrite=overwrite, kind=kind)
+            if out.exists() and not any(out.iterdir()):
+                out.rmdir()
+            shutil.rmtree(output.spill, ignore_errors=True)
+            output.spill.mkdir(parents=True, exist_ok=True)
+            yield output
+        except OSError as error:
+            raise OutputError(f"cannot write {out}: {error}") from error
+        finally:
+            if kind not in _WORTH_RESUMING or not (output.folder / _WORTH_RESUMING[kind]).exists():
+                shutil.rmtree(output.folder, ignore_errors=True)  # nothing that is worth resuming
+
+
+@contextmanager
+def _sole_right(out: Path, kind: str) -> Iterator[None]:
+    """Give the body a lock on ``out``.
+
+    Raises:
+        OutputError: another process has it, or none can be had.
+    """
+    with ExitStack() as stack:
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(path_lock(out.with_name(f".{out.name}.lock")))
+        except BlockingIOError as error:
+            raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
+        except FileNotFoundError as error:
             raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
-        raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
-    except OSError as error:
-        place = error.filename or out.parent
-        raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
-    try:
-        output.recover()
-        check_free(out, overwrite=overwrite, kind=kind)
-        if out.exists() and not any(out.iterdir()):
-            out.rmdir()
-        shutil.rmtree(output.spill, ignore_errors=True)
-        output.spill.mkdir(parents=True, exist_ok=True)
-        yield output
-    except OSError as error:
-        raise OutputError(f"cannot write {out}: {error}") from error
-    finally:
-        if kind not in _WORTH_RESUMING or not (output.folder / _WORTH_RESUMING[kind]).exists():
-            shutil.rmtree(output.folder, ignore_errors=True)  # nothing that is worth resuming
-        with suppress(OSError):
-            Path(lock.lock_file).unlink()  # while it is held: whoever comes next makes a new one
-        lock.release()
+        except OSError as error:
+            place = error.filename or out.parent
+            raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
+        yield
 
 
 def resolved(out: Path) -> Path:
