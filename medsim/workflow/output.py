@@ -34,6 +34,7 @@ class OutputFolder:
     Attributes:
         folder: where it lies until it is published.
         outputs: what has been written, by path.
+        is_unreadable: whether it cannot be told what an interrupted run left in the folder.
     """
 
     def __init__(self, out: Path) -> None:
@@ -41,6 +42,7 @@ class OutputFolder:
         self._replaced = out.with_name(f".{out.name}.replaced")
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
+        self.is_unreadable = False
         self._job: dict[str, object] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
 
@@ -52,19 +54,43 @@ class OutputFolder:
     def resume(self, job: Mapping[str, object]) -> bool:
         """Return whether files of an interrupted run of the same job are there to be taken over.
 
-        Files of another job are removed.
+        Files of another job are removed, and so are those beside which no job is noted.
+
+        Raises:
+            OutputError: it cannot be told of which job they are; they stay as they are.
         """
         self._job = dict(job)
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            found = json.loads((self.folder / _JOB).read_text(encoding="utf-8"))
-            if found["job"] == self._job:
-                self._digests = dict(found["digests"])
-                return True
+        if self._take_digests():
+            return True
         for entry in self.folder.iterdir():
             if entry != self.spill:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         self._note_job()
         return False
+
+    def _take_digests(self) -> bool:
+        """Return whether the note is of the same job; then take what it tells of files.
+
+        The note is replaced whole, so that no killed run and no full disk leaves one that cannot
+        be read: the disk is at fault, or somebody's hand.
+        """
+        path = self.folder / _JOB
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            job, digests = found["job"], dict(found["digests"])
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self.is_unreadable = True
+            raise OutputError(
+                f"{path} cannot be read ({error}), so what an interrupted run left in "
+                f"{self.folder} is neither taken over nor removed; make it readable, or remove "
+                "that folder to make all anew"
+            ) from error
+        if job != self._job:
+            return False
+        self._digests = digests
+        return True
 
     def holds(self, name: str) -> bool:
         """Return whether an interrupted run of the same job wrote a file."""
@@ -215,8 +241,21 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
         except OSError as error:
             raise OutputError(f"cannot write {out}: {error}") from error
         finally:
-            if kind not in _WORTH_RESUMING or not (output.folder / _WORTH_RESUMING[kind]).exists():
-                shutil.rmtree(output.folder, ignore_errors=True)  # nothing that is worth resuming
+            if not output.is_unreadable and not _is_worth_resuming(output.folder, kind):
+                shutil.rmtree(output.folder, ignore_errors=True)
+
+
+def _is_worth_resuming(folder: Path, kind: str) -> bool:
+    """Return whether an unfinished folder has what took long to make, or may have."""
+    if kind not in _WORTH_RESUMING:
+        return False
+    try:
+        (folder / _WORTH_RESUMING[kind]).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 @contextmanager
