@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from medsim.errors import OutputError
+from medsim.whole_file import put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,11 +95,8 @@ class VectorCache:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self._folder / _LOCK):  # what a killed process left is written over
-                with partial.open("wb") as stream:
-                    stream.write(content)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                partial.replace(self._folder / f"{_digest(content)}{_PART}")
+                partial.write_bytes(content)
+                put_in_place(partial, self._folder / f"{_digest(content)}{_PART}")
         except OSError as error:
             raise OutputError(
                 f"cannot keep vectors in {self._folder}: {error.strerror or error}"

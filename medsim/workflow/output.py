@@ -14,7 +14,7 @@ import polars as pl
 from medsim.errors import OutputError
 from medsim.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
 from medsim.path_lock import path_lock
-from medsim.whole_file import whole_file
+from medsim.whole_file import sync_file, sync_folder, sync_tree, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,7 +108,7 @@ class OutputFolder:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # One name: what a killed run left is written over, and never published.
-            with whole_file(path, path.with_suffix(".partial")) as partial:
+            with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
                 frame.write_parquet(partial, metadata=dict(metadata))
             self._digests[name] = digest_of(path)
             self._note_job()
@@ -130,7 +130,8 @@ class OutputFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}") from error
-        with whole_file(path, path.with_name(f"{path.name}.partial")) as partial:
+        own = path.with_name(f"{path.name}.partial")
+        with whole_file(path, own, sync_name=False) as partial:
             partial.write_bytes(data)
         self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
 
@@ -187,17 +188,23 @@ class OutputFolder:
                 os.link(source, target)
             except OSError:
                 shutil.copy2(source, target)
+                sync_file(target)
             if known is not None:
                 self.outputs[name] = known
 
     def publish(self) -> None:
-        """Move the folder to its place; an earlier output there is removed."""
+        """Move the folder to its place; an earlier output there is removed.
+
+        All that it holds is on the disk before, and its new name before the earlier one goes.
+        """
         (self.folder / _JOB).unlink()
         shutil.rmtree(self.spill, ignore_errors=True)
+        sync_tree(self.folder)
         try:
             if self._out.exists():
                 self._out.rename(self._replaced)
             self.folder.rename(self._out)
+            sync_folder(self._out.parent)
         finally:
             self.recover()
 
@@ -209,10 +216,10 @@ class OutputFolder:
 
     def _note_job(self) -> None:
         """Write down the job and what is finished of it; the file changes whole or not at all."""
-        partial = self.folder / f"{_JOB}.partial"
+        path = self.folder / _JOB
         text = json.dumps({"job": self._job, "digests": self._digests})
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(self.folder / _JOB)
+        with whole_file(path, path.with_name(f"{_JOB}.partial"), sync_name=False) as partial:
+            partial.write_text(text, encoding="utf-8")
 
 
 @contextmanager
