@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # file systems that sync no folders
 
+_CANNOT_LINK = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK}
+
 
 @contextmanager
 def whole_file(
@@ -55,6 +57,43 @@ def put_in_place(partial: Path, path: Path, *, sync_name: bool = True) -> None:
     partial.replace(path)
     if sync_name:
         sync_folder(path.parent)
+
+
+def first_file(path: Path, partial: Path, content: bytes) -> bool:
+    """Return whether a file was written, which it is not where there is one.
+
+    Of several processes one writes it, and all see it whole: it gets its name as a link, which no
+    file system makes where the name is taken. Where there are no links the last one wins; so
+    whoever needs to have won reads the file again.
+
+    Args:
+        path: of the file.
+        partial: where it is written, in the same folder; a name that no other process takes.
+        content: of the file.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    try:
+        partial.write_bytes(content)
+        sync_file(partial)
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _CANNOT_LINK:
+                raise
+            if path.exists():
+                return False
+            partial.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+    return True
 
 
 def sync_file(path: Path) -> None:
