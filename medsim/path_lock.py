@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TAKEN = {errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK}
 _UNKNOWN = {errno.ENOSYS, errno.EOPNOTSUPP}
+_MOST_TRIED = 1000  # more owners do not come and go while one lock is sought
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -59,7 +60,7 @@ def _locked(path: Path) -> int | None:
     """Return the descriptor of the locked file at a path, None where there are no such locks."""
     if not _HAS_LOCKS:
         return None
-    while True:
+    for _ in range(_MOST_TRIED):
         descriptor = os.open(path, _OPEN, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,6 +77,7 @@ def _locked(path: Path) -> int | None:
             os.close(descriptor)
             raise
         os.close(descriptor)  # the owner removed the file in between: the next one counts
+    raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(path))
 
 
 def _lies_at(path: Path, descriptor: int) -> bool:

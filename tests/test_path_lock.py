@@ -80,6 +80,15 @@ def test_a_file_that_its_owner_removed_in_between_does_not_count(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_system_that_does_not_tell_files_apart_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_lies_at", lambda *_arguments: False)
+
+    with pytest.raises(OSError, match="Stale file handle"), path_lock(tmp_path / "lock"):
+        pass
+
+
 def test_what_a_killed_process_left_is_locked_anew(tmp_path: Path) -> None:
     (tmp_path / "lock").touch()
 
