@@ -13,7 +13,7 @@ from medsim.evaluations import commands as evaluation
 from medsim.evaluations import correlation_commands as correlation
 from medsim.studies import commands as studies
 from medsim.studies import word_commands as word_pairs
-from medsim.terminologies.sources import commands as releases
+from medsim.terminologies import commands as releases
 from medsim.wic import commands as wic
 
 __all__ = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.files import whole_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,11 +80,14 @@ class _Written:
     """What every manifest can do."""
 
     def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
+        """Write it to ``folder``; it appears whole or not at all.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
         text = json.dumps(asdict(self), indent=2, ensure_ascii=False)
-        partial = folder / f"{MANIFEST}.partial"
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(folder / MANIFEST)
+        with whole_file(folder / MANIFEST, folder / f"{MANIFEST}.partial") as partial:
+            partial.write_text(text + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from medsim.core.store import Store
+from medsim.terminologies import sctid
 from medsim.terminologies.sctid import check_digits
-from medsim.terminologies.sources import sctid
 
 LIMITS = ("INVENTED_NAMESPACE", "LARGEST_ITEM")
 KNOWN = {

@@ -19,7 +19,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from medsim.core.errors import OptionError
-from medsim.terminologies.sources import synthetic
+from medsim.terminologies import synthetic
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ _TYPES = _file("MRSTY.RRF", "umls_type", "CUI TUI STN STY ATUI CVF", ids="CUI")
 
 
 def load(path: Path, store: Store, options: SourceOptions) -> Terminology:
-    """Fill the canonical tables from a release of UMLS; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from a release of UMLS; see ``sources.Load``."""
     everything = release_files(path)
     read: list[SourceFile] = []
     for file, required in ((_ATOMS, True), (_RELATIONS, True), (_TYPES, False)):

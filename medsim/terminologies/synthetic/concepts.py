@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.terminologies.sources import sctid
+from medsim.terminologies import sctid
 from medsim.terminologies.synthetic.components import fates, ids
 from medsim.terminologies.synthetic.history import Fate
 from medsim.terminologies.synthetic.outline import Model

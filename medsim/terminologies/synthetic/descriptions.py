@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.terminologies.sources import sctid
+from medsim.terminologies import sctid
 from medsim.terminologies.synthetic.components import USUAL_FATES, components, fates, ids
 from medsim.terminologies.synthetic.families import places_of
 from medsim.terminologies.synthetic.history import Fate
