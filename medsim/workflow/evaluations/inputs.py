@@ -192,10 +192,6 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
 def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -> EvaluationInput:
     rated = read_rated(path, columns)
     parts = parts_of(rated, cutting)
-    try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})") from error
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
@@ -203,7 +199,7 @@ def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -
         provenance={
             "kind": "rated",
             "path": str(path),
-            "fingerprint": hashlib.sha256(f"{digest} {columns}".encode()).hexdigest(),
+            "fingerprint": hashlib.sha256(f"{rated.sha256} {columns}".encode()).hexdigest(),
             "redistributable": None,
             "layout": rated.layout,
             "range": rated.range,

@@ -30,7 +30,7 @@ from medsim.wic.layout import instances_text
 from medsim.wic.mentions import chosen_mentions, content_hashes
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter
-from medsim.workflow.output import claimed, digest_of
+from medsim.workflow.output import claimed
 from medsim.workflow.terminology import read_terminology
 from medsim.workflow.wic.benchmark import (
     INSTANCES,
@@ -284,12 +284,14 @@ def _finish(
             {
                 "name": one.corpus,
                 "file": path.name,
-                "sha256": digest_of(path),
+                "sha256": digest,
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
             }
-            for path, one in zip(config.corpora, corpora.corpora, strict=True)
+            for path, one, digest in zip(
+                config.corpora, corpora.corpora, corpora.digests, strict=True
+            )
         ],
         terminology=terminology.told(),
         options=config.options(),
