@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Table
     from medsim.progress import Progress
     from medsim.workflow.embedded_terms import NamedEmbedding
-    from medsim.workflow.wic.model_specs import ModelSpec
+    from medsim.workflow.wic.model_specs import WordModel
     from medsim.workflow.wic.questions import Questions
 
 _EVEN = 0.5
@@ -28,7 +28,7 @@ _EVEN = 0.5
 
 def word_answers(
     questions: Questions,
-    spec: ModelSpec,
+    spec: WordModel,
     named: NamedEmbedding,
     progress: Progress,
     *,
@@ -61,7 +61,7 @@ def word_answers(
 
 def _features(
     questions: Questions,
-    spec: ModelSpec,
+    spec: WordModel,
     named: NamedEmbedding,
     progress: Progress,
     threads: int,
