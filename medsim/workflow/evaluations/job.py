@@ -191,7 +191,9 @@ def job_of(
     Raises:
         OutputError: an earlier one of the same name is another.
     """
-    own_inputs = {one.name: one.provenance() for one in subjects}
+    there = earlier.manifest if earlier else None
+    known = there.inputs if there else {}
+    own_inputs = {one.name: one.provenance_beside(known.get(one.name, {})) for one in subjects}
     own_embeddings: dict[str, dict[str, object]] = {
         named.spec.name: {
             "path": str(named.spec.path),
@@ -201,8 +203,7 @@ def job_of(
         }
         for named in embeddings
     }
-    there = earlier.manifest if earlier else None
-    every_input = _joined(config.out, "input", there.inputs if there else {}, own_inputs)
+    every_input = _joined(config.out, "input", known, own_inputs)
     every_embedding = _joined(
         config.out, "embedding", there.embeddings if there else {}, own_embeddings
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from medsim.canonical import canonical_digest
 from medsim.config import check_seed
 from medsim.errors import InputError, OptionError
 from medsim.kernels.hashing import tie_hashes
@@ -205,7 +205,7 @@ def _provenance(build: Build) -> dict[str, object]:
     return {
         "kind": "build",
         "path": str(build.folder),
-        "fingerprint": hashlib.sha256(repr(content).encode()).hexdigest(),
+        "fingerprint": canonical_digest(content),
         "redistributable": build.manifest.source.get("redistributable"),
         "name": build.manifest.source.get("name"),
     }
