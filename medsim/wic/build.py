@@ -20,7 +20,7 @@ from medsim.core.manifest import (
     library_versions,
     medsim_version,
 )
-from medsim.core.output import claimed, digest_of
+from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.terminologies.reading import read_terminology
@@ -284,12 +284,14 @@ def _finish(
             {
                 "name": one.corpus,
                 "file": path.name,
-                "sha256": digest_of(path),
+                "sha256": digest,
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
             }
-            for path, one in zip(config.corpora, corpora.corpora, strict=True)
+            for path, one, digest in zip(
+                config.corpora, corpora.corpora, corpora.digests, strict=True
+            )
         ],
         terminology=terminology.told(),
         options=config.options(),

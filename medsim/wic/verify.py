@@ -20,7 +20,7 @@ from medsim.wic.checks.provenance_checks import (
     read_provenance,
 )
 from medsim.wic.checks.split_checks import check_splits
-from medsim.wic.checks.terminology_checks import check_terminology
+from medsim.wic.checks.terminology_checks import check_terminology, source_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +125,7 @@ def _bearers(
     if provenance is not None:
         names = provenance.names
     elif terminology is not None:
-        names = names_of_source(terminology, progress)
+        names = names_of_source(terminology, source_options(benchmark.options), progress)
     else:
         return None
     terms = {

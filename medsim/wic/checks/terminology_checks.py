@@ -37,7 +37,7 @@ def check_terminology(
     """
     mentions = provenance.mentions
     with Store(threads=available_threads()) as store:
-        reading = _reading(options)
+        reading = source_options(options)
         terminology = read_terminology(location, store, reading, progress)
         forms = forms_of(set(lowered(mentions["term"].to_list())))
         store.put("form", forms)
@@ -57,7 +57,7 @@ def check_terminology(
         ]
 
 
-def _reading(options: Mapping[str, object]) -> SourceOptions:
+def source_options(options: Mapping[str, object]) -> SourceOptions:
     """Return how a benchmark read its terminology; older options are those by default."""
     usual = SourceOptions()
     scopes, vocabularies = (
