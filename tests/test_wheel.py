@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 LOOK = """
 import sys
-from medsim import queries
+from medsim.core import queries
 from medsim.core.store import Store
 
 assert str(queries.sql_folder()).startswith(sys.argv[1]), queries.sql_folder()

@@ -15,8 +15,8 @@ import numpy as np
 import medsim
 from benchmarks.harness.packages import wheel_of
 from medsim.core.store import Store
-from medsim.terminologies import find_source
 from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import find_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from medsim.builds.positives import Positives
     from medsim.core.manifest import Skipped
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.terminologies import Terminology
+    from medsim.terminologies.sources import Terminology
 
 
 @public(BuildOptions)

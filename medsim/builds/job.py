@@ -12,7 +12,7 @@ from medsim.core import manifest
 if TYPE_CHECKING:
     from medsim.builds.options import SearchOptions
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.terminologies import Terminology
+    from medsim.terminologies.sources import Terminology
 
 
 def job_of(

@@ -18,7 +18,7 @@ import numpy as np
 from medsim.builds.negatives import Found
 from medsim.builds.options import Shard
 from medsim.core.errors import InputError, OutputError
-from medsim.core.files import whole_file
+from medsim.core.files import first_file, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +30,7 @@ _SIGNATURE, _POOLS = "signature", "pools"
 _ARRAYS = ("term1_ids", "sizes", "starts", "term2_ids")
 _DIGEST_BYTES = 64
 _MOST_NAMED = 20
+_MOST_TRIED = 100  # times that the folder was removed before anything lay in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +71,15 @@ class ShardFolder:
         return self.folder / f"shard-{shard.number}-of-{shard.total}.shard"
 
     def claim(self, own: ShardJob) -> None:
-        """Note which job the folder is for.
+        """Note which job the folder is for, unless one is noted; of several processes one does it.
 
         Raises:
             OutputError: it is for another one, or cannot be written.
         """
-        if not (self.folder / _JOB).exists():
+        path = self.folder / _JOB
+        if not path.exists():  # in most cases there is no need to try
             noted = {"job": own.job, "total": own.total, "source": own.source}
-            self._write(self.folder / _JOB, json.dumps(noted, indent=2).encode())
+            first_file(path, _partial(path), json.dumps(noted, indent=2).encode())
         self.check(own.job, own.total)
 
     def check(self, job: dict[str, str], total: int) -> None:
@@ -184,11 +186,7 @@ class ShardFolder:
     @contextmanager
     def spill(self) -> Iterator[Path]:
         """Give the body a folder of its own for what does not fit in memory."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
-        except OSError as error:
-            raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
+        scratch = self._scratch()
         try:
             yield scratch
         finally:
@@ -198,7 +196,7 @@ class ShardFolder:
 
     def remove(self) -> None:
         """Remove the shards and what killed processes left, but nothing that is not medsim's."""
-        for path in self.folder.iterdir():
+        for path in self._entries():
             if path.name.startswith(_SPILL):
                 shutil.rmtree(path, ignore_errors=True)
             elif path.name == _JOB or path.name.startswith(("shard-", f"{_JOB}.")):
@@ -206,14 +204,46 @@ class ShardFolder:
         with suppress(OSError):
             self.folder.rmdir()
 
-    def _write(self, path: Path, content: bytes) -> None:
-        """Write a file; it appears whole or not at all.
+    def _scratch(self) -> Path:
+        """Return a new folder in the folder of shards, which is made where there is none.
 
-        Its partial name is the process's own, since another one may be writing the same shard; it
-        begins as the file's does, by which ``remove`` knows it.
+        Another process may end at any moment and remove the folder of shards because it is empty;
+        then it is made again. Once something lies in it, nobody can.
+
+        Raises:
+            OutputError: it cannot be made.
         """
-        with whole_file(path, path.with_name(f"{path.name}.{uuid4().hex}.partial")) as partial:
+        n_tried = 0
+        while True:
+            n_tried += 1
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                return Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
+            except OSError as error:
+                is_removed = isinstance(error, FileNotFoundError | FileExistsError)
+                if not is_removed or self.folder.is_file() or n_tried == _MOST_TRIED:
+                    raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
+
+    def _entries(self) -> list[Path]:
+        """Return what lies in the folder, nothing where another process has removed it."""
+        try:
+            return list(self.folder.iterdir())
+        except FileNotFoundError:
+            return []
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file; it appears whole or not at all."""
+        with whole_file(path, _partial(path)) as partial:
             partial.write_bytes(content)
+
+
+def _partial(path: Path) -> Path:
+    """Return where a file is written.
+
+    The name is the process's own, since another one may be writing the same shard; it begins as the
+    file's does, by which ``remove`` knows it.
+    """
+    return path.with_name(f"{path.name}.{uuid4().hex}.partial")
 
 
 def _digest(content: bytes) -> bytes:

@@ -24,7 +24,7 @@ from medsim.core.errors import InputError
 from medsim.core.options import public
 from medsim.core.output import check_free, resolved
 from medsim.core.store import Store
-from medsim.terminologies import find_source
+from medsim.terminologies.sources import find_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives.wanted import Wanted
     from medsim.core.opened import Build
     from medsim.core.progress import Progress
-    from medsim.terminologies import Terminology
+    from medsim.terminologies.sources import Terminology
 
 _SHARD_SCHEMA = {
     "shard": pl.String,

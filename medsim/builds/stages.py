@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives.wanted import Wanted
     from medsim.core.store import Store
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.terminologies import Terminology
+    from medsim.terminologies.sources import Terminology
 
 _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join what is not similar
 

@@ -1,7 +1,8 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and are on the disk when they do."""
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -13,9 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+_CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # file systems that sync no folders
+
+_CANNOT_LINK = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK}
+
 
 @contextmanager
-def whole_file(path: Path, partial: Path | None = None) -> Iterator[Path]:
+def whole_file(
+    path: Path, partial: Path | None = None, *, sync_name: bool = True
+) -> Iterator[Path]:
     """Give the body a path to write to; when it ends well, the file is on the disk at ``path``.
 
     Whatever lay there is replaced; it stays where the body fails.
@@ -24,6 +31,8 @@ def whole_file(path: Path, partial: Path | None = None) -> Iterator[Path]:
         path: of the file.
         partial: where it is written, in the same folder; by default a name that no other process
             takes, so that two may write the same file.
+        sync_name: whether its name is on the disk as well; it need not be in a folder that is
+            synced later, by ``sync_tree``.
 
     Raises:
         OutputError: the file cannot be written.
@@ -31,11 +40,85 @@ def whole_file(path: Path, partial: Path | None = None) -> Iterator[Path]:
     own = partial or path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:
         yield own
-        with own.open("rb") as stream:
-            os.fsync(stream.fileno())
-        own.replace(path)
+        put_in_place(own, path, sync_name=sync_name)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             own.unlink(missing_ok=True)
+
+
+def put_in_place(partial: Path, path: Path, *, sync_name: bool = True) -> None:
+    """Rename a file that is written to its name, once its content is on the disk.
+
+    A name that reached the disk before the content would be that of an empty file after a crash.
+    """
+    sync_file(partial)
+    partial.replace(path)
+    if sync_name:
+        sync_folder(path.parent)
+
+
+def first_file(path: Path, partial: Path, content: bytes) -> bool:
+    """Return whether a file was written, which it is not where there is one.
+
+    Of several processes one writes it, and all see it whole: it gets its name as a link, which no
+    file system makes where the name is taken. Where there are no links the last one wins; so
+    whoever needs to have won reads the file again.
+
+    Args:
+        path: of the file.
+        partial: where it is written, in the same folder; a name that no other process takes.
+        content: of the file.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    try:
+        partial.write_bytes(content)
+        sync_file(partial)
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _CANNOT_LINK:
+                raise
+            if path.exists():
+                return False
+            partial.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+    return True
+
+
+def sync_file(path: Path) -> None:
+    """Return when the content of a file is on the disk."""
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the names in a folder are on the disk, where the file system can tell."""
+    if os.name == "nt":  # which opens no folders
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Return when the names in a folder and in all folders within are on the disk."""
+    for path in folder.rglob("*"):
+        if path.is_dir() and not path.is_symlink():
+            sync_folder(path)
+    sync_folder(folder)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.files import whole_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,11 +80,14 @@ class _Written:
     """What every manifest can do."""
 
     def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all."""
+        """Write it to ``folder``; it appears whole or not at all.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
         text = json.dumps(asdict(self), indent=2, ensure_ascii=False)
-        partial = folder / f"{MANIFEST}.partial"
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(folder / MANIFEST)
+        with whole_file(folder / MANIFEST, folder / f"{MANIFEST}.partial") as partial:
+            partial.write_text(text + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,7 @@ class Manifest(_Written):
         kind: "build".
         medsim: the version that wrote it.
         libraries: versions by name.
-        source: see ``medsim.terminologies.Terminology``, without what was skipped.
+        source: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
         options: everything that decides the rows, the seed among them.
         embedding: where the embedding of embedding negatives lay, which does not; None where
             there are none.
@@ -219,7 +223,7 @@ class WicManifest(_Written):
         medsim: the version that wrote it.
         libraries: versions by name.
         corpora: of each its name, file, SHA-256, and numbers of documents, sentences and mentions.
-        terminology: see ``medsim.terminologies.Terminology``, without what was skipped.
+        terminology: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
         options: everything that decides the instances, the seed among them.
         quotas: how many instances of either label each group of each split has.
         threads: how many computed.

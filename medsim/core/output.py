@@ -6,19 +6,19 @@ import hashlib
 import json
 import os
 import shutil
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import polars as pl
-from filelock import FileLock, Timeout
 
 from medsim.core.errors import OutputError
-from medsim.core.files import whole_file
+from medsim.core.files import sync_file, sync_folder, sync_tree, whole_file
 from medsim.core.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
+from medsim.core.path_lock import path_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 _JOB = "job.json"
 _SPILL = "spill"
@@ -34,6 +34,7 @@ class OutputFolder:
     Attributes:
         folder: where it lies until it is published.
         outputs: what has been written, by path.
+        is_unreadable: whether it cannot be told what an interrupted run left in the folder.
     """
 
     def __init__(self, out: Path) -> None:
@@ -41,6 +42,7 @@ class OutputFolder:
         self._replaced = out.with_name(f".{out.name}.replaced")
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
+        self.is_unreadable = False
         self._job: dict[str, object] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
 
@@ -52,19 +54,43 @@ class OutputFolder:
     def resume(self, job: Mapping[str, object]) -> bool:
         """Return whether files of an interrupted run of the same job are there to be taken over.
 
-        Files of another job are removed.
+        Files of another job are removed, and so are those beside which no job is noted.
+
+        Raises:
+            OutputError: it cannot be told of which job they are; they stay as they are.
         """
         self._job = dict(job)
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            found = json.loads((self.folder / _JOB).read_text(encoding="utf-8"))
-            if found["job"] == self._job:
-                self._digests = dict(found["digests"])
-                return True
+        if self._take_digests():
+            return True
         for entry in self.folder.iterdir():
             if entry != self.spill:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         self._note_job()
         return False
+
+    def _take_digests(self) -> bool:
+        """Return whether the note is of the same job; then take what it tells of files.
+
+        The note is replaced whole, so that no killed run and no full disk leaves one that cannot
+        be read: the disk is at fault, or somebody's hand.
+        """
+        path = self.folder / _JOB
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            job, digests = found["job"], dict(found["digests"])
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self.is_unreadable = True
+            raise OutputError(
+                f"{path} cannot be read ({error}), so what an interrupted run left in "
+                f"{self.folder} is neither taken over nor removed; make it readable, or remove "
+                "that folder to make all anew"
+            ) from error
+        if job != self._job:
+            return False
+        self._digests = digests
+        return True
 
     def holds(self, name: str) -> bool:
         """Return whether an interrupted run of the same job wrote a file."""
@@ -82,7 +108,7 @@ class OutputFolder:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # One name: what a killed run left is written over, and never published.
-            with whole_file(path, path.with_suffix(".partial")) as partial:
+            with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
                 frame.write_parquet(partial, metadata=dict(metadata))
             self._digests[name] = digest_of(path)
             self._note_job()
@@ -104,7 +130,8 @@ class OutputFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}") from error
-        with whole_file(path, path.with_name(f"{path.name}.partial")) as partial:
+        own = path.with_name(f"{path.name}.partial")
+        with whole_file(path, own, sync_name=False) as partial:
             partial.write_bytes(data)
         self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
 
@@ -161,17 +188,23 @@ class OutputFolder:
                 os.link(source, target)
             except OSError:
                 shutil.copy2(source, target)
+                sync_file(target)
             if known is not None:
                 self.outputs[name] = known
 
     def publish(self) -> None:
-        """Move the folder to its place; an earlier output there is removed."""
+        """Move the folder to its place; an earlier output there is removed.
+
+        All that it holds is on the disk before, and its new name before the earlier one goes.
+        """
         (self.folder / _JOB).unlink()
         shutil.rmtree(self.spill, ignore_errors=True)
+        sync_tree(self.folder)
         try:
             if self._out.exists():
                 self._out.rename(self._replaced)
             self.folder.rename(self._out)
+            sync_folder(self._out.parent)
         finally:
             self.recover()
 
@@ -183,10 +216,10 @@ class OutputFolder:
 
     def _note_job(self) -> None:
         """Write down the job and what is finished of it; the file changes whole or not at all."""
-        partial = self.folder / f"{_JOB}.partial"
+        path = self.folder / _JOB
         text = json.dumps({"job": self._job, "digests": self._digests})
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(self.folder / _JOB)
+        with whole_file(path, path.with_name(f"{_JOB}.partial"), sync_name=False) as partial:
+            partial.write_text(text, encoding="utf-8")
 
 
 @contextmanager
@@ -203,33 +236,54 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
     """
     out = resolved(out)
     output = OutputFolder(out)
-    lock = FileLock(out.with_name(f".{out.name}.lock"), timeout=0)
+    with _sole_right(out, kind):
+        try:
+            output.recover()
+            check_free(out, overwrite=overwrite, kind=kind)
+            if out.exists() and not any(out.iterdir()):
+                out.rmdir()
+            shutil.rmtree(output.spill, ignore_errors=True)
+            output.spill.mkdir(parents=True, exist_ok=True)
+            yield output
+        except OSError as error:
+            raise OutputError(f"cannot write {out}: {error}") from error
+        finally:
+            if not output.is_unreadable and not _is_worth_resuming(output.folder, kind):
+                shutil.rmtree(output.folder, ignore_errors=True)
+
+
+def _is_worth_resuming(folder: Path, kind: str) -> bool:
+    """Return whether an unfinished folder has what took long to make, or may have."""
+    if kind not in _WORTH_RESUMING:
+        return False
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout as error:
-        if not Path(lock.lock_file).exists():  # nor can it be made
+        (folder / _WORTH_RESUMING[kind]).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@contextmanager
+def _sole_right(out: Path, kind: str) -> Iterator[None]:
+    """Give the body a lock on ``out``.
+
+    Raises:
+        OutputError: another process has it, or none can be had.
+    """
+    with ExitStack() as stack:
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(path_lock(out.with_name(f".{out.name}.lock")))
+        except BlockingIOError as error:
+            raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
+        except FileNotFoundError as error:
             raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
-        raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
-    except OSError as error:
-        place = error.filename or out.parent
-        raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
-    try:
-        output.recover()
-        check_free(out, overwrite=overwrite, kind=kind)
-        if out.exists() and not any(out.iterdir()):
-            out.rmdir()
-        shutil.rmtree(output.spill, ignore_errors=True)
-        output.spill.mkdir(parents=True, exist_ok=True)
-        yield output
-    except OSError as error:
-        raise OutputError(f"cannot write {out}: {error}") from error
-    finally:
-        if kind not in _WORTH_RESUMING or not (output.folder / _WORTH_RESUMING[kind]).exists():
-            shutil.rmtree(output.folder, ignore_errors=True)  # nothing that is worth resuming
-        with suppress(OSError):
-            Path(lock.lock_file).unlink()  # while it is held: whoever comes next makes a new one
-        lock.release()
+        except OSError as error:
+            place = error.filename or out.parent
+            raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
+        yield
 
 
 def resolved(out: Path) -> Path:

@@ -100,9 +100,10 @@ class Store:
             Exception: whatever ``chunks`` raised; it comes before what it made DuckDB say.
         """
         reading, writing = os.pipe()
+        unclaimed = [writing]  # whoever takes the end out of here closes it
         failures: list[BaseException] = []
-        pump = threading.Thread(target=_pump, args=(chunks, writing, failures), daemon=True)
         try:
+            pump = threading.Thread(target=_pump, args=(chunks, unclaimed, failures), daemon=True)
             pump.start()
             self._execute(name, {"stream": f"/dev/fd/{reading}"})
         except QueryError:
@@ -111,7 +112,7 @@ class Store:
             raise
         finally:
             os.close(reading)  # a pump that still writes now ends with a broken pipe
-            if pump.is_alive():  # not if an interrupt came while it was starting
+            if not _close_unclaimed(unclaimed) and pump.is_alive():
                 pump.join()
         if failures:
             raise failures[0]
@@ -224,8 +225,31 @@ def _interruptible() -> Iterator[None]:
         raise KeyboardInterrupt from error
 
 
-def _pump(chunks: Iterable[bytes], writing: int, failures: list[BaseException]) -> None:
-    """Write chunks to a pipe until they end or nobody reads."""
+def _close_unclaimed(ends: list[int]) -> bool:
+    """Close the end of a pipe that no pump has taken; return whether there was one.
+
+    An interrupt may come before the pump's thread runs. If it runs later, it finds nothing to do:
+    taking an element out of a list happens once, whichever thread is first.
+    """
+    try:
+        os.close(ends.pop())
+    except IndexError:
+        return False
+    return True
+
+
+def _pump(chunks: Iterable[bytes], unclaimed: list[int], failures: list[BaseException]) -> None:
+    """Write chunks to a pipe until they end or nobody reads.
+
+    Args:
+        chunks: of text.
+        unclaimed: the end of the pipe to write to; empty where the reader has given up already.
+        failures: where what ``chunks`` raises is put.
+    """
+    try:
+        writing = unclaimed.pop()
+    except IndexError:
+        return
     maker = ThreadPoolExecutor(max_workers=1)
     try:
         with os.fdopen(writing, "wb", buffering=0) as pipe:

@@ -84,7 +84,7 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
         covered[own] = part.vectors[wanted].any(axis=1)
         done[own] = True
 
-    for part in cache.parts() if cache else ():
+    for part in cache.parts(rows) if cache else ():
         fill(part)
     for terms in _batches(term for term, row in rows.items() if not done[row]):
         part = Part(terms=terms, vectors=_finite(terms, encoder.encode(terms)))

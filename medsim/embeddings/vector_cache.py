@@ -5,20 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from filelock import FileLock
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
 from medsim.core.errors import OutputError
+from medsim.core.files import put_in_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from medsim.kernels.types import Vectors
 
@@ -28,6 +31,7 @@ LAYOUT = "1"
 _PART = ".vectors"
 _PARTIAL = "partial"
 _LOCK = "lock"
+_TICK_NS = 2_000_000_000  # the coarsest clock of a file system in use
 
 
 def users_cache() -> Path | None:
@@ -81,15 +85,26 @@ class VectorCache:
         self._folder = folder
         self._n_dimensions = n_dimensions
 
-    def parts(self) -> Iterator[Part]:
-        """Yield every part that is whole; one that is damaged is removed."""
+    def parts(self, wanted: Container[str] | None = None) -> Iterator[Part]:
+        """Yield the vectors of every part that is whole; one that is damaged is removed.
+
+        The bytes of a part are compared with its name once a process. After that its terms are read
+        to see whether any is wanted, and its vectors where one is.
+
+        Args:
+            wanted: the terms to yield, all by default.
+        """
         for path in sorted(self._folder.glob(f"*{_PART}")):
             part = None
             with suppress(OSError):  # such as that another process has removed it just now
-                part = self._whole(path, path.read_bytes())
-                if part is None:
+                if not _is_whole(path):
                     path.unlink()
-            if part is not None:
+                    continue
+                try:
+                    part = self._read(path, wanted)
+                except (SafetensorError, ValueError, KeyError):  # whole, but in another form
+                    path.unlink()
+            if part is not None and len(part.terms):
                 yield part
 
     def add(self, part: Part) -> None:
@@ -105,26 +120,55 @@ class VectorCache:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self._folder / _LOCK):  # what a killed process left is written over
-                with partial.open("wb") as stream:
-                    stream.write(content)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                partial.replace(self._folder / f"{_digest(content)}{_PART}")
+                partial.write_bytes(content)
+                put_in_place(partial, self._folder / f"{_digest(content)}{_PART}")
         except OSError as error:
             raise OutputError(
                 f"cannot keep vectors in {self._folder}: {error.strerror or error}"
             ) from error
 
-    def _whole(self, path: Path, content: bytes) -> Part | None:
-        """Return the part in a file, None where it is damaged."""
-        with suppress(SafetensorError, ValueError, KeyError):
-            if _digest(content) != path.stem:
-                return None
-            arrays = load(content)
-            terms, vectors = json.loads(arrays["terms"].tobytes()), arrays["vectors"]
-            if vectors.shape == (len(terms), self._n_dimensions) and vectors.dtype == np.float32:
-                return Part(terms=terms, vectors=vectors)
-        return None
+    def _read(self, path: Path, wanted: Container[str] | None) -> Part:
+        """Return those terms of a part that are wanted, with their vectors.
+
+        Raises:
+            ValueError: it holds other vectors than those of this cache.
+        """
+        with safe_open(path, framework="numpy") as arrays:
+            terms = json.loads(arrays.get_tensor("terms").tobytes())
+            about = arrays.get_slice("vectors")
+            if (about.get_dtype(), about.get_shape()) != ("F32", [len(terms), self._n_dimensions]):
+                raise ValueError("other vectors")
+            rows = [row for row, term in enumerate(terms) if wanted is None or term in wanted]
+            if not rows:
+                return Part(terms=[], vectors=np.empty((0, self._n_dimensions), np.float32))
+            vectors = arrays.get_tensor("vectors")
+        return Part(terms=[terms[row] for row in rows], vectors=vectors[rows])
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether a file's bytes are those that it is named by.
+
+    They are read once for every state of the file. A change within the same tick of the file
+    system's clock leaves the times as they are, so the state of a file that has changed just now
+    does not count.
+    """
+    found = path.stat()
+    state = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) < _TICK_NS:
+        return _digest_of(path) == path.stem
+    return _was_whole(path.absolute(), state)
+
+
+@cache
+def _was_whole(path: Path, state: tuple[int, ...]) -> bool:
+    """Return whether a file's bytes were those that it is named by, when its state was this."""
+    del state
+    return _digest_of(path) == path.stem
+
+
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _digest(content: bytes) -> str:

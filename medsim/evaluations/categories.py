@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.canonical import canonical_digest, earlier_digest
 from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
 from medsim.core.terms import numbered
@@ -60,7 +60,6 @@ class Categories:
 
     def provenance(self) -> dict[str, object]:
         """Return what a manifest says of them: plain JSON, with a ``fingerprint`` of the terms."""
-        content = [(one.name, one.concept_id, one.terms) for one in self.categories]
         return {
             "categories": [
                 {"name": one.name, "concept_id": one.concept_id, "n_terms": len(one.terms)}
@@ -68,8 +67,15 @@ class Categories:
             ],
             "n_shared_concepts": self.n_shared_concepts,
             "n_shared_terms": self.n_shared_terms,
-            "fingerprint": hashlib.sha256(repr(content).encode()).hexdigest(),
+            "fingerprint": canonical_digest(self._content()),
         }
+
+    def earlier_fingerprint(self) -> str:
+        """Return the fingerprint of the terms as earlier versions made it."""
+        return earlier_digest(self._content())
+
+    def _content(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        return [(one.name, one.concept_id, one.terms) for one in self.categories]
 
 
 def n_terms_of(provenance: object) -> int:

@@ -135,9 +135,8 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
         for one in subjects:
             output.write(pairs_path(one.name), one.pairs.frame, job.metadata)
         run = _Run(config=config, output=output, job=job, progress=progress)
-        for named in embeddings:
-            _measure(run, named, subjects)
-        conclude(config, output, job, progress)
+        measured = {named.spec.name: _measure(run, named, subjects) for named in embeddings}
+        conclude(config, output, job.with_facts(measured), progress)
         output.publish()
     return Evaluation(config.out)
 
@@ -179,26 +178,30 @@ class _Run:
     progress: Progress
 
 
-def _measure(run: _Run, named: NamedEmbedding, subjects: Sequence[Subject]) -> None:
-    """Write what an embedding makes of all subjects, where it is not there."""
+def _measure(run: _Run, named: NamedEmbedding, subjects: Sequence[Subject]) -> Mapping[str, object]:
+    """Write what an embedding makes of all subjects, where it is not there.
+
+    Returns:
+        metrics and sizes of the embedding, for its provenance; empty where nothing was missing.
+    """
     config, name, about = run.config, named.spec.name, run.job.embeddings[named.spec.name]
     missing = [one for one in subjects if not _is_done(run, one, name, about.get("metrics"))]
     if not missing:
         run.progress.say(f"{name} was compared before")
-        return
+        return {}
     terms = pl.concat([one.terms() for one in missing]).unique().sort().to_list()
     has = embed_terms(named, terms, run.progress, threads=config.threads, cache=config.cache)
-    about |= {
-        "metrics": list(metrics_of(type(has.embedded))),
-        "n_dimensions": has.n_dimensions,
-        "n_vocabulary": has.n_vocabulary,
-    }
     for one in missing:
         _compare(run, one.pairs, name, has)
         if one.linked is not None:
             _retrieve(run, one.name, one.linked, name, has)
         if one.categories is not None:
             _separate(run, one.name, one.categories, name, has)
+    return {
+        "metrics": list(metrics_of(type(has.embedded))),
+        "n_dimensions": has.n_dimensions,
+        "n_vocabulary": has.n_vocabulary,
+    }
 
 
 def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import Build
@@ -71,6 +72,7 @@ class EvaluationInput:
         frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
         provenance: what the manifest says of it, with its ``fingerprint``.
         warnings: what a reader of its results should know.
+        earlier_fingerprint: as earlier versions made it, where that may be another one.
     """
 
     name: str
@@ -78,6 +80,7 @@ class EvaluationInput:
     frame: pl.DataFrame
     provenance: dict[str, object]
     warnings: tuple[str, ...] = ()
+    earlier_fingerprint: str | None = None
 
     def pairs(self) -> pl.DataFrame:
         """Return pair_id, term1 and term2 of each pair once, in order of pair_id."""
@@ -154,7 +157,7 @@ def _of_build(folder: Path) -> EvaluationInput:
         provenance={
             "kind": "build",
             "path": str(folder),
-            "fingerprint": hashlib.sha256(repr(content).encode()).hexdigest(),
+            "fingerprint": canonical_digest(content),
             "redistributable": build.manifest.source.get("redistributable"),
             "source": build.manifest.source,
             "options": build.manifest.options,
@@ -192,10 +195,6 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
 def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -> EvaluationInput:
     rated = read_rated(path, columns)
     parts = parts_of(rated, cutting)
-    try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})") from error
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
@@ -203,7 +202,7 @@ def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -
         provenance={
             "kind": "rated",
             "path": str(path),
-            "fingerprint": hashlib.sha256(f"{digest} {columns}".encode()).hexdigest(),
+            "fingerprint": _fingerprint(rated, canonical_text(columns)),
             "redistributable": None,
             "layout": rated.layout,
             "range": rated.range,
@@ -219,7 +218,13 @@ def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -
                 *parts.warnings,
             )
         ),
+        earlier_fingerprint=_fingerprint(rated, repr(columns)),
     )
+
+
+def _fingerprint(rated: RatedPairs, columns: str) -> str:
+    """Return a digest of a rated file and of what the user says of its columns, as a text."""
+    return hashlib.sha256(f"{rated.sha256} {columns}".encode()).hexdigest()
 
 
 def _rated_rows(rated: RatedPairs, parts: Parts) -> pl.DataFrame:

@@ -93,7 +93,7 @@ class EvaluationJob:
 
     Attributes:
         inputs: provenance by name.
-        embeddings: provenance by name; sizes are added when an embedding has been read.
+        embeddings: provenance by name; ``with_facts`` adds what is known once they have been read.
         options: everything else that decides the results.
         metadata: of every file.
     """
@@ -102,6 +102,17 @@ class EvaluationJob:
     embeddings: dict[str, dict[str, object]]
     options: dict[str, object]
     metadata: dict[str, str]
+
+    def with_facts(self, facts: Mapping[str, Mapping[str, object]]) -> EvaluationJob:
+        """Return the same job with more facts in the provenance of embeddings.
+
+        Args:
+            facts: by the embedding's name.
+        """
+        embeddings = {
+            name: {**about, **facts.get(name, {})} for name, about in self.embeddings.items()
+        }
+        return replace(self, embeddings=embeddings)
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return in a line what decides a score, to be pasted into a paper."""
@@ -180,7 +191,9 @@ def job_of(
     Raises:
         OutputError: an earlier one of the same name is another.
     """
-    own_inputs = {one.name: one.provenance() for one in subjects}
+    there = earlier.manifest if earlier else None
+    known = there.inputs if there else {}
+    own_inputs = {one.name: one.provenance_beside(known.get(one.name, {})) for one in subjects}
     own_embeddings: dict[str, dict[str, object]] = {
         named.spec.name: {
             "path": str(named.spec.path),
@@ -190,8 +203,7 @@ def job_of(
         }
         for named in embeddings
     }
-    there = earlier.manifest if earlier else None
-    every_input = _joined(config.out, "input", there.inputs if there else {}, own_inputs)
+    every_input = _joined(config.out, "input", known, own_inputs)
     every_embedding = _joined(
         config.out, "embedding", there.embeddings if there else {}, own_embeddings
     )

@@ -17,6 +17,8 @@ from medsim.evaluations.ratings.words import read_words
 from medsim.evaluations.tables.comparison import IS_PART
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from medsim.core.progress import Progress
     from medsim.evaluations.job import EvaluationConfig
 
@@ -45,6 +47,26 @@ class Subject:
         if self.categories is None:
             return self.pairs.provenance
         return {**self.pairs.provenance, "categories": self.categories.provenance()}
+
+    def provenance_beside(self, known: Mapping[str, object]) -> dict[str, object]:
+        """Return the provenance, with the fingerprints of earlier results where they are the same.
+
+        Earlier versions made other fingerprints of some texts. Results that have one of these keep
+        it, so that they can be added to.
+
+        Args:
+            known: provenance of the input in earlier results; empty where there are none.
+        """
+        own = self.provenance()
+        fingerprint, categories = known.get("fingerprint"), known.get("categories")
+        if fingerprint is not None and fingerprint == self.pairs.earlier_fingerprint:
+            own = {**own, "fingerprint": fingerprint}
+        if self.categories is not None and isinstance(categories, dict):
+            fingerprint = categories.get("fingerprint")
+            if fingerprint == self.categories.earlier_fingerprint():
+                told = {**self.categories.provenance(), "fingerprint": fingerprint}
+                own = {**own, "categories": told}
+        return own
 
     def terms(self) -> pl.Series:
         """Return the terms that need vectors, distinct, in any order."""

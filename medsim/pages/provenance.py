@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.canonical import canonical_digest
 from medsim.pages.page import Code, Folded, Section, Table
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def content_digest(manifest: Manifest | EvaluationManifest, below: str = "") -> 
     content = sorted(
         (path, one.fingerprint) for path, one in manifest.outputs.items() if path.startswith(below)
     )
-    return hashlib.sha256(repr(content).encode()).hexdigest()[:FINGERPRINT]
+    return canonical_digest(content)[:FINGERPRINT]
 
 
 _NOTHING: tuple[object, ...] = (None, "", [], {})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError
 from medsim.core.manifest import (
     STUDY,
@@ -65,7 +65,7 @@ class StudyDraft:
     def study_id(self) -> str:
         """What answers name the study by: hexadecimal, 64 bits."""
         content = (self.scale.name, fingerprint(self.items), fingerprint(self.assignment))
-        return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+        return canonical_digest(content)[:16]
 
     def manifest(self) -> StudyManifest:
         """Return what the study says of itself, without what is written."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.datasets import SetKey, set_keys
+from medsim.core.canonical import canonical_digest
 from medsim.core.config import check_seed
 from medsim.core.errors import InputError, OptionError
 from medsim.core.opened import Build
@@ -205,7 +205,7 @@ def _provenance(build: Build) -> dict[str, object]:
     return {
         "kind": "build",
         "path": str(build.folder),
-        "fingerprint": hashlib.sha256(repr(content).encode()).hexdigest(),
+        "fingerprint": canonical_digest(content),
         "redistributable": build.manifest.source.get("redistributable"),
         "name": build.manifest.source.get("name"),
     }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.canonical import canonical_digest
 from medsim.core.schema import ASSIGNMENT_COLUMNS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def drawn(*parts: object) -> str:
     Args:
         parts: such as the seed, what is drawn, and the content of what it is drawn for.
     """
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:_ID_LENGTH]
+    return canonical_digest(parts)[:_ID_LENGTH]
 
 
 def items_of(frame: pl.DataFrame) -> list[Item]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.terminologies import Terminology, find_source, load
+from medsim.terminologies.sources import Terminology, find_source, load
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress

@@ -13,10 +13,10 @@ import polars as pl
 from medsim.core.config import available_threads
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies import Terminology, find_source, load
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
 from medsim.terminologies.sctid import sctids
+from medsim.terminologies.sources import Terminology, find_source, load
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:

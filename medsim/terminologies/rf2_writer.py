@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.files import put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -140,7 +141,7 @@ class ReleaseWriter:
         try:
             with self._clear_failures():
                 self._opened().close()
-                self._partial.replace(self._path)
+                put_in_place(self._partial, self._path)
         except BaseException:
             self._discard()
             raise

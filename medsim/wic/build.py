@@ -21,11 +21,11 @@ from medsim.core.manifest import (
     medsim_version,
 )
 from medsim.core.options import public
-from medsim.core.output import claimed, digest_of
+from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies import find_source
 from medsim.terminologies.reading import read_terminology
+from medsim.terminologies.sources import find_source
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import (
     INSTANCES,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.core.output import OutputFolder
-    from medsim.terminologies import Terminology
+    from medsim.terminologies.sources import Terminology
     from medsim.wic.corpora.mentions import Corpora
     from medsim.wic.making.candidates import Blocks
 
@@ -244,12 +244,14 @@ def _finish(
             {
                 "name": one.corpus,
                 "file": path.name,
-                "sha256": digest_of(path),
+                "sha256": digest,
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
             }
-            for path, one in zip(map(Path, options.corpora), corpora.corpora, strict=True)
+            for path, one, digest in zip(
+                map(Path, options.corpora), corpora.corpora, corpora.digests, strict=True
+            )
         ],
         terminology=terminology.told(),
         options=options.recorded(),

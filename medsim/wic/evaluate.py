@@ -17,11 +17,12 @@ from medsim.embeddings.embedded_terms import identify
 from medsim.wic.models.answers import coin_answers, file_answers
 from medsim.wic.models.encoder_answers import cosine_answers, tuned_answers
 from medsim.wic.models.model_specs import (
-    COIN,
-    COSINES,
-    FILE,
-    TUNED,
-    WORDS,
+    CoinModel,
+    CosineModel,
+    EmbeddedModel,
+    FileModel,
+    TunedModel,
+    WordModel,
     parse_model,
     parse_predictions,
 )
@@ -129,17 +130,17 @@ def evaluate_wic(  # noqa: PLR0913 — an argument an option
         for spec in specs:
             _check_splits(spec, questions)
         embeddings = {
-            spec.name: identify(spec.embedding, run.progress) for spec in specs if spec.embedding
+            spec.name: identify(spec.embedding, run.progress)
+            for spec in specs
+            if isinstance(spec, EmbeddedModel)
         }
-        answers = {
-            spec.name: _answers(spec, embeddings.get(spec.name), questions, run) for spec in specs
-        }
+        answers = {spec.name: _answers(spec, embeddings, questions, run) for spec in specs}
         scores = _scores(Path(out), questions, answers, run)
         output.resume({})
         metadata = {"medsim": manifest.medsim_version(), "fitted": questions.fitted}
         for name in ("results", "comparisons", "predictions"):
             output.write(f"{name}.parquet", getattr(scores, name), metadata)
-        told = {spec.name: _told(spec, embeddings.get(spec.name)) for spec in specs}
+        told = {spec.name: _told(spec, embeddings) for spec in specs}
         _manifest(questions, told, output.outputs, run).write(output.folder)
         output.publish()
     return scores
@@ -176,8 +177,8 @@ def _read(data: Path, train: str | Path | None, dev: str | Path | None, run: _Ru
 def _check_splits(spec: ModelSpec, questions: Questions) -> None:
     """Raise OptionError where a model needs a split that is not there."""
     needs = {
-        "train": (spec.way in {WORDS, TUNED}, "is fitted"),
-        "dev": (spec.way in {COSINES, TUNED}, "has its threshold chosen"),
+        "train": (isinstance(spec, WordModel | TunedModel), "is fitted"),
+        "dev": (isinstance(spec, CosineModel | TunedModel), "has its threshold chosen"),
     }
     for split, (is_needed, why) in needs.items():
         if is_needed and not len(getattr(questions.rounds[0], split)):
@@ -188,23 +189,23 @@ def _check_splits(spec: ModelSpec, questions: Questions) -> None:
 
 
 def _answers(
-    spec: ModelSpec, named: NamedEmbedding | None, questions: Questions, run: _Run
+    spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding], questions: Questions, run: _Run
 ) -> Answers:
     """Return what a model answers."""
-    if spec.way == COIN:
-        return coin_answers(questions, run.seed)
-    if spec.way == FILE:
-        return file_answers(questions, spec)
-    if spec.way == TUNED:
-        return tuned_answers(questions, spec, run.progress, seed=run.seed, threads=run.threads)
-    assert named is not None  # noqa: S101 — the other ways are of embeddings
-    if spec.way == WORDS:
-        return word_answers(
-            questions, spec, named, run.progress, seed=run.seed, threads=run.threads
-        )
-    return cosine_answers(
-        questions, spec, named, run.progress, threads=run.threads, cache=run.cache
-    )
+    progress, seed, threads = run.progress, run.seed, run.threads
+    match spec:
+        case CoinModel():
+            return coin_answers(questions, seed)
+        case FileModel():
+            return file_answers(questions, spec)
+        case TunedModel():
+            return tuned_answers(questions, spec, progress, seed=seed, threads=threads)
+        case WordModel():
+            named = embeddings[spec.name]
+            return word_answers(questions, spec, named, progress, seed=seed, threads=threads)
+        case CosineModel():
+            named, cache = embeddings[spec.name], run.cache
+            return cosine_answers(questions, spec, named, progress, threads=threads, cache=cache)
 
 
 def _scores(
@@ -228,23 +229,24 @@ def _scores(
     return scores
 
 
-def _told(spec: ModelSpec, named: NamedEmbedding | None) -> dict[str, object]:
+def _told(spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding]) -> dict[str, object]:
     """Return what decides a model's answers, and where it lay."""
-    if named is not None:
-        options = replace(named.spec.options, format=None).given()
-        if spec.way == TUNED:
-            options["epochs"] = str(spec.epochs)
-        return {
-            "way": spec.way,
-            "input": spec.reads,
-            "path": str(named.spec.path),
-            "format": named.format_name,
-            "fingerprint": named.fingerprint,
-            "options": options,
-        }
-    files = [str(path) for path in (spec.file, spec.dev) if path is not None]
-    digests = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in files]
-    return {"way": spec.way, "files": dict(zip(files, digests, strict=True))}
+    if isinstance(spec, CoinModel | FileModel):
+        files = spec.files if isinstance(spec, FileModel) else ()
+        digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        return {"way": spec.way, "files": digests}
+    named = embeddings[spec.name]
+    options = replace(named.spec.options, format=None).given()
+    if isinstance(spec, TunedModel):
+        options["epochs"] = str(spec.epochs)
+    return {
+        "way": spec.way,
+        "input": spec.reads,
+        "path": str(named.spec.path),
+        "format": named.format_name,
+        "fingerprint": named.fingerprint,
+        "options": options,
+    }
 
 
 def _manifest(

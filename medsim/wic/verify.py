@@ -9,6 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
+from medsim.terminologies.options import ReadingOptions
 from medsim.wic.checks.bearers import bearers_of, names_of_source
 from medsim.wic.checks.benchmark_files import read_benchmark
 from medsim.wic.checks.findings import breaches_frame, findings_frame, instances_of
@@ -125,7 +126,9 @@ def _bearers(
     if provenance is not None:
         names = provenance.names
     elif terminology is not None:
-        names = names_of_source(terminology, progress)
+        names = names_of_source(
+            terminology, ReadingOptions.from_record(benchmark.options), progress
+        )
     else:
         return None
     terms = {

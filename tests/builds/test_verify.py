@@ -12,6 +12,7 @@ import pytest
 from fixtures.release import random_release
 
 import medsim
+from medsim.builds.evidence import statistics_agree
 from medsim.core.manifest import fingerprint
 
 FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
@@ -163,3 +164,27 @@ def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) 
     change(copy, name, renamed, manifest_too=True)
 
     assert "positives" in medsim.verify(copy, sample=0).broken
+
+
+STATS = pl.DataFrame({"dataset": ["d1", "d2"], "n": [3, 0], "mean": [1 / 3, None]})
+
+
+def test_statistics_agree_but_for_the_rounding_of_means() -> None:
+    assert statistics_agree(STATS.with_columns(pl.col("mean") * (1 + 1e-9)), STATS)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        STATS.with_columns(pl.col("mean") * 1.001),
+        STATS.with_columns(pl.col("mean").fill_null(0.0)),
+        STATS.with_columns(pl.lit(None, pl.Float64).alias("mean")),
+        STATS.with_columns(pl.col("n") + 1),
+        STATS.with_columns(pl.col("n").cast(pl.Int32)),
+        STATS.reverse(),
+        STATS.head(1),
+        STATS.select("dataset", "mean", "n"),
+    ],
+)
+def test_statistics_that_differ_do_not_agree(other: pl.DataFrame) -> None:
+    assert not statistics_agree(other, STATS)

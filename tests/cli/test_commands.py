@@ -51,7 +51,12 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def test_the_commands_are_those_that_the_readme_tells() -> None:
+def page(name: str) -> str:
+    """Return the text of a page of the documentation."""
+    return (Path(__file__).parents[2] / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_the_commands_are_those_that_the_documentation_lists() -> None:
     assert COMMANDS == [
         "build",
         "compare",
@@ -73,16 +78,21 @@ def test_the_commands_are_those_that_the_readme_tells() -> None:
         "wic stats",
         "wic verify",
     ]
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    commands = page("commands.md")
     for command in COMMANDS:
-        assert f"medsim {command}" in readme
+        assert f"`medsim {command} " in commands
 
 
-def test_the_readme_names_every_embedding_format_option_and_table() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    options = [one.name for one in fields(EmbeddingOptions)]
-    for name in [*FORMATS.all(), *options, *TABLES]:
-        assert f"`{name}`" in readme, name
+def test_the_documentation_names_every_embedding_format_and_option() -> None:
+    embeddings = page("embeddings.md")
+    for name in [*FORMATS.all(), *(one.name for one in fields(EmbeddingOptions))]:
+        assert f"`{name}`" in embeddings, name
+
+
+def test_the_documentation_names_every_table_of_an_evaluation() -> None:
+    evaluation = page("evaluation.md")
+    for name in TABLES:
+        assert f"`{name}`" in evaluation, name
 
 
 @pytest.mark.parametrize("command", COMMANDS)

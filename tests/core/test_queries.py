@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("builds/checks/odd", 1),
     ]:
         path = tmp_path / f"{name}.sql"
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(QUERY.replace("-- order   7", f"-- order   {order}"), encoding="utf-8")
     (tmp_path / "builds/datasets" / "notes.txt").write_text("no query")
     monkeypatch.setattr(queries, "sql_folder", lambda: tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,7 +15,6 @@ from medsim.core.store import QueryError, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 FRAME = pl.DataFrame({"x": [3, 1, 2], "text": ["c", None, "\u00e9\x00"]})
 
@@ -123,6 +124,21 @@ def test_a_stream_that_is_not_read_to_its_end_does_not_hang(store: Store) -> Non
     rows = [b"no row at all\n" * 100] * 2_000  # far more than a pipe holds
     with pytest.raises(QueryError, match=r"sql/terminologies/rf2/rf2_concept\.sql"):
         store.run_on_stream("terminologies/rf2/rf2_concept", rows)
+
+
+def test_an_interrupt_before_the_pump_runs_leaves_no_pipe_open(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_thread: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    before = set(Path("/dev/fd").iterdir())
+
+    with pytest.raises(KeyboardInterrupt):
+        store.run_on_stream("rf2/rf2_concept", [])
+
+    assert set(Path("/dev/fd").iterdir()) == before
 
 
 def test_a_stream_is_read_whole_however_it_is_cut(store: Store) -> None:

@@ -6,8 +6,11 @@ import multiprocessing
 import os
 import signal
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OutputError
-from medsim.embeddings import encoders
+from medsim.embeddings import encoders, vector_cache
 from medsim.embeddings.encoders import encoded, unit
 from medsim.embeddings.vector_cache import Part, VectorCache
 
@@ -171,6 +174,94 @@ def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: st
     assert len(second.terms) == lost > 0
     assert np.array_equal(found.vectors, vectors_of(TERMS))
     assert len(list(tmp_path.glob("*/*.vectors"))) == len(files)
+
+
+class Reads:
+    """What is read of the parts of caches, by name of the file."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.compared: list[str] = []
+        self.loaded: list[str] = []
+        digest_of, safe_open = vector_cache._digest_of, vector_cache.safe_open
+
+        def compared(path: Path) -> str:
+            self.compared.append(path.name)
+            return digest_of(path)
+
+        def opened(path: Path, framework: str) -> object:
+            @contextmanager
+            def arrays() -> Iterator[object]:
+                with safe_open(path, framework=framework) as inner:
+                    yield SimpleNamespace(
+                        get_slice=inner.get_slice, get_tensor=lambda name: loaded(inner, name)
+                    )
+
+            def loaded(inner: object, name: str) -> object:
+                if name == "vectors":
+                    self.loaded.append(path.name)
+                return inner.get_tensor(name)
+
+            return arrays()
+
+        monkeypatch.setattr(vector_cache, "_TICK_NS", 0)
+        monkeypatch.setattr(vector_cache, "_digest_of", compared)
+        monkeypatch.setattr(vector_cache, "safe_open", opened)
+
+
+def test_a_second_look_up_does_not_read_the_parts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small_batches(200):
+        encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    files = {path.name for path in tmp_path.glob("*/*.vectors")}
+    reads = Reads(monkeypatch)
+    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    assert sorted(reads.compared) == sorted(reads.loaded) == sorted(files)
+    assert len(files) > 2
+    reads.compared.clear()
+    reads.loaded.clear()
+
+    found = encoded(CountingEncoder(), asked([TERMS[5], "new"], tmp_path), "")
+
+    assert reads.compared == []
+    assert len(reads.loaded) == 1
+    assert np.array_equal(found.vectors, vectors_of([TERMS[5], "new"]))
+
+
+@pytest.mark.parametrize("keeps_time", [True, False])
+def test_a_part_that_is_damaged_after_a_look_up_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, keeps_time: bool
+) -> None:
+    Reads(monkeypatch)
+    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    (file,) = tmp_path.glob("*/*.vectors")
+    before = file.stat()
+    content = bytearray(file.read_bytes())
+    content[-2] ^= 1
+    time.sleep(0.05)  # a tick of the file system
+    file.write_bytes(content)
+    if keeps_time:
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    second = CountingEncoder()
+
+    found = encoded(second, asked(TERMS, tmp_path), "")
+
+    assert len(second.terms) == len(TERMS)
+    assert np.array_equal(found.vectors, vectors_of(TERMS))
+
+
+def test_a_part_that_has_just_been_written_is_compared_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its times would not tell of a change within the same tick."""
+    reads = Reads(monkeypatch)
+    monkeypatch.setattr(vector_cache, "_TICK_NS", 10**12)
+    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    for _ in range(2):
+        encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+
+    assert len(reads.compared) == 2
 
 
 def test_a_part_with_other_dimensions_is_not_used(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import medsim
 from medsim.core.output import OutputFolder
 from medsim.evaluations import evaluate as evaluate_module
 from medsim.evaluations.inputs import pair_id_of
+from medsim.evaluations.job import EvaluationJob
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 
@@ -225,6 +226,15 @@ def test_an_embedding_that_is_added_later_gives_the_same_as_at_once(
     assert embedded == ["two"]
     assert added.manifest.outputs == out.manifest.outputs
     assert_frame_equal(added.results(), out.results())
+
+
+def test_facts_of_embeddings_give_another_job_and_leave_the_first() -> None:
+    first = EvaluationJob(inputs={}, embeddings={"one": {"path": "a"}}, options={}, metadata={})
+
+    second = first.with_facts({"one": {"n_dimensions": 6}})
+
+    assert second.embeddings == {"one": {"path": "a", "n_dimensions": 6}}
+    assert first.embeddings == {"one": {"path": "a"}}
 
 
 def test_adding_what_is_there_computes_no_similarity_again(

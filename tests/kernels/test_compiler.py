@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from numba import config
+from numba import config, njit
 
 import medsim
 from medsim.kernels import compiler
@@ -49,6 +51,100 @@ def test_other_functions_are_cached_where_they_were() -> None:
     assert before == config.CACHE_DIR
 
 
+def test_the_setting_of_others_is_not_touched_while_a_kernel_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, seen = config.CACHE_DIR, []
+
+    def watched(*arguments: object, **options: object) -> object:
+        seen.append(config.CACHE_DIR)
+        return njit(*arguments, **options)
+
+    monkeypatch.setattr(compiler, "njit", watched)
+    kernel(_doubled)
+
+    assert seen == [before]
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
+    compiled = []
+    for _ in range(2):
+        (folder,) = _used(Path(medsim.__file__).parent.parent, tmp_path)
+        compiled.append({file: file.stat().st_mtime_ns for file in folder.rglob("*.nb?")})
+
+    assert compiled[0]
+    assert compiled[0] == compiled[1]
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_kernel_whose_folder_is_removed_is_compiled_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    doubled = kernel(_doubled)
+    monkeypatch.setattr(doubled._cache._impl.locator, "ensure_cache_path", lambda: None)
+    for folder in tmp_path.iterdir():
+        shutil.rmtree(folder)
+
+    assert doubled(4) == 8
+
+
+def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    own, young, old, left = (tmp_path / f"kernels-{digit * 16}" for digit in "0123")
+    left = left.with_name(f"{left.name}.removed-{'a' * 32}")
+    others = [tmp_path / name for name in ("vectors", "kernels-of-mine", f"kernels-{'4' * 16}.old")]
+    for folder in (own, young, old, left, *others):
+        folder.mkdir()
+        (folder / "file").touch()
+        _unused_for(folder, 31)
+    link, target = tmp_path / f"kernels-{'5' * 16}", tmp_path / "target"
+    target.mkdir()
+    link.symlink_to(target)
+    _unused_for(target, 31)
+    _unused_for(young, 29)
+    compiler._keep_house.cache_clear()
+
+    compiler._keep_house(str(own))
+
+    assert {*tmp_path.iterdir()} == {own, young, *others, link, target}
+    assert time.time() - own.stat().st_mtime < 3600
+
+
+def test_a_folder_that_another_process_removes_first_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, first, second = (tmp_path / f"kernels-{digit * 16}" for digit in "012")
+    for folder in (first, second):
+        folder.mkdir()
+        _unused_for(folder, 31)
+    rename = Path.rename
+
+    def beaten(path: Path, target: Path) -> Path:
+        if path == first:
+            path.rmdir()
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", beaten)
+    compiler._keep_house.cache_clear()
+
+    compiler._keep_house(str(own))
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_a_folder_was_used_today_nothing_is_looked_for(tmp_path: Path) -> None:
+    own, old = (tmp_path / f"kernels-{digit * 16}" for digit in "01")
+    for folder in (own, old):
+        folder.mkdir()
+    _unused_for(old, 31)
+    compiler._keep_house.cache_clear()
+
+    compiler._keep_house(str(own))
+
+    assert old.exists()
+
+
 def test_the_folder_lies_in_the_one_that_numba_was_given() -> None:
     assert Path(compiler._folder("/somewhere")).parent == Path("/somewhere")
     assert Path(compiler._folder("")).parent.name == "medsim"
@@ -65,6 +161,11 @@ def test_users_without_a_home_leave_the_place_to_numba(monkeypatch: pytest.Monke
         assert not compiler._folder("")
     finally:
         compiler._folder.cache_clear()
+
+
+def _unused_for(folder: Path, days: int) -> None:
+    then = time.time() - days * 24 * 3600
+    os.utime(folder, (then, then))
 
 
 def _doubled(number: int) -> int:

@@ -12,7 +12,7 @@ import pytest
 PROGRAM = """
 import os, signal, sys, time
 
-from medsim import interrupts
+from medsim.core import interrupts
 
 def interrupt(number={number}):
     os.kill(os.getpid(), number)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import medsim
+from medsim.core.output import claimed
 
 PATIENCE = 120  # seconds until a condition that must come has not come
 LAST = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
@@ -243,3 +244,47 @@ def test_a_replacement_that_was_cut_between_its_two_renames_is_undone(
 
     assert medsim.open(out).manifest.outputs == finished.manifest.outputs
     assert leftovers(out) == []
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "of another form", "a folder", "unreadable"])
+def test_what_cannot_be_told_to_be_of_another_job_is_never_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    out, folder = tmp_path / "out", tmp_path / ".out.unfinished"
+    (folder / "pairs").mkdir(parents=True)
+    (folder / "pairs" / "data.parquet").write_text("hours of work")
+    note = folder / "job.json"
+    text = json.dumps({"job": {"seed": "0"}, "digests": {}})
+    note.write_text({"cut": text[:-5], "emptied": "", "of another form": "[]"}.get(damage, text))
+    if damage == "a folder":
+        note.unlink()
+        note.mkdir()
+    elif damage == "unreadable":
+        monkeypatch.setattr(Path, "read_text", failing_to_read)
+
+    for kind in ("build", "study"):
+        with (
+            pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read .*remove that"),
+            claimed(out, overwrite=False, kind=kind) as output,
+        ):
+            output.resume({"seed": "1"})
+
+    monkeypatch.undo()
+    assert (folder / "pairs" / "data.parquet").read_text() == "hours of work"
+    assert note.exists()
+    assert leftovers(out) == [".out.unfinished"]
+
+
+def failing_to_read(path: Path, **_options: str) -> str:
+    raise PermissionError(13, "Permission denied", str(path))
+
+
+def test_what_is_of_another_job_or_of_none_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / ".out.unfinished"
+    for note in (json.dumps({"job": {"seed": "0"}, "digests": {}}), None):
+        (folder / "pairs").mkdir(parents=True)
+        if note is not None:
+            (folder / "job.json").write_text(note)
+        with claimed(tmp_path / "out", overwrite=False) as output:
+            assert not output.resume({"seed": "1"})
+            assert sorted(path.name for path in folder.iterdir()) == ["job.json", "spill"]

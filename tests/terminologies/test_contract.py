@@ -15,8 +15,8 @@ from fixtures.umls import random_metathesaurus
 from medsim.core.errors import OptionError
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
-from medsim.terminologies import SOURCES, Terminology, find_source, load
 from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import SOURCES, Terminology, find_source, load
 
 OBO = """format-version: 1.2
 

@@ -15,8 +15,8 @@ import medsim
 from medsim.core.errors import InputError
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
-from medsim.terminologies import Terminology, find_source, load
 from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import Terminology, find_source, load
 
 
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:

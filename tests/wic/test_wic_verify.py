@@ -8,11 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixtures.release import Release
 from fixtures.wic_folder import Rows, WicFolder, side
 from typer.testing import CliRunner
 
 from medsim.cli import app
+from medsim.core.config import SourceOptions
 from medsim.core.errors import InputError, OptionError
+from medsim.core.progress import Progress
+from medsim.wic.checks.bearers import names_of_source
 from medsim.wic.verify import verify
 
 DATA = os.environ.get("MEDSIM_DATA")
@@ -215,6 +219,17 @@ def test_a_terminology_says_which_terms_are_synonyms(tmp_path: Path) -> None:
     assert breach["term1"] == "fontarosis"
     assert breach["instance"] == 6
     assert breach["found"] == "in synonyms, by the rules in none"
+
+
+def test_names_of_a_terminology_are_of_the_language_that_is_asked_for(tmp_path: Path) -> None:
+    release = Release()
+    release.named("101", "dovak fever (disorder)")
+    release.description("101", "fiebre dovak", "synonym", language="es")
+    path = release.write_zip(tmp_path / "release.zip")
+
+    names = names_of_source(str(path), SourceOptions(language="es"), Progress())
+
+    assert names["term"].to_list() == ["fiebre dovak"]
 
 
 def test_a_file_is_of_the_split_that_its_name_or_the_option_says(tmp_path: Path) -> None:

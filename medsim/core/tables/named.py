@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.hashed import open_hashed
 from medsim.core.tables.lines import cells_of_lines, first_lines
 from medsim.core.tables.text import read_text
 
@@ -30,6 +31,7 @@ class Table:
         at: where each row of the frame stands.
         frame: the columns that were asked for, trimmed, empty where nothing stands there.
         warnings: what a reader of results should know, a sentence each.
+        sha256: of the file's bytes that were read, in hex.
     """
 
     path: Path
@@ -37,6 +39,7 @@ class Table:
     at: pl.Series
     frame: pl.DataFrame
     warnings: tuple[str, ...] = ()
+    sha256: str = ""
 
     def rows(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield where each row stands, such as "line 12", and its cells."""
@@ -69,14 +72,14 @@ def read_table(path: Path, needed: Sequence[str] = (), known: Sequence[str] | No
     """
     if not is_parquet(path):
         return table_of(read_text(path), needed, known)
-    frame = read_parquet(path)
+    frame, sha256 = _hashed_parquet(path)
     places = _places(path, frame.columns, needed, known)
     try:
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])
     except pl.exceptions.PolarsError as error:
         raise _unreadable(path, error) from error
     at = pl.int_range(1, frame.height + 1, dtype=pl.Int64, eager=True)
-    return Table(path=path, unit="row", at=at, frame=cells)
+    return Table(path=path, unit="row", at=at, frame=cells, sha256=sha256)
 
 
 def table_of(
@@ -116,6 +119,7 @@ def table_of(
         at=pl.Series(at, dtype=pl.Int64),
         frame=pl.DataFrame(rows, dict.fromkeys(places, pl.String), orient="row"),
         warnings=text.warnings,
+        sha256=text.sha256,
     )
 
 
@@ -132,6 +136,17 @@ def read_parquet(path: Path) -> pl.DataFrame:
     """
     try:
         return pl.read_parquet(path, hive_partitioning=False, glob=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
+    """Return a Parquet file's table, and the SHA-256 of the bytes that it was read from."""
+    try:
+        with open_hashed(path) as stream:
+            data = stream.read()
+            sha256 = stream.finish()
+        return pl.read_parquet(data, hive_partitioning=False, glob=False), sha256
     except (OSError, pl.exceptions.PolarsError) as error:
         raise _unreadable(path, error) from error
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.hashed import open_hashed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,11 +42,13 @@ class Text:
         path: of the file.
         content: its characters, with the file's line ends and no byte order mark.
         warnings: what a reader of results should know, a sentence each.
+        sha256: of the bytes that were read, in hex; empty for a text of no file.
     """
 
     path: Path
     content: str
     warnings: tuple[str, ...] = ()
+    sha256: str = field(default="", compare=False)
 
 
 def read_text(path: Path, *, guess: bool = True) -> Text:
@@ -62,7 +65,7 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
     Raises:
         InputError: the file cannot be read, is too large or empty, or is no such text.
     """
-    data = _bytes_of(path)
+    data, sha256 = bytes_of(path)
     for begin, what in _NO_TEXT.items():
         if data.startswith(begin):
             raise InputError(f"{path} is {what}")
@@ -83,20 +86,28 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
         raise InputError(f"{path} is no text: line {line} has the character {found[0]!r}")
     if not content.strip():
         raise InputError(f"{path} is empty")
-    return Text(path=path, content=_unwrapped(path, content), warnings=warnings)
+    content = _unwrapped(path, content)
+    return Text(path=path, content=content, warnings=warnings, sha256=sha256)
 
 
-def _bytes_of(path: Path) -> bytes:
+def bytes_of(path: Path) -> tuple[bytes, str]:
+    """Return the bytes of a file and their SHA-256, in hex.
+
+    Raises:
+        InputError: the file cannot be read or is too large.
+    """
     try:
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is no file")
-        with path.open("rb") as stream:
+        with open_hashed(path) as stream:
             data = stream.read(LARGEST_FILE + 1)
+            is_larger = len(data) > LARGEST_FILE
+            sha256 = "" if is_larger else stream.finish()
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror})") from error
-    if len(data) > LARGEST_FILE:
+    if is_larger:
         raise InputError(f"{path} is larger than {LARGEST_FILE >> 20} MiB, more than is read")
-    return data
+    return data, sha256
 
 
 def _unwrapped(path: Path, content: str) -> str:

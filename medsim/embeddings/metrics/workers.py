@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -59,15 +60,14 @@ class Workers:
         ]
         executor = ThreadPoolExecutor(self.threads)
         try:
-            found: NDArray[Any] | None = None
-            for rows, part in zip(slices, executor.map(work, slices), strict=True):
-                if found is None:
-                    found = np.empty((n_rows, *part.shape[1:]), part.dtype)
+            parts = executor.map(work, slices)
+            first = next(parts)  # there is at least one slice
+            found: NDArray[Any] = np.empty((n_rows, *first.shape[1:]), first.dtype)
+            for rows, part in zip(slices, chain([first], parts), strict=True):
                 found[rows] = part
                 advance(rows.stop - rows.start)
         finally:
             executor.shutdown(cancel_futures=True)
-        assert found is not None  # noqa: S101 — there is at least one slice
         return found
 
     def spread_columns(self, work: Callable[[slice], Table], found: FilledTable) -> FilledTable:

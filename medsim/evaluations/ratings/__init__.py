@@ -42,6 +42,7 @@ class RatedPairs:
             -rating.
         skipped: why lines were left out, and how many.
         warnings: what a reader of results should know, a sentence each.
+        sha256: of the file's bytes that were read, in hex.
     """
 
     name: str
@@ -52,6 +53,7 @@ class RatedPairs:
     higher_is_similar: bool
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
+    sha256: str
 
 
 def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
@@ -98,6 +100,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         higher_is_similar=upward,
         skipped=skipped,
         warnings=(*text.warnings, *_warnings(frame, upward=upward)),
+        sha256=text.sha256,
     )
 
 

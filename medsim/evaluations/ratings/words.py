@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ class WordTable:
 
     Attributes:
         name: of the file.
-        digest: SHA-256 of its bytes.
+        digest: SHA-256 of its bytes as they were read.
         frame: a row per word, in lower case: ``word``, and what the file has of ``count``
             (Float64), ``topics`` (Float64, how many) and ``domain`` (String).
         warnings: what a reader of results should know, a sentence each.
@@ -97,7 +96,7 @@ def read_words(path: Path) -> WordTable:
     frame = pl.DataFrame([(word, *one.told()) for word, one in words.items()], schema, orient="row")
     return WordTable(
         name=path.name,
-        digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+        digest=table.sha256,
         frame=frame.select("word", *told),
         warnings=table.warnings,
     )

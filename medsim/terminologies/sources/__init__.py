@@ -1,1 +1,169 @@
-"""One module a format of terminology, each registered by name."""
+"""Sources: each reads one format of terminology into the canonical tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import polars as pl
+
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.registry import Registry
+from medsim.core.schema import CANONICAL_TABLES
+from medsim.terminologies.options import ReadingOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from medsim.core.manifest import Skipped
+    from medsim.core.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that was read.
+
+    Attributes:
+        name: its path inside the release, or its file name.
+        size: in bytes, uncompressed.
+        sha256: of its bytes, in hex.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terminology:
+    """What is known of a terminology once its canonical tables are filled.
+
+    Attributes:
+        source: the name of the source that read it.
+        name: of the file, folder or built-in that was read.
+        vocabulary: under which name, as UMLS names vocabularies, its ids are cited elsewhere; None
+            where they are not.
+        release_date: of the release; None where it does not say.
+        files: what was read.
+        rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
+        redistributable: whether its content may be passed on; None where nobody said.
+        terms_of_use: the terms in words or as an address.
+        skipped: rows that did not enter the canonical tables.
+    """
+
+    source: str
+    name: str
+    vocabulary: str | None
+    release_date: date | None
+    files: tuple[SourceFile, ...]
+    rf2_rules: bool
+    redistributable: bool | None
+    terms_of_use: str
+    skipped: tuple[Skipped, ...]
+
+    def told(self) -> dict[str, object]:
+        """Return all but what was skipped as plain JSON values, as manifests have it."""
+        known = asdict(self)
+        del known["skipped"]
+        day = self.release_date
+        return {**known, "release_date": None if day is None else day.isoformat()}
+
+
+class Load(Protocol):
+    """Reads a terminology."""
+
+    def __call__(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
+        """Fill the tables concept, description, association and is_a of ``store``.
+
+        The contract of the tables: ids and texts are never null; a term is trimmed and not empty;
+        a concept has at most one active fully specified name in a language; rows are distinct by
+        their key (``description_id``, ``concept_id``, ...). The table code is there, empty, and a
+        source that knows codes of other vocabularies fills it.
+
+        Raises:
+            InputError: the file is damaged or is not what it should be.
+            OptionError: an option does not fit the source.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A format of terminology, or a built-in terminology.
+
+    Attributes:
+        name: of the source; for a built-in, what the user types.
+        about: one line on what it reads.
+        recognises: whether a path looks like this format.
+        load: reads it.
+        locate: for a built-in, finds its file.
+        accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
+            as_of, synonyms and vocabularies.
+        asked_last: whether it recognises more than its own, and others are asked before it.
+    """
+
+    name: str
+    about: str
+    recognises: Callable[[Path], bool]
+    load: Load
+    locate: Callable[[], Path] | None = None
+    accepts: frozenset[str] = frozenset()
+    asked_last: bool = False
+
+
+SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
+
+
+def find_source(location: str) -> tuple[Source, Path]:
+    """Return the source that reads ``location`` and the path to read.
+
+    Args:
+        location: a built-in name, or a path. A path wins if it contains a separator.
+
+    Raises:
+        InputError: there is no such file, or no source recognises it.
+    """
+    sources = SOURCES.all()
+    built_in = sources.get(location)
+    if built_in is not None and built_in.locate is not None:
+        return built_in, built_in.locate()
+    path = Path(location)
+    if not location or not _exists(path):
+        names = [name for name, source in sources.items() if source.locate]
+        hint = unknown_name("built-in", location, names)
+        raise InputError(f"no file or folder {location!r} ({hint})")
+    for source in sorted(sources.values(), key=lambda source: source.asked_last):
+        if source.recognises(path):
+            return source, path
+    formats = "; ".join(source.about for source in sources.values())
+    raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
+
+
+def load(source: Source, path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill all canonical tables of ``store`` from what lies at ``path``.
+
+    Raises:
+        InputError: the file is damaged or is not what it should be.
+        OptionError: an option does not fit the source.
+    """
+    usual = ReadingOptions()
+    owners: dict[str, list[str]] = {}
+    for name, one in SOURCES.all().items():
+        for option in one.accepts:
+            owners.setdefault(option, []).append(name)
+    for option, names in sorted(owners.items()):
+        if option not in source.accepts and getattr(options, option) != getattr(usual, option):
+            raise OptionError(
+                f"`{option}` is an option of {' and '.join(names)}, and {path} is read as "
+                f"{source.name}"
+            )
+    store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
+    return source.load(path, store, options)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, a folder that may not be entered
+        return False

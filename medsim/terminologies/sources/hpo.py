@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.terminologies import SOURCES, Source, Terminology
-from medsim.terminologies.sources import obo
+from medsim.terminologies.sources import SOURCES, Source, Terminology, obo
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
@@ -35,7 +34,7 @@ def locate() -> Path:
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from the ontology; see ``medsim.terminologies.Load``."""
+    """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``."""
     terminology = obo.load(path, store, options)
     return replace(
         terminology,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from datetime import date
 from typing import IO, TYPE_CHECKING
@@ -12,8 +11,9 @@ from defusedxml import ElementTree as strict  # noqa: N813 — beside the one th
 from defusedxml import EntitiesForbidden
 
 from medsim.core.errors import InputError
+from medsim.core.hashed import HashedReader
 from medsim.core.manifest import Skipped
-from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
 from medsim.terminologies.sources.mesh_records import Rows, read_descriptor, read_supplement
 
@@ -40,7 +40,7 @@ _RECORDS = {
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.Load``."""
+    """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.sources.Load``."""
     files = _files(path)
     rows = Rows(scopes=frozenset(options.synonyms))
     read = tuple(_read_file(file, rows) for file in files)
@@ -91,30 +91,6 @@ def _files(path: Path) -> list[ReleaseFile]:
     return [chosen[kind] for kind in sorted(chosen)]
 
 
-class _Hashed:
-    """A stream that hashes what is read from it.
-
-    Args:
-        stream: of a file.
-    """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._digest = hashlib.sha256()
-        self._size = 0
-
-    def read(self, size: int = -1) -> bytes:
-        """Return as many bytes as are asked for, fewer at the end."""
-        part = self._stream.read(size)
-        self._digest.update(part)
-        self._size += len(part)
-        return part
-
-    def source_file(self, name: str) -> SourceFile:
-        """Return what was read, by the name of the file."""
-        return SourceFile(name=name, size=self._size, sha256=self._digest.hexdigest())
-
-
 def _read_file(file: ReleaseFile, rows: Rows) -> SourceFile:
     """Add the rows of one file."""
     with file.open() as head:
@@ -126,11 +102,11 @@ def _read_file(file: ReleaseFile, rows: Rows) -> SourceFile:
         )
     tag, read = _RECORDS[outermost]
     with file.open() as stream:
-        hashed = _Hashed(stream)
+        hashed = HashedReader(stream)
         for number, record in enumerate(_children(file, hashed), start=1):
             if record.tag == tag and (fault := read(record, rows)):
                 raise InputError(f"{file.inner}: {tag} {number:,} {fault}")
-        return hashed.source_file(file.inner)
+        return SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes)
 
 
 def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
@@ -155,7 +131,7 @@ def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
     return str(root.tag)
 
 
-def _children(file: ReleaseFile, stream: _Hashed) -> Iterator[ET.Element]:
+def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
     """Yield the children of the outermost element, each gone when the next chunk is read.
 
     The standard library's parser takes half the time of defusedxml's, which has seen that

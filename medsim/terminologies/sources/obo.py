@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import codecs
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,9 +13,10 @@ import fastobo
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.hashed import open_hashed
 from medsim.core.manifest import Skipped
 from medsim.core.schema import CANONICAL_TABLES
-from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,39 +71,64 @@ class _Rows:
     n_other_scope: int = 0
 
 
-class _WithoutComments:
-    """A stream with its comment lines left empty: fastobo 0.14 panics on them inside a frame.
+class _ReadableText:
+    """A stream as fastobo can read it, which looks at every byte once.
+
+    Comment lines are left empty, as fastobo 0.14 panics on them inside a frame. At the first byte
+    that is not UTF-8 the text ends, and ``check`` raises: fastobo would hide an error of its input.
 
     Args:
         stream: of an OBO file.
+        path: of the file, for messages.
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
         self._stream = stream
+        self._path = path
         self._at_line_start = True
+        self._line = 1
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._fault: InputError | None = None
 
     def read(self, size: int = -1) -> bytes:
         """Return one line, or as much of it as is asked for."""
-        part = self._stream.readline(size)
+        part = self._part(size)
         if self._at_line_start and part.lstrip(b" \t").startswith(b"!"):
             while part and not part.endswith(b"\n"):
-                part = self._stream.readline(size)
+                part = self._part(size)
             return part[-1:]
         self._at_line_start = part.endswith(b"\n")
         return part
 
+    def check(self) -> None:
+        """Raise InputError if a byte that was read is not UTF-8."""
+        if self._fault is not None:
+            raise self._fault
+
+    def _part(self, size: int) -> bytes:
+        if self._fault is not None:
+            return b""
+        part = self._stream.readline(size)
+        try:
+            self._decoder.decode(part, final=not part and size != 0)
+        except UnicodeDecodeError as error:
+            self._fault = InputError(
+                f"{self._path}: line {self._line} is not UTF-8: "
+                f"byte 0x{error.object[error.start]:02x}"
+            )
+            return b""
+        self._line += part.endswith(b"\n")
+        return part
+
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from an OBO file; see ``medsim.terminologies.Load``."""
+    """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
     rows = _Rows()
     try:
-        _check_encoding(path)
-        with path.open("rb") as stream:
-            reader = fastobo.iter(_WithoutComments(stream), ordered=True)
-            header = reader.header()
-            for frame in reader:
-                if isinstance(frame, fastobo.term.TermFrame):
-                    _read_term(frame, rows, frozenset(options.synonyms))
+        with open_hashed(path) as stream:
+            text = _ReadableText(stream, path)
+            header = _read_frames(text, rows, frozenset(options.synonyms))
+            file = SourceFile(name=path.name, sha256=stream.finish(), size=stream.n_bytes)
     except SyntaxError as error:
         raise InputError(f"{path}: line {error.lineno}: not OBO ({error.msg})") from error
     except (OSError, ValueError) as error:
@@ -116,7 +142,7 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         name=path.name,
         vocabulary=None,
         release_date=_release_date(header),
-        files=(_source_file(path),),
+        files=(file,),
         rf2_rules=False,
         redistributable=None,
         terms_of_use=_licence(header),
@@ -131,6 +157,30 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 def recognises(path: Path) -> bool:
     """Return whether ``path`` can be an OBO file: by its suffix."""
     return path.is_file() and path.suffix.lower() == ".obo"
+
+
+def _read_frames(
+    text: _ReadableText, rows: _Rows, scopes: frozenset[str]
+) -> fastobo.header.HeaderFrame:
+    """Add the rows of all terms, and return the header.
+
+    Raises:
+        InputError: a byte is not UTF-8.
+        SyntaxError: a line is not OBO; also ValueError and OSError, as fastobo raises them.
+    """
+    try:
+        reader = fastobo.iter(text, ordered=True)
+        header = reader.header()
+        for frame in reader:
+            if isinstance(frame, fastobo.term.TermFrame):
+                _read_term(frame, rows, scopes)
+    except (SyntaxError, ValueError):
+        text.check()
+        raise
+    while text.read():
+        pass
+    text.check()
+    return header
 
 
 def _read_term(frame: fastobo.term.TermFrame, rows: _Rows, scopes: frozenset[str]) -> None:
@@ -197,25 +247,6 @@ def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
         for table, columns in CANONICAL_TABLES.items()
     }
     return {table: frame.sort(frame.columns) for table, frame in frames.items()}
-
-
-def _check_encoding(path: Path) -> None:
-    """Raise InputError for the first byte that is not UTF-8."""
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                byte = line[error.start]
-                raise InputError(
-                    f"{path}: line {number} is not UTF-8: byte 0x{byte:02x}"
-                ) from error
-
-
-def _source_file(path: Path) -> SourceFile:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256")
-    return SourceFile(name=path.name, size=path.stat().st_size, sha256=digest.hexdigest())
 
 
 def _release_date(header: fastobo.header.HeaderFrame) -> date | None:

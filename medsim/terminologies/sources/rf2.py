@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
 from medsim.core.store import QueryError
-from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.rf2_writer import ORIGIN_FILE
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
 from medsim.terminologies.sources.rf2_files import TABLES, Table, find_tables, release_date
 from medsim.terminologies.sources.rf2_text import locate_rows, row_format
@@ -30,7 +30,7 @@ _STATES = ("concept_as_of", "description_as_of", "association_as_of")
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.Load``."""
+    """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
     everything = release_files(path)
     tables = find_tables(path, everything, as_of=options.as_of)
     read: list[SourceFile] = []

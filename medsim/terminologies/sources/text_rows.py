@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.terminologies import SourceFile
+from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

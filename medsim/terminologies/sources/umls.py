@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.store import QueryError
-from medsim.terminologies import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, RowStream, find_fault, quoted
 
@@ -68,7 +68,7 @@ _TYPES = _file("MRSTY.RRF", "umls_type", "CUI TUI STN STY ATUI CVF", ids="CUI")
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from a release of UMLS; see ``medsim.terminologies.Load``."""
+    """Fill the canonical tables from a release of UMLS; see ``sources.Load``."""
     everything = release_files(path)
     read: list[SourceFile] = []
     for file, required in ((_ATOMS, True), (_RELATIONS, True), (_TYPES, False)):

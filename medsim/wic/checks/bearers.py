@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.progress import Progress
+    from medsim.terminologies.options import ReadingOptions
     from medsim.wic.checks.instance_checks import Bearers
 
-_LANGUAGE = "en"  # that lemmas are made of
 
-
-def names_of_source(location: str, progress: Progress) -> pl.DataFrame:
+def names_of_source(location: str, options: ReadingOptions, progress: Progress) -> pl.DataFrame:
     """Return the names of a terminology's active concepts.
 
     Args:
-        location: a built-in name or a path; see ``medsim.terminologies.find_source``.
+        location: a built-in name or a path; see ``medsim.terminologies.sources.find_source``.
+        location: a built-in name or a path; see ``medsim.terminologies.sources.find_source``.
+        options: how it is read; its language is the names'.
         progress: told of the stage.
 
     Returns:
@@ -36,8 +37,8 @@ def names_of_source(location: str, progress: Progress) -> pl.DataFrame:
         InputError: the terminology is missing, damaged or in no known format.
     """
     with Store(threads=available_threads()) as store:
-        read_terminology(location, store, ReadingOptions(language=_LANGUAGE), progress)
-        return store.frame("wic/name", language=_LANGUAGE)
+        read_terminology(location, store, options, progress)
+        return store.frame("wic/name", language=options.language)
 
 
 def bearers_of(terms: Collection[str], names: pl.DataFrame) -> Bearers:

@@ -11,7 +11,7 @@ import polars as pl
 from medsim.core.errors import OptionError
 from medsim.core.schema import MENTION_COLUMNS
 from medsim.wic.corpora.problems import Problems
-from medsim.wic.corpora.pubtator import read_pubtator
+from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.wic.corpora.sentences import LONGEST_TEXT, cut_documents
 
 if TYPE_CHECKING:
@@ -53,11 +53,13 @@ class Corpora:
 
     Attributes:
         corpora: one a file, in their order.
+        digests: SHA-256 of the bytes of each file as they were read, in hex.
         skipped: what was left out of all of them together.
         warnings: a line for each kind of fault in the files.
     """
 
     corpora: tuple[CorpusMentions, ...]
+    digests: tuple[str, ...]
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
 
@@ -84,13 +86,19 @@ def read_corpora(
         OptionError: a file is named twice, or none, or the extra medsim[wic] is not installed.
     """
     problems = Problems()
-    corpora = tuple(
-        mentions_in_sentences(
-            _told(read_pubtator(path, problems), advance), corpus, problems, threads=threads
-        )
-        for path, corpus in zip(paths, corpus_names(paths), strict=True)
+    corpora: list[CorpusMentions] = []
+    digests: list[str] = []
+    for path, corpus in zip(paths, corpus_names(paths), strict=True):
+        with open_corpus(path) as file:
+            documents = _told(documents_of(file, path, problems), advance)
+            corpora.append(mentions_in_sentences(documents, corpus, problems, threads=threads))
+            digests.append(digest_of(file, path))
+    return Corpora(
+        corpora=tuple(corpora),
+        digests=tuple(digests),
+        skipped=problems.skipped(),
+        warnings=problems.warnings(),
     )
-    return Corpora(corpora=corpora, skipped=problems.skipped(), warnings=problems.warnings())
 
 
 def corpus_names(paths: Sequence[Path]) -> list[str]:

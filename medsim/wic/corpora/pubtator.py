@@ -5,17 +5,21 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, cast
 
 from medsim.core.errors import InputError
+from medsim.core.hashed import open_hashed
 from medsim.wic.corpora import Document, Mention
 from medsim.wic.corpora.codes import codes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from medsim.core.hashed import HashedReader
     from medsim.wic.corpora.problems import Problems
 
 LONGEST_LINE = 1 << 24
@@ -50,7 +54,17 @@ class _Fault:
 
 
 def read_pubtator(path: Path, problems: Problems) -> Iterator[Document]:
-    """Yield the documents of a file, plain or compressed by gzip, in their order.
+    """Yield the documents of a file; see ``documents_of``.
+
+    Raises:
+        InputError: the file cannot be read, is not UTF-8, has too long a line, or no document.
+    """
+    with open_corpus(path) as file:
+        yield from documents_of(file, path, problems)
+
+
+def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator[Document]:
+    """Yield the documents of an open file, plain or compressed by gzip, in their order.
 
     A document is a line ``ID|t|title``, a line ``ID|a|abstract`` (none for no abstract), and lines
     of ``ID, start, end, text, type, codes`` with tabs between, maybe with further columns; blank
@@ -61,7 +75,8 @@ def read_pubtator(path: Path, problems: Problems) -> Iterator[Document]:
     written.
 
     Args:
-        path: of the file; a line has at most ``LONGEST_LINE`` bytes.
+        file: from its beginning; a line has at most ``LONGEST_LINE`` bytes.
+        path: of the file, for messages.
         problems: told of every annotation, abstract and document that is left out. Of documents
             with one id the first is kept. A mention must stand in the text at its offsets.
 
@@ -69,7 +84,7 @@ def read_pubtator(path: Path, problems: Problems) -> Iterator[Document]:
         InputError: the file cannot be read, is not UTF-8, has too long a line, or no document.
     """
     seen: set[str] = set()
-    for draft in _drafts(path, problems):
+    for draft in _drafts(file, path, problems):
         if draft.document_id in seen:
             problems.add("document occurs again", f"{path}: line {draft.line}", draft.document_id)
             continue
@@ -77,11 +92,11 @@ def read_pubtator(path: Path, problems: Problems) -> Iterator[Document]:
         yield _document(draft, path, problems)
 
 
-def _drafts(path: Path, problems: Problems) -> Iterator[_Draft]:
+def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Draft]:
     """Yield documents with all lines that are theirs."""
     draft: _Draft | None = None
     first = ""
-    for number, line in _lines(path):
+    for number, line in _lines(file, path):
         first = first or line
         text = _TEXT.fullmatch(line)
         if text is not None and text[2] == "t":
@@ -165,11 +180,11 @@ def _mention(columns: list[str], text: str) -> Mention | _Fault:
     return Mention(start=start, end=end, text=term, kind=kind, codes=codes)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(file: HashedReader, path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not blank, without their ends, and their numbers."""
     number = 0
     try:
-        with _opened(path) as stream:
+        with _plain(file) as stream:
             while data := stream.readline(LONGEST_LINE + 1):
                 number += 1
                 if len(data) > LONGEST_LINE:
@@ -187,17 +202,46 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             f"{path}: line {number} is not UTF-8: byte 0x{error.object[error.start]:02x}"
         ) from error
     except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read ({reason})") from error
+        raise _unreadable(path, error) from error
 
 
-def _opened(path: Path) -> IO[bytes]:
-    """Return a stream of a file's bytes, without compression."""
+def open_corpus(path: Path) -> HashedReader:
+    """Return a reader of the bytes of a file, as they are on disk.
+
+    Raises:
+        InputError: it cannot be opened, or is a folder or a zip.
+    """
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the corpora in it")
-    with path.open("rb") as stream:
-        begins = stream.read(len(_ZIP))
-    if begins == _ZIP:
+    try:
+        file = open_hashed(path)
+        is_zip = file.peek(len(_ZIP)).startswith(_ZIP)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if is_zip:
+        file.close()
         raise InputError(f"{path} is a zip; unpack it, or compress the corpus with gzip")
-    compressed = begins[: len(_GZIP)] == _GZIP
-    return cast("IO[bytes]", gzip.open(path, "rb")) if compressed else path.open("rb")
+    return file
+
+
+def digest_of(file: HashedReader, path: Path) -> str:
+    """Return the SHA-256 of a file whose documents were read, in hex.
+
+    Raises:
+        InputError: it cannot be read to its end.
+    """
+    try:
+        return file.finish()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _plain(file: HashedReader) -> AbstractContextManager[IO[bytes]]:
+    """Return the bytes of a file without compression; the file itself stays open."""
+    if file.peek(len(_GZIP)).startswith(_GZIP):
+        return cast("AbstractContextManager[IO[bytes]]", gzip.open(file, "rb"))
+    return nullcontext(file)
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})")

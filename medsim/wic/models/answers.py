@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from medsim.kernels.types import Flags, Rows, Values
-    from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.model_specs import FileModel
     from medsim.wic.models.questions import Questions, Round
 
 
@@ -46,14 +46,13 @@ def coin_answers(questions: Questions, seed: int) -> Answers:
     return unscored(coin_flips(questions.instances, seed))
 
 
-def file_answers(questions: Questions, spec: ModelSpec) -> Answers:
+def file_answers(questions: Questions, spec: FileModel) -> Answers:
     """Return what a file says of the test split, or what follows from its scores.
 
     Raises:
         InputError: a file cannot be read, or does not fit the instances.
         OptionError: the file has scores alone, and there is no such file of the dev split.
     """
-    assert spec.file is not None  # noqa: S101 — of a model of this way
     n_instances = questions.instances.height
     scores = np.full(n_instances, np.nan)
     found = read_predictions(spec.file, questions.instances[questions.tested])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from medsim.core.errors import OptionError
 from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.formats.onnx import open_encoder
 from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.options import EmbeddingSpec
     from medsim.kernels.types import Flags, Ids, Values, Vectors
     from medsim.wic.models.answers import Answers
-    from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.model_specs import CosineModel, TunedModel
     from medsim.wic.models.questions import Questions, Round
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ _A_BATCH = 256  # of texts or targets: a second or so of a small model
 
 def cosine_answers(
     questions: Questions,
-    spec: ModelSpec,
+    spec: CosineModel,
     named: NamedEmbedding,
     progress: Progress,
     *,
@@ -56,6 +57,9 @@ def cosine_answers(
         progress: told of every stage, and warned of targets that are cut.
         threads: how many may compute.
         cache: the folder that keeps vectors of sentences; None keeps nothing.
+
+    Raises:
+        OptionError: the embedding has vectors of words.
     """
     rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in questions.rounds]))
     left, right = (targets_of(questions.instances[rows], side) for side in (1, 2))
@@ -65,7 +69,11 @@ def cosine_answers(
     else:
         texts, first, second = _numbered(_quoted(left), _quoted(right), str)
         has = embed_terms(named, texts, progress, threads=threads, cache=cache)
-        assert isinstance(has.embedded, TermPoints)  # noqa: S101 — so its format says
+        if not isinstance(has.embedded, TermPoints):
+            raise OptionError(
+                f"{spec.name} has vectors of words; a sentence with its target in quotes needs an "
+                "encoder"
+            )
         vectors, covered = has.embedded.vectors, has.covered
     scores = np.full(questions.instances.height, np.nan)
     known = covered[first] & covered[second]
@@ -74,14 +82,13 @@ def cosine_answers(
 
 
 def tuned_answers(
-    questions: Questions, spec: ModelSpec, progress: Progress, *, seed: int, threads: int
+    questions: Questions, spec: TunedModel, progress: Progress, *, seed: int, threads: int
 ) -> Answers:
     """Return what an encoder says that is fine-tuned in every round, by cosine and threshold.
 
     It reads the sentence with its target in double quotes. Thresholds are chosen on what it was not
     fitted on.
     """
-    assert spec.embedding is not None  # noqa: S101 — of a model of this way
     embedding, labels = spec.embedding, questions.labels
     left, right = (_quoted(targets_of(questions.instances, side)) for side in (1, 2))
 

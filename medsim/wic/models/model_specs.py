@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings import TERMS, find_format
@@ -35,26 +35,92 @@ _EXAMPLES = f"minilm=model.onnx,input=quoted, or {RANDOM}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSpec:
-    """A model that is to be scored.
+class CoinModel:
+    """A model that answers by a coin.
 
     Attributes:
         name: under which results have it.
-        way: how it answers: ``COIN``, ``WORDS``, ``COSINES``, ``TUNED`` or ``FILE``.
-        reads: ``SENTENCE``, ``TARGET`` or ``QUOTED``; None of a coin and of a file.
-        embedding: what it is made of; None of a coin and of a file.
-        epochs: how often a model that is fine-tuned sees each instance; 0 of others.
+    """
+
+    way: ClassVar[str] = COIN
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileModel:
+    """A model whose predictions are in a file.
+
+    Attributes:
+        name: under which results have it.
         file: of predictions.
         dev: of scores of the dev split, beside a file of scores of the test split.
     """
 
+    way: ClassVar[str] = FILE
     name: str
-    way: str
-    reads: str | None = None
-    embedding: EmbeddingSpec | None = None
-    epochs: int = 0
-    file: Path | None = None
-    dev: Path | None = None
+    file: Path
+    dev: Path | None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All its files."""
+        return (self.file,) if self.dev is None else (self.file, self.dev)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordModel:
+    """A perceptron on word vectors.
+
+    Attributes:
+        name: under which results have it.
+        reads: ``TARGET`` or ``SENTENCE``.
+        embedding: the word vectors.
+    """
+
+    way: ClassVar[str] = WORDS
+    name: str
+    reads: str
+    embedding: EmbeddingSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CosineModel:
+    """An encoder whose vectors are compared by their cosine.
+
+    Attributes:
+        name: under which results have it.
+        reads: ``TARGET`` or ``QUOTED``.
+        embedding: the encoder.
+    """
+
+    way: ClassVar[str] = COSINES
+    name: str
+    reads: str
+    embedding: EmbeddingSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedModel:
+    """An encoder that is fine-tuned, and then compared by its cosine.
+
+    Attributes:
+        name: under which results have it.
+        embedding: the encoder.
+        epochs: how often it sees each instance.
+    """
+
+    way: ClassVar[str] = TUNED
+    reads: ClassVar[str] = QUOTED
+    name: str
+    embedding: EmbeddingSpec
+    epochs: int
+
+
+EmbeddedModel: TypeAlias = WordModel | CosineModel | TunedModel
+"""A model that is made of an embedding."""
+
+ModelSpec: TypeAlias = CoinModel | FileModel | EmbeddedModel
+"""A model that is to be scored; ``way`` says how it answers."""
 
 
 def parse_model(text: str) -> ModelSpec:
@@ -69,11 +135,11 @@ def parse_model(text: str) -> ModelSpec:
         OptionError: the text names no model, or an option is unknown or does not fit.
     """
     if text == RANDOM:
-        return ModelSpec(name=RANDOM, way=COIN)
+        return CoinModel(name=RANDOM)
     named = parse_named(text, "--model", _EXAMPLES)
     if named.path == RANDOM:
         _check_options(text, named.options, ())
-        return ModelSpec(name=named.name, way=COIN)
+        return CoinModel(name=named.name)
     known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
     for name in named.options:
         if name not in known:
@@ -91,16 +157,15 @@ def parse_model(text: str) -> ModelSpec:
             f"--model {text!r}: input={reads} does not fit ({found.describes}); accepted: "
             f"{', '.join(readable)}"
         )
-    return ModelSpec(
-        name=named.name,
-        way=way,
-        reads=reads,
-        embedding=EmbeddingSpec(name=named.name, path=path, options=options),
-        epochs=_epochs(text, own.get("epochs", str(_EPOCHS))) if way == TUNED else 0,
-    )
+    embedding = EmbeddingSpec(name=named.name, path=path, options=options)
+    if way == TUNED:
+        epochs = _epochs(text, own.get("epochs", str(_EPOCHS)))
+        return TunedModel(name=named.name, embedding=embedding, epochs=epochs)
+    kind = WordModel if way == WORDS else CosineModel
+    return kind(name=named.name, reads=reads, embedding=embedding)
 
 
-def parse_predictions(text: str) -> ModelSpec:
+def parse_predictions(text: str) -> FileModel:
     """Return the model whose predictions a text such as "llm=answers.csv" names.
 
     Raises:
@@ -110,9 +175,8 @@ def parse_predictions(text: str) -> ModelSpec:
     if unknown := [name for name in named.options if name != "dev"]:
         raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
     dev = named.options.get("dev")
-    return ModelSpec(
+    return FileModel(
         name=named.name,
-        way=FILE,
         file=Path(named.path).expanduser(),
         dev=None if dev is None else Path(dev).expanduser(),
     )

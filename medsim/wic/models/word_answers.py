@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Table
-    from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.model_specs import WordModel
     from medsim.wic.models.questions import Questions
 
 _EVEN = 0.5
@@ -28,7 +28,7 @@ _EVEN = 0.5
 
 def word_answers(
     questions: Questions,
-    spec: ModelSpec,
+    spec: WordModel,
     named: NamedEmbedding,
     progress: Progress,
     *,
@@ -61,7 +61,7 @@ def word_answers(
 
 def _features(
     questions: Questions,
-    spec: ModelSpec,
+    spec: WordModel,
     named: NamedEmbedding,
     progress: Progress,
     threads: int,

@@ -1,0 +1,68 @@
+"""Values as text that is the same in every version of Python, to make digests of."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+
+_LAST_OF_PLANE = 0xFFFF
+_NONCHARACTERS = 0xFFFE  # and the one after it, in every plane
+
+# First and last code points above U+00FF that are escaped, in order: those that Unicode 14, the
+# version of Python 3.11, knows and does not count as printable (separators, format characters,
+# surrogates, private use), and noncharacters.
+_ESCAPED = (
+    *((0x0600, 0x0605), (0x061C, 0x061C), (0x06DD, 0x06DD), (0x070F, 0x070F), (0x0890, 0x0891)),
+    *((0x08E2, 0x08E2), (0x1680, 0x1680), (0x180E, 0x180E), (0x2000, 0x200F), (0x2028, 0x202F)),
+    *((0x205F, 0x2064), (0x2066, 0x206F), (0x3000, 0x3000), (0xD800, 0xF8FF), (0xFDD0, 0xFDEF)),
+    *((0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0x110BD, 0x110BD), (0x110CD, 0x110CD)),
+    *((0x13430, 0x13438), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0001, 0xE0001)),
+    *((0xE0020, 0xE007F), (0xF0000, 0xFFFFF), (0x100000, 0x10FFFF)),
+)
+_FIRST = tuple(first for first, _ in _ESCAPED)
+
+# Escapes one by one, so that a backslash, which is written twice, begins none.
+_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|.)", re.DOTALL)
+
+
+def canonical_text(value: object) -> str:
+    r"""Return what ``repr`` says of a value, with the same characters escaped in every Python.
+
+    Python's ``repr`` escapes a character that its version of Unicode does not know, so that U+1C89
+    of Unicode 16 is "\u1c89" to Python 3.11 and stands for itself in Python 3.14. Here it always
+    stands for itself. Of texts whose characters are all known to Unicode 14 the result is that of
+    ``repr`` in Python 3.11.
+
+    Args:
+        value: of texts, numbers, None, tuples, lists and data classes of such.
+    """
+    return _ESCAPE.sub(_unescaped, repr(value))
+
+
+def canonical_digest(value: object) -> str:
+    """Return the SHA-256 of a value's canonical text, in hex."""
+    return hashlib.sha256(canonical_text(value).encode()).hexdigest()
+
+
+def earlier_digest(value: object) -> str:
+    """Return the digest that medsim made before there was ``canonical_digest``, in hex.
+
+    It is another one only where a text has a character that this Python does not know. Outputs that
+    have it are told by it.
+    """
+    return hashlib.sha256(repr(value).encode()).hexdigest()
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    digits = found[1] or found[2]
+    if digits is None or _is_escaped(code_point := int(digits, 16)):
+        return found[0]
+    return chr(code_point)
+
+
+def _is_escaped(code_point: int) -> bool:
+    if code_point & _LAST_OF_PLANE >= _NONCHARACTERS:
+        return True
+    place = bisect_right(_FIRST, code_point) - 1
+    return place >= 0 and code_point <= _ESCAPED[place][1]

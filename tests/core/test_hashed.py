@@ -1,0 +1,126 @@
+"""Digests are of the bytes that were parsed, whatever becomes of the file afterwards."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medsim.core.config import SourceOptions
+from medsim.core.hashed import HashedReader, open_hashed
+from medsim.core.store import Store
+from medsim.core.tables.named import read_table
+from medsim.evaluations import inputs
+from medsim.evaluations.ratings import words
+from medsim.evaluations.ratings.words import read_words
+from medsim.terminologies.sources import obo
+from medsim.wic.corpora.mentions import read_corpora
+
+OBO = b"format-version: 1.2\n\n! a comment\n[Term]\nid: X:1\nname: zirel fever\n"
+PUBTATOR = b"7|t|Zirel fever.\n7|a|It came.\n7\t0\t11\tZirel fever\tDisease\tD000001\n\n"
+OTHER = b"something else altogether"
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@given(st.binary(max_size=500), st.lists(st.integers(0, 60), max_size=8))
+def test_however_a_file_is_read_it_is_hashed_whole(data: bytes, sizes: list[int]) -> None:
+    with HashedReader(io.BytesIO(data)) as reader:
+        parts = [reader.read(size) if size % 2 else reader.readline(size) for size in sizes]
+
+        assert data.startswith(b"".join(parts))
+        assert reader.finish() == digest(data)
+        assert reader.n_bytes == len(data)
+
+
+def test_what_comes_before_a_change_is_hashed_with_what_comes_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    first, second = b"a" * 100_000, b"b" * 100_000
+    path.write_bytes(first + first)
+    with open_hashed(path) as reader:
+        read = reader.read(len(first))
+        with path.open("r+b") as writer:
+            writer.seek(len(first))
+            writer.write(second)
+        rest = reader.read()
+        assert reader.finish() == digest(read + rest)
+
+
+def test_an_ontology_that_is_replaced_has_the_digest_of_what_was_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.obo"
+    path.write_bytes(OBO)
+    tables = obo._tables
+
+    def replaced(rows: obo._Rows) -> dict[str, pl.DataFrame]:
+        path.write_bytes(OTHER)
+        return tables(rows)
+
+    monkeypatch.setattr(obo, "_tables", replaced)
+    with Store(threads=1) as store:
+        (file,) = obo.load(path, store, SourceOptions()).files
+
+    assert (file.sha256, file.size) == (digest(OBO), len(OBO))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_corpus_that_is_replaced_has_the_digest_of_what_was_parsed(
+    tmp_path: Path, *, packed: bool
+) -> None:
+    pytest.importorskip("pysbd", reason="the extra wic is not installed")
+    data = gzip.compress(PUBTATOR) if packed else PUBTATOR
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(data)
+
+    found = read_corpora([path], threads=1, advance=lambda _n: path.write_bytes(OTHER) and None)
+
+    assert found.mentions["term"].to_list() == ["Zirel fever"]
+    assert found.digests == (digest(data),)
+
+
+def test_a_rated_file_that_is_replaced_has_the_fingerprint_of_what_was_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rated.csv"
+    path.write_text("a,b,score\nzirel,dovak,1\nbrin,telo,2\n")
+    named = f"{path},term1=a,term2=b,rating=score"
+    (untouched,) = inputs.read_inputs([named])
+    parts_of = inputs.parts_of
+
+    def replaced(*arguments: object) -> object:
+        path.write_text("a,b,score\nzirel,dovak,1\nbrin,telo,5\n")
+        return parts_of(*arguments)  # type: ignore[arg-type]  # as they came
+
+    monkeypatch.setattr(inputs, "parts_of", replaced)
+    (found,) = inputs.read_inputs([named])
+
+    assert found.frame.equals(untouched.frame)
+    assert found.provenance["fingerprint"] == untouched.provenance["fingerprint"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_of_words_that_is_replaced_has_the_digest_of_what_was_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    path = tmp_path / f"words{suffix}"
+    table = pl.DataFrame({"word": ["fever"], "count": [3]})
+    table.write_csv(path) if suffix == ".csv" else table.write_parquet(path)
+    data = path.read_bytes()
+
+    def replaced(*arguments: object) -> object:
+        found = read_table(*arguments)  # type: ignore[arg-type]  # as they came
+        path.write_bytes(OTHER)
+        return found
+
+    monkeypatch.setattr(words, "read_table", replaced)
+
+    assert read_words(path).digest == digest(data)

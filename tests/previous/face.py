@@ -1,0 +1,164 @@
+"""The public face of medsim: the help of every command and the signature of every public name.
+
+``help.json`` and ``signatures.json`` beside this file are the face of the version that wrote the
+archives here. Run as a program, this file prints the face of the version that it finds:
+
+    python tests/previous/face.py help
+    python tests/previous/face.py signatures
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import medsim
+
+HELP = Path(__file__).with_name("help.json")
+SIGNATURES = Path(__file__).with_name("signatures.json")
+COLUMNS = 80
+
+_PROGRAM = """
+import contextlib, io, json, sys
+
+from medsim.__main__ import main
+
+ended = []
+for arguments in json.load(sys.stdin):
+    sys.argv = ["medsim", *arguments]
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    ended.append([code, out.getvalue(), err.getvalue()])
+json.dump(ended, sys.stdout)
+"""
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run_commands(
+    commands: Sequence[Sequence[str]], folder: Path | None = None, columns: int = COLUMNS
+) -> list[Ended]:
+    """Return how each command of the program ended; all run in one process, one after the other.
+
+    Args:
+        commands: the arguments of each, as behind ``medsim``.
+        folder: where they run.
+        columns: the width of the terminal.
+    """
+    # An empty PYTHONPATH entry would be the folder, which the commands write to.
+    paths = [str(Path(path).resolve()) for path in sys.path if path]
+    environment = {
+        **os.environ,
+        "COLUMNS": str(columns),
+        "NO_COLOR": "1",
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM],
+        input=json.dumps([list(command) for command in commands]),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return [Ended(*one) for one in json.loads(done.stdout)]
+
+
+def help_texts() -> dict[str, str]:
+    """Return the help of every command and group of commands, by its name behind ``medsim``."""
+    texts: dict[str, str] = {}
+    unread: list[list[str]] = [[]]
+    while unread:
+        ended = run_commands([[*name, "--help"] for name in unread])
+        found: list[list[str]] = []
+        for name, one in zip(unread, ended, strict=True):
+            assert one.code == 0, one.err
+            texts[" ".join(name)] = one.out
+            found += [[*name, command] for command in _listed(one.out)]
+        unread = found
+    return dict(sorted(texts.items()))
+
+
+def _listed(text: str) -> list[str]:
+    """Return the commands that a help text lists."""
+    _, _, listed = text.partition("\nCommands:\n")
+    lines = listed.splitlines()
+    return [line.split()[0] for line in lines if line[:2] == "  " and line[2:3].strip()]
+
+
+def signatures() -> dict[str, object]:
+    """Return what every public name takes and gives back, as it is written."""
+    return {name: _described(getattr(medsim, name)) for name in sorted(medsim.__all__)}
+
+
+def _described(one: object) -> dict[str, object]:
+    if not inspect.isclass(one):
+        return {"type": "function", **_signature(one)}
+    members: dict[str, object] = {}
+    for owner in reversed(one.__mro__):
+        if not owner.__module__.startswith("medsim"):
+            continue
+        for name, member in vars(owner).items():
+            if name.startswith("_"):
+                continue
+            if isinstance(member, property):
+                members[name] = {"type": "property", **_signature(member.fget)}
+            elif isinstance(member, (classmethod, staticmethod)):
+                members[name] = {"type": type(member).__name__, **_signature(member.__func__)}
+            elif inspect.isfunction(member):
+                members[name] = {"type": "method", **_signature(member)}
+    return {"type": "class", **_signature(one), "members": dict(sorted(members.items()))}
+
+
+def _signature(one: object) -> dict[str, object]:
+    """Return parameters and what is given back; none of what Python writes in C."""
+    assert callable(one)
+    try:
+        found = inspect.signature(one)
+    except ValueError:
+        return {"parameters": None, "returns": None}
+    parameters = [
+        {
+            "name": each.name,
+            "kind": each.kind.name.lower(),
+            "default": None if each.default is each.empty else repr(each.default),
+            "annotation": _written(each.annotation),
+        }
+        for each in found.parameters.values()
+    ]
+    return {"parameters": parameters, "returns": _written(found.return_annotation)}
+
+
+def _written(annotation: object) -> str | None:
+    if annotation is inspect.Signature.empty:
+        return None
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
+def main() -> None:
+    """Print the part of the face that is asked for."""
+    made = {"help": help_texts, "signatures": signatures}[sys.argv[1]]()
+    sys.stdout.write(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""A finished output is on the disk before it is seen, so that no crash leaves a part of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from medsim.core.files import sync_folder, whole_file
+from medsim.core.manifest import MANIFEST, StudyManifest
+from medsim.core.output import claimed
+from medsim.embeddings.vector_cache import Part, VectorCache
+
+MADE = StudyManifest(
+    medsim="0.1.0",
+    study_id="s",
+    scale="scale",
+    title="",
+    instructions=[],
+    page_size=0,
+    annotators=[],
+    source={},
+    options={},
+    notice=None,
+    warnings=[],
+    outputs={},
+)
+
+
+class Disk:
+    """The state that a crash would leave, as far as medsim has asked the system to keep it.
+
+    Attributes:
+        lost: renames and removals that came before what they rely on was on the disk.
+        renamed: the paths that files and folders were renamed to.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.lost: list[str] = []
+        self.renamed: list[Path] = []
+        self._kept: dict[int, object] = {}
+        for name in ("fsync", "replace", "rename"):
+            monkeypatch.setattr(os, name, getattr(self, f"_{name}")(getattr(os, name)))
+        rmtree = shutil.rmtree
+        monkeypatch.setattr(
+            shutil, "rmtree", lambda *a, **b: (self._removed(a[0]), rmtree(*a, **b))
+        )
+
+    def _fsync(self, fsync: Callable[[int], None]) -> Callable[[int], None]:
+        def kept(descriptor: int) -> None:
+            fsync(descriptor)
+            path = Path(f"/proc/self/fd/{descriptor}").readlink()
+            self._kept[path.stat().st_ino] = content(path)
+
+        return kept
+
+    def _replace(self, replace: Callable[[Path, Path], None]) -> Callable[[Path, Path], None]:
+        def renamed(source: Path, target: Path) -> None:
+            self._check(Path(source))
+            replace(source, target)
+            self.renamed.append(Path(target))
+
+        return renamed
+
+    _rename = _replace
+
+    def _removed(self, path: Path) -> None:
+        if path.name.endswith(".replaced") and path.exists() and not self.keeps(path.parent):
+            self.lost.append(f"{path.name} is removed too early")
+
+    def _check(self, source: Path) -> None:
+        everything = [source, *source.rglob("*")]
+        self.lost += [str(path) for path in everything if not self.keeps(path)]
+
+    def keeps(self, path: Path) -> bool:
+        """Return whether a file or folder is on the disk as it is now."""
+        return self._kept.get(path.stat().st_ino) == content(path)
+
+
+def content(path: Path) -> object:
+    if path.is_dir():
+        return {entry.name: entry.stat().st_ino for entry in path.iterdir()}
+    return path.read_bytes()
+
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/fd").exists(), reason="finds the path of a file that is open"
+)
+
+
+def publish(out: Path, *, carried: bool = False) -> None:
+    with claimed(out, overwrite=True, kind="study") as output:
+        output.resume({})
+        if carried:
+            output.carry_over({"label/notes.txt": None})
+        output.write("pairs/a=1/data.parquet", pl.DataFrame({"a": [1]}), {})
+        output.write_text("label/notes.txt" if not carried else "other.txt", "text", 1)
+        MADE.write(output.folder)
+        output.publish()
+
+
+def test_all_of_an_output_is_on_the_disk_before_it_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(monkeypatch)
+
+    publish(tmp_path / "out")
+
+    assert disk.lost == []
+    assert disk.renamed[-1] == tmp_path / "out"
+    assert {"data.parquet", "notes.txt", "job.json", MANIFEST} <= {p.name for p in disk.renamed}
+    assert disk.keeps(tmp_path / "out")
+
+
+def test_an_earlier_output_goes_only_when_the_new_one_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(tmp_path / "out")
+    outputs = (tmp_path / "out" / MANIFEST).read_text()
+    monkeypatch.setattr("medsim.core.output.check_free", lambda *_a, **_b: None)
+    disk = Disk(monkeypatch)
+    disk._check = lambda source: None if source == tmp_path / "out" else Disk._check(disk, source)
+
+    publish(tmp_path / "out")
+
+    assert disk.lost == []
+    assert (tmp_path / "out" / MANIFEST).read_text() == outputs
+
+
+def test_files_that_are_copied_over_are_on_the_disk_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_arguments: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    publish(tmp_path / "out")
+    monkeypatch.setattr("medsim.core.output.check_free", lambda *_a, **_b: None)
+    monkeypatch.setattr(os, "link", no_links)
+    disk = Disk(monkeypatch)
+    disk._check = lambda source: None if source == tmp_path / "out" else Disk._check(disk, source)
+
+    publish(tmp_path / "out", carried=True)
+
+    assert disk.lost == []
+    assert (tmp_path / "out" / "label" / "notes.txt").read_text() == "text"
+
+
+def test_a_single_file_is_on_the_disk_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(monkeypatch)
+
+    with whole_file(tmp_path / "page.html") as partial:
+        partial.write_text("page")
+    assert disk.keeps(tmp_path)
+    VectorCache(tmp_path / "cache", 1).add(Part(terms=["a"], vectors=np.ones((1, 1), np.float32)))
+
+    assert disk.lost == []
+    assert disk.keeps(next((tmp_path / "cache").glob("*.vectors")))
+
+
+@pytest.mark.parametrize(("number", "fails"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_a_disk_that_fails_is_told_from_one_that_syncs_no_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, *, fails: bool
+) -> None:
+    def fsync(_descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    if fails:
+        with pytest.raises(OSError, match="Input/output"):
+            sync_folder(tmp_path)
+    else:
+        sync_folder(tmp_path)

@@ -1,0 +1,83 @@
+"""Models of words in context as a user names them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_words
+from fixtures.encoders import write_encoder
+from fixtures.wic import invented_instances, write_instances
+
+from medsim.core.errors import OptionError
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import EmbeddedTerms, identify
+from medsim.embeddings.metrics import WordBags
+from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+from medsim.wic.models import encoder_answers
+from medsim.wic.models.encoder_answers import cosine_answers
+from medsim.wic.models.model_specs import (
+    CoinModel,
+    CosineModel,
+    FileModel,
+    WordModel,
+    parse_model,
+    parse_predictions,
+)
+from medsim.wic.models.questions import read_questions
+
+
+def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+    words, encoder = tmp_path / "words.vec", tmp_path / "encoder"
+    write_words(words, ["fever", "zirel"], seed=1)
+    write_encoder(encoder)
+
+    def made_of(path: Path) -> EmbeddingSpec:
+        return EmbeddingSpec(name="m", path=path, options=EmbeddingOptions())
+
+    assert parse_model("random") == CoinModel(name="random")
+    assert parse_model(f"m={words}") == WordModel(
+        name="m", reads="target", embedding=made_of(words)
+    )
+    assert parse_model(f"m={encoder},input=quoted") == CosineModel(
+        name="m", reads="quoted", embedding=made_of(encoder)
+    )
+    assert parse_predictions("m=a.csv") == FileModel(name="m", file=Path("a.csv"), dev=None)
+    assert parse_predictions("m=a.csv,dev=b.csv").files == (Path("a.csv"), Path("b.csv"))
+
+
+def test_a_format_that_says_terms_and_gives_words_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "words.vec"
+    write_words(path, ["fever"], seed=1)
+    write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
+    questions = read_questions(tmp_path / "one.json", train=None, dev=None, seed=0)
+    spec = EmbeddingSpec(name="m", path=path, options=EmbeddingOptions())
+    bags = WordBags(
+        vectors=np.zeros((1, 2), np.float32),
+        words=np.zeros(0, np.int32),
+        starts=np.zeros(1, np.int64),
+    )
+    found = EmbeddedTerms(
+        embedded=bags,
+        covered=np.zeros(0, np.bool_),
+        terms=pl.DataFrame(),
+        words=None,
+        n_dimensions=2,
+        n_vocabulary=1,
+    )
+    monkeypatch.setattr(encoder_answers, "embed_terms", lambda *_args, **_options: found)
+
+    with pytest.raises(OptionError, match="m has vectors of words; a sentence"):
+        cosine_answers(
+            questions,
+            CosineModel(name="m", reads="quoted", embedding=spec),
+            identify(spec, Progress()),
+            Progress(),
+            threads=1,
+            cache=None,
+        )
