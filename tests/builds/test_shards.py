@@ -322,7 +322,7 @@ def test_the_source_may_lie_elsewhere_by_the_time_of_merging(
     Path("moved").mkdir()
     Path("here/release.zip").rename("moved/release.zip")
 
-    with pytest.raises(medsim.MedsimError, match=r"no file or folder .*; say by --source") as error:
+    with pytest.raises(medsim.MedsimError, match=r"no file or folder .*; say by `source`") as error:
         medsim.merge("here/out")
     said(error)
     build = medsim.merge("here/out", source="moved/release.zip")
@@ -358,7 +358,7 @@ def test_what_is_not_medsim_s_stays_in_the_folder(out: Path, tmp_path: Path) -> 
     "shard", ["0/2", "3/2", "1", "1/", "/2", "-1/2", "a/b", "1/2/3", "1/1000001"]
 )
 def test_what_names_no_shard_is_refused(source: Path, tmp_path: Path, shard: str) -> None:
-    with pytest.raises(medsim.MedsimError, match=f"--shard '{re.escape(shard)}' names no shard"):
+    with pytest.raises(medsim.MedsimError, match=f"`shard` '{re.escape(shard)}' names no shard"):
         medsim.build_shard(source, tmp_path / "out", shard=shard)
 
     assert list(tmp_path.iterdir()) == []

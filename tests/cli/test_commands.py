@@ -226,7 +226,7 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
     [
         (["build", "nowhere.zip", "-o", "x"], 1, "no file or folder 'nowhere.zip'"),
         (["build", "hpoo", "-o", "x"], 1, "did you mean hpo?"),
-        (["build", "hpo"], 2, "Missing option"),
+        (["wic", "build", "x.txt", "-t", "mesh"], 2, "Missing option"),
         (["build", "hpo", "-o", "x", "--seed", "-1"], 1, "--seed -1 is out of range"),
         (["build", "hpo", "-o", "x", "--threads", "0"], 1, "--threads 0 is out of range"),
         (["build", "hpo", "-o", "x", "--synonyms", "exakt"], 1, "did you mean exact or"),
@@ -260,7 +260,7 @@ def test_verify_refuses_a_negative_sample(out: Path) -> None:
     result = run("verify", out, "--sample", "-1")
 
     assert result.exit_code == 1
-    assert "--sample -1 is negative" in result.stderr
+    assert "--sample -1 is out of range" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["sql", "verify"])

@@ -184,10 +184,14 @@ def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: 
     source, path = find_source(SAMPLES[name](tmp_path))
     with Store(threads=1) as store:
         if name != "rf2":
-            with pytest.raises(OptionError, match=f"--as-of needs .* is read as {name}"):
+            with pytest.raises(
+                OptionError, match=f"`as_of` is an option of rf2, .* is read as {name}"
+            ):
                 load(source, path, store, ReadingOptions(as_of=date(2026, 1, 1)))
         if name != "umls":
-            with pytest.raises(OptionError, match=f"--vocabularies chooses .* is read as {name}"):
+            with pytest.raises(
+                OptionError, match=f"`vocabularies` is an option of umls, .* is read as {name}"
+            ):
                 load(source, path, store, ReadingOptions(vocabularies=("MSH",)))
 
 

@@ -259,8 +259,8 @@ def test_one_sentence_makes_no_benchmark(inputs, tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"broader": "all"}, "meaning of broader 'all'"),
-        ({"most_train": 0}, "--most-train 0 is out of range"),
-        ({"seed": -1}, "--seed -1 is out of range"),
+        ({"most_train": 0}, "`most_train` 0 is out of range"),
+        ({"seed": -1}, "`seed` -1 is out of range"),
     ],
 )
 def test_options_out_of_range_are_named(inputs, options, message: str, tmp_path: Path) -> None:
