@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +197,29 @@ def test_a_damaged_ontology_is_named_by_its_line(tmp_path: Path, text: bytes, sa
     (tmp_path / "invented.obo").write_bytes(text)
 
     assert said in build(tmp_path / "invented.obo", tmp_path)
+
+
+def test_a_program_that_fails_on_a_damaged_ontology_says_one_line(tmp_path: Path) -> None:
+    (tmp_path / "invented.obo").write_bytes(
+        b"format-version: 1.2\n\n[Term]\nid: IN:1\nname: \xff\n"
+    )
+
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "medsim",
+            "build",
+            tmp_path / "invented.obo",
+            "-o",
+            tmp_path / "out",
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert len(run.stderr.splitlines()) == 1  # DuckDB tells at exit of a connection that is kept
 
 
 def test_an_unknown_kind_of_file_is_met_with_those_that_are_known(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class _ReadableText:
         self._at_line_start = True
         self._line = 1
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._fault: InputError | None = None
+        self._fault = ""  # no exception: fastobo keeps this object, and that would keep the store
 
     def read(self, size: int = -1) -> bytes:
         """Return one line, or as much of it as is asked for."""
@@ -102,17 +102,17 @@ class _ReadableText:
 
     def check(self) -> None:
         """Raise InputError if a byte that was read is not UTF-8."""
-        if self._fault is not None:
-            raise self._fault
+        if self._fault:
+            raise InputError(self._fault)
 
     def _part(self, size: int) -> bytes:
-        if self._fault is not None:
+        if self._fault:
             return b""
         part = self._stream.readline(size)
         try:
             self._decoder.decode(part, final=not part and size != 0)
         except UnicodeDecodeError as error:
-            self._fault = InputError(
+            self._fault = (
                 f"{self._path}: line {self._line} is not UTF-8: "
                 f"byte 0x{error.object[error.start]:02x}"
             )
