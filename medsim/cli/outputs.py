@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,9 +32,9 @@ def sql(
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
-    from medsim.core.opened import open_views
+    from medsim.core.opened import Opened, open_output
 
-    opened = open_views(out)
+    opened: Opened[Any] = open_output(out)
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:

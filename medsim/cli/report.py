@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from medsim.builds.output import Build
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.files import whole_file
-from medsim.core.opened import Build, Evaluation, open_output
+from medsim.core.opened import Opened, open_output
+from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from medsim.pages.page import Page
 
 _HEAD = 512  # bytes in which a report says that it is one
@@ -34,22 +38,31 @@ def write_report(output: str | Path | Build | Evaluation, out: str | Path) -> Pa
     """
     out = Path(out)
     _check_free(out)
-    opened = output if isinstance(output, (Build, Evaluation)) else open_output(output)
+    opened = output if isinstance(output, Opened) else open_output(output, *_PAGES)
     library = _library()  # first: it tells what is not installed
-    _write(rendered(_page(opened), library), out)
+    _write(rendered(_PAGES[type(opened)](opened), library), out)
     return out
 
 
-def _page(opened: Build | Evaluation) -> Page:
-    if isinstance(opened, Evaluation):
-        from medsim.evaluations.page.evaluation_page import evaluation_page
-        from medsim.evaluations.profile import profile_of as of_evaluation
-
-        return evaluation_page(opened.manifest, of_evaluation(opened))
+def _page_of_build(opened: Build) -> Page:
     from medsim.builds.page import build_page
-    from medsim.builds.profile import profile_of as of_build
+    from medsim.builds.profile import profile_of
 
-    return build_page(opened.manifest, of_build(opened))
+    return build_page(opened.manifest, profile_of(opened))
+
+
+def _page_of_evaluation(opened: Evaluation) -> Page:
+    from medsim.evaluations.page.evaluation_page import evaluation_page
+    from medsim.evaluations.profile import profile_of
+
+    return evaluation_page(opened.manifest, profile_of(opened))
+
+
+_PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
+    Build: _page_of_build,
+    Evaluation: _page_of_evaluation,
+}
+"""The kinds of output that have a report, and what makes its page."""
 
 
 @cache

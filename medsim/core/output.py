@@ -13,16 +13,18 @@ import polars as pl
 
 from medsim.core.errors import OutputError
 from medsim.core.files import sync_file, sync_folder, sync_tree, whole_file
-from medsim.core.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
+from medsim.core.manifest import MANIFEST, Output, fingerprint, kind_of
 from medsim.core.path_lock import path_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import Any
+
+    from medsim.core.kinds import Kind
 
 _JOB = "job.json"
 _SPILL = "spill"
-_WORTH_RESUMING = {BUILD: "pairs", EVALUATION: "scores"}  # a study is made in seconds
 
 
 class OutputFolder:
@@ -43,7 +45,7 @@ class OutputFolder:
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
         self.is_unreadable = False
-        self._job: dict[str, object] = {}
+        self._job: dict[str, object] | None = None  # noted where a run can be resumed
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
 
     @property
@@ -158,7 +160,7 @@ class OutputFolder:
         if fingerprint(frame) != self.outputs[name].fingerprint:
             raise OutputError(
                 f"{self._out / name} does not hold the rows that its manifest tells of; add "
-                "--overwrite to make all anew"
+                "`overwrite` to make all anew"
             )
         return frame
 
@@ -197,7 +199,7 @@ class OutputFolder:
 
         All that it holds is on the disk before, and its new name before the earlier one goes.
         """
-        (self.folder / _JOB).unlink()
+        (self.folder / _JOB).unlink(missing_ok=True)
         shutil.rmtree(self.spill, ignore_errors=True)
         sync_tree(self.folder)
         try:
@@ -205,8 +207,12 @@ class OutputFolder:
                 self._out.rename(self._replaced)
             self.folder.rename(self._out)
             sync_folder(self._out.parent)
-        finally:
+        except BaseException:
+            if not self.folder.exists() and self._out.exists():
+                self._out.rename(self.folder)  # its name may not outlast a crash
             self.recover()
+            raise
+        shutil.rmtree(self._replaced, ignore_errors=True)
 
     def recover(self) -> None:
         """Undo a publishing that was interrupted between its two renames."""
@@ -215,7 +221,9 @@ class OutputFolder:
         shutil.rmtree(self._replaced, ignore_errors=True)
 
     def _note_job(self) -> None:
-        """Write down the job and what is finished of it; the file changes whole or not at all."""
+        """Note the job and its finished files; the note changes whole or not at all."""
+        if self._job is None:
+            return
         path = self.folder / _JOB
         text = json.dumps({"job": self._job, "digests": self._digests})
         with whole_file(path, path.with_name(f"{_JOB}.partial"), sync_name=False) as partial:
@@ -223,13 +231,15 @@ class OutputFolder:
 
 
 @contextmanager
-def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[OutputFolder]:
+def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFolder]:
     """Give the body the only right to write an output to ``out``.
+
+    What an interrupted run left is there where the kind can be resumed, else it is removed.
 
     Args:
         out: where it will lie.
-        overwrite: whether an earlier one there may be replaced.
         kind: of the output.
+        overwrite: whether an earlier one there may be replaced.
 
     Raises:
         OutputError: ``out`` is taken, is being written by another process, or cannot be written.
@@ -239,10 +249,11 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
     with _sole_right(out, kind):
         try:
             output.recover()
-            check_free(out, overwrite=overwrite, kind=kind)
+            check_free(out, kind, overwrite=overwrite)
             if out.exists() and not any(out.iterdir()):
                 out.rmdir()
-            shutil.rmtree(output.spill, ignore_errors=True)
+            leftovers = output.folder if kind.resumed_by is None else output.spill
+            shutil.rmtree(leftovers, ignore_errors=True)
             output.spill.mkdir(parents=True, exist_ok=True)
             yield output
         except OSError as error:
@@ -252,12 +263,12 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
                 shutil.rmtree(output.folder, ignore_errors=True)
 
 
-def _is_worth_resuming(folder: Path, kind: str) -> bool:
-    """Return whether an unfinished folder has what took long to make, or may have."""
-    if kind not in _WORTH_RESUMING:
+def _is_worth_resuming(folder: Path, kind: Kind[Any]) -> bool:
+    """Return whether an unfinished folder has files that took long to make, or may have."""
+    if kind.resumed_by is None:
         return False
     try:
-        (folder / _WORTH_RESUMING[kind]).stat()
+        (folder / kind.resumed_by).stat()
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
@@ -266,7 +277,7 @@ def _is_worth_resuming(folder: Path, kind: str) -> bool:
 
 
 @contextmanager
-def _sole_right(out: Path, kind: str) -> Iterator[None]:
+def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
     """Give the body a lock on ``out``.
 
     Raises:
@@ -277,7 +288,9 @@ def _sole_right(out: Path, kind: str) -> Iterator[None]:
             out.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(path_lock(out.with_name(f".{out.name}.lock")))
         except BlockingIOError as error:
-            raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
+            raise OutputError(
+                f"another {kind.noun} is writing {out}; wait or choose another folder"
+            ) from error
         except FileNotFoundError as error:
             raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
         except OSError as error:
@@ -301,11 +314,8 @@ def resolved(out: Path) -> Path:
     return place
 
 
-def check_free(out: Path, *, overwrite: bool, kind: str = BUILD) -> None:
-    """Raise OutputError if ``out`` holds something that must not be replaced.
-
-    An evaluation may always be added to.
-    """
+def check_free(out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
+    """Raise OutputError if ``out`` holds something that must not be replaced or added to."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -314,23 +324,25 @@ def check_free(out: Path, *, overwrite: bool, kind: str = BUILD) -> None:
         return
     own = _own_files(out, kind)
     if not own:
-        raise OutputError(f"{out} holds files that are no {kind} of medsim; choose another folder")
-    if not overwrite and kind == EVALUATION:
+        raise OutputError(
+            f"{out} holds files that are no {kind.noun} of medsim; choose another folder"
+        )
+    if not overwrite and kind.grows:
         return
     if not overwrite:
-        raise OutputError(f"{out} holds {NAMED[kind]} already; add --overwrite to replace it")
+        raise OutputError(f"{out} holds {kind.one} already; add `overwrite` to replace it")
     for path in out.rglob("*"):
         name = path.relative_to(out).as_posix()
         if name not in own and (path.is_symlink() or not path.is_dir()):
             raise OutputError(
-                f"{out} holds {name}, which is no part of the {kind}; move it away, or choose "
+                f"{out} holds {name}, which is no part of the {kind.noun}; move it away, or choose "
                 "another folder"
             )
 
 
-def _own_files(folder: Path, kind: str) -> set[str]:
+def _own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     """Return the paths that a manifest of one kind names and its own, none if there is none."""
-    if kind_of(folder) != kind:
+    if kind_of(folder) != kind.name:
         return set()
     with suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest
-from medsim.core.manifest import EvaluationManifest
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
@@ -19,6 +18,7 @@ from medsim.evaluations.categories import n_terms_of
 from medsim.evaluations.coverage import coverage_of, overlap_of
 from medsim.evaluations.findings import Contender, Drawing, find
 from medsim.evaluations.inputs import SET_COLUMNS, EvaluationInput
+from medsim.evaluations.output import EvaluationManifest
 from medsim.evaluations.retrieval import retrieval_path
 from medsim.evaluations.retrieval_results import (
     Retrieved,

@@ -11,8 +11,6 @@ import polars as pl
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.manifest import EVALUATION
-from medsim.core.opened import Evaluation
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress
 from medsim.embeddings import WORDS, find_format
@@ -29,6 +27,7 @@ from medsim.evaluations.job import (
     earlier_results,
     job_of,
 )
+from medsim.evaluations.output import EVALUATION, Evaluation
 from medsim.evaluations.retrieval import Lookup, retrieval_path, retrieve
 from medsim.evaluations.separation import separation_path, write_separation
 from medsim.evaluations.similarities import (
@@ -124,7 +123,7 @@ def evaluate(  # noqa: PLR0913 — an argument an option
 def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
     """Return the evaluation that a config asks for; see ``evaluate``."""
     config.check()
-    with claimed(config.out, overwrite=config.overwrite, kind=EVALUATION) as output:
+    with claimed(config.out, EVALUATION, overwrite=config.overwrite) as output:
         earlier = earlier_results(config)
         subjects = read_subjects(config, progress)
         _check_metrics(config)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.tables import tabulated
+from medsim.evaluations.output import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.evaluations.separation_counts import Separation, separation
 from medsim.evaluations.similarities import finite
 

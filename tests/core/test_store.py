@@ -171,7 +171,7 @@ def locked(place: Path) -> Iterator[Store]:
     """Yield a locked store with the table t, which no statement changes."""
     with Store(threads=2) as store:
         store.put("t", FRAME)
-        store.view_parquet(place / "out", {"pair": "pairs/dataset=*/data.parquet"})
+        store.view_files(place / "out", {"pair": "pairs/dataset=*/data.parquet"})
         store.lock_down(place / "out")
         yield store
 

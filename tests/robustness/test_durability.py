@@ -13,9 +13,10 @@ import polars as pl
 import pytest
 
 from medsim.core.files import sync_folder, whole_file
-from medsim.core.manifest import MANIFEST, StudyManifest
+from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
 from medsim.embeddings.vector_cache import Part, VectorCache
+from medsim.studies.output import STUDY, StudyManifest
 
 MADE = StudyManifest(
     medsim="0.1.0",
@@ -95,8 +96,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def publish(out: Path, *, carried: bool = False) -> None:
-    with claimed(out, overwrite=True, kind="study") as output:
-        output.resume({})
+    with claimed(out, STUDY, overwrite=True) as output:
         if carried:
             output.carry_over({"label/notes.txt": None})
         output.write("pairs/a=1/data.parquet", pl.DataFrame({"a": [1]}), {})
@@ -114,7 +114,7 @@ def test_all_of_an_output_is_on_the_disk_before_it_is_published(
 
     assert disk.lost == []
     assert disk.renamed[-1] == tmp_path / "out"
-    assert {"data.parquet", "notes.txt", "job.json", MANIFEST} <= {p.name for p in disk.renamed}
+    assert {"data.parquet", "notes.txt", MANIFEST} <= {p.name for p in disk.renamed}
     assert disk.keeps(tmp_path / "out")
 
 

@@ -26,7 +26,7 @@ from medsim.pages.provenance import (
 )
 
 if TYPE_CHECKING:
-    from medsim.core.manifest import EvaluationManifest
+    from medsim.evaluations.output import EvaluationManifest
 
 _FEW = 4  # names that the beginning of the page lists
 
