@@ -109,7 +109,7 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
             space = with_vectors(run, named, positives, space)
         known: Sequence[Found] = ()
         if search is not None:
-            left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
+            left = [key for key in set_keys("levenshtein") if not output.exists(key.path)]
             known = search.find(run, space, wanted_of_sets(positives, space, left))
         stats = _write_sets(run, output, _makers(run, positives, space, known), job)
         _check(run, output)
@@ -186,7 +186,7 @@ def _taken_over(
     if pairs is None or pairs.schema != key.schema():
         return None
     maker.take_over(key, pairs)
-    output.took_over(key.path, pairs)
+    output.register_existing(key.path, pairs)
     run.progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
     return pairs
 

@@ -13,7 +13,8 @@ import polars as pl
 
 from medsim.core.errors import OutputError
 from medsim.core.files import sync_file, sync_folder, sync_tree, whole_file
-from medsim.core.manifest import MANIFEST, Output, fingerprint, kind_of
+from medsim.core.hashed import digest_of
+from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.path_lock import path_lock
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class OutputFolder:
     Attributes:
         folder: where it lies until it is published.
         outputs: what has been written, by path.
-        is_unreadable: whether it cannot be told what an interrupted run left in the folder.
+        is_unreadable: whether the note of an interrupted run in the folder cannot be read.
     """
 
     def __init__(self, out: Path) -> None:
@@ -59,7 +60,7 @@ class OutputFolder:
         Files of another job are removed, and so are those beside which no job is noted.
 
         Raises:
-            OutputError: it cannot be told of which job they are; they stay as they are.
+            OutputError: the note of their job cannot be read; they stay as they are.
         """
         self._job = dict(job)
         if self._take_digests():
@@ -94,7 +95,7 @@ class OutputFolder:
         self._digests = digests
         return True
 
-    def holds(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """Return whether an interrupted run of the same job wrote a file."""
         return name in self._digests and (self.folder / name).exists()
 
@@ -106,36 +107,36 @@ class OutputFolder:
             frame: the rows.
             metadata: the key-value metadata of the file.
         """
-        path = self.folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # One name: what a killed run left is written over, and never published.
-            with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
-                frame.write_parquet(partial, metadata=dict(metadata))
-            self._digests[name] = digest_of(path)
-            self._note_job()
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
-        self.took_over(name, frame)
+        with self._whole(name) as partial:
+            frame.write_parquet(partial, metadata=dict(metadata))
+        self._digests[name] = digest_of(self.folder / name)
+        self._note_job()
+        self.register_existing(name, frame)
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
         """Write a text file, which appears whole or not at all.
 
         Args:
             name: the path inside the folder.
-            text: what it holds.
-            n_rows: how many rows that tells of.
+            text: of the file.
+            n_rows: how many rows it has.
         """
-        path = self.folder / name
         data = text.encode()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}") from error
-        own = path.with_name(f"{path.name}.partial")
-        with whole_file(path, own, sync_name=False) as partial:
+        with self._whole(name) as partial:
             partial.write_bytes(data)
         self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
+
+    @contextmanager
+    def _whole(self, name: str) -> Iterator[Path]:
+        """Give the body a path to write a file to, which appears whole or not at all."""
+        path = self.folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # One name: what a killed run left is written over, and never published.
+            with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
+                yield partial
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
 
     def read(self, name: str) -> pl.DataFrame | None:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
@@ -147,8 +148,8 @@ class OutputFolder:
         except (OSError, pl.exceptions.PolarsError):
             return None
 
-    def taken(self, name: str) -> pl.DataFrame:
-        """Return the rows of a file that is ``done``.
+    def load(self, name: str) -> pl.DataFrame:
+        """Return the rows of a file that ``is_complete``.
 
         Raises:
             OutputError: it cannot be read, or holds other rows than were noted of it.
@@ -164,14 +165,14 @@ class OutputFolder:
             )
         return frame
 
-    def took_over(self, name: str, frame: pl.DataFrame) -> None:
+    def register_existing(self, name: str, frame: pl.DataFrame) -> None:
         """Note the rows of a file that an interrupted run wrote."""
         self.outputs[name] = Output(rows=frame.height, fingerprint=fingerprint(frame))
 
-    def done(self, name: str) -> bool:
+    def is_complete(self, name: str) -> bool:
         """Return whether a file is there, whole: from an earlier output or an interrupted run."""
         if name not in self.outputs and (frame := self.read(name)) is not None:
-            self.took_over(name, frame)
+            self.register_existing(name, frame)
         return name in self.outputs
 
     def carry_over(self, files: Mapping[str, Output | None]) -> None:
@@ -342,15 +343,8 @@ def check_free(out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
 
 def _own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     """Return the paths that a manifest of one kind names and its own, none if there is none."""
-    if kind_of(folder) != kind.name:
-        return set()
     with suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return {MANIFEST, *found["outputs"]}
+        if found["kind"] == kind.name:
+            return {MANIFEST, *found["outputs"]}
     return set()
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

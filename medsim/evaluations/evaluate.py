@@ -207,7 +207,7 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
     metrics = _chosen(run.config, name, type(has.embedded))
     paths = [scores_path(one.name, name, metric) for metric in metrics]
     paths += [coverage_path(one.name, name, of) for of in ("terms", "words")]
-    if all(map(run.output.done, paths)):
+    if all(map(run.output.is_complete, paths)):
         return
     with run.progress.stage(f"compare {one.name} by {name}") as stage:
         n_pairs = one.frame["pair_id"].n_unique()
@@ -220,7 +220,7 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
 def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: EmbeddedTerms) -> None:
     config = run.config
     path = retrieval_path(one, name, COSINES[type(has.embedded)], config.index)
-    if run.output.done(path):
+    if run.output.is_complete(path):
         return
     lookup = Lookup(index=config.index, seed=config.seed, threads=config.threads)
     with run.progress.stage(f"look up {one} in {name}") as stage:
@@ -295,4 +295,4 @@ def _is_done(run: _Run, one: Subject, embedding: str, known: object) -> bool:
         ]
     if one.categories is not None:
         paths += [separation_path(one.name, embedding, metric) for metric in chosen]
-    return bool(names) and all(map(run.output.done, paths))
+    return bool(names) and all(map(run.output.is_complete, paths))

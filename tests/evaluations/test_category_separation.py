@@ -180,7 +180,7 @@ def test_what_is_there_is_not_made_again(
                 metadata={},
                 workers=workers,
             )
-        assert output.done(separation_path("build", "words", "avg_cos"))
+        assert output.is_complete(separation_path("build", "words", "avg_cos"))
     assert sum(told) == 2 * len(categories.terms())
 
 
