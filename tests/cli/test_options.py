@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from typer.main import get_command
+from fixtures.commands import commands
 
 import medsim
-from medsim.cli import app
 from medsim.core.console import _flag, _is, _with_flags
 from medsim.core.options import declared
 
@@ -117,16 +116,7 @@ DASHED = {
 FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 
 
-def commands_of(group: Any, path: str = "") -> dict[str, Any]:
-    """Return every command by its name, those of groups behind the name of their group."""
-    found: dict[str, Any] = {}
-    for name, command in group.commands.items():
-        inner = hasattr(command, "commands")
-        found |= commands_of(command, f"{path}{name} ") if inner else {path + name: command}
-    return found
-
-
-COMMANDS = commands_of(get_command(app))
+COMMANDS = commands()
 DECLARED = {name: one for name, one in COMMANDS.items() if hasattr(one.callback, "options")}
 PARAMETERS = [
     pytest.param(command, parameter, id=f"{command} {parameter.name}")

@@ -20,12 +20,6 @@ FRAME = pl.DataFrame({"x": [3, 1, 2], "text": ["c", None, "\u00e9\x00"]})
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    with Store(threads=2) as opened:
-        yield opened
-
-
-@pytest.fixture
 def own_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield an empty folder that takes the place of medsim's SQL files."""
     with monkeypatch.context() as patch:
