@@ -27,13 +27,17 @@ imports:
 sql:
     {{ bin }}sqlfluff lint sql --disable-progress-bar
 
-# All tests.
+# All tests, in two processes; one process has a whole file, so that its fixtures are made once.
 test *arguments:
-    {{ bin }}python -m pytest {{ arguments }}
+    {{ bin }}python -m pytest -n 2 --dist loadfile {{ arguments }}
+
+# The tests that take a minute: none of processes, browsers, clusters or killed runs.
+test-quick *arguments:
+    {{ bin }}python -m pytest -n 2 --dist loadfile -m "not slow" {{ arguments }}
 
 # The kernels' tests without the compiler.
 test-nojit:
-    NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -n 0 -m kernels
+    NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -m kernels
 
 # Write the golden rows anew; look at the difference before you commit it.
 golden:

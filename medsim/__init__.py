@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from medsim.builds.build import build
+    from medsim.builds.output import Build
+    from medsim.builds.output import open_build as open  # noqa: A004 — reads well as medsim.open
     from medsim.builds.shards import build_shard, merge
     from medsim.builds.verify import Verification, verify
     from medsim.cli.report import write_report
     from medsim.core.errors import MedsimError
-    from medsim.core.opened import Build, Evaluation
-    from medsim.core.opened import open_build as open  # noqa: A004 — reads well as medsim.open
     from medsim.core.progress import Progress
     from medsim.evaluations.compare import compare
     from medsim.evaluations.correlate import correlate
     from medsim.evaluations.evaluate import evaluate
+    from medsim.evaluations.output import Evaluation
     from medsim.studies.folder import Study
     from medsim.studies.grade import grade_study
     from medsim.studies.sample import sample_study
@@ -73,8 +74,8 @@ __all__ = [
 
 _HOMES = {
     "Benchmark": "medsim.wic.benchmark:Benchmark",
-    "Build": "medsim.core.opened:Build",
-    "Evaluation": "medsim.core.opened:Evaluation",
+    "Build": "medsim.builds.output:Build",
+    "Evaluation": "medsim.evaluations.output:Evaluation",
     "MedsimError": "medsim.core.errors:MedsimError",
     "Progress": "medsim.core.progress:Progress",
     "Scores": "medsim.studies.score:Scores",
@@ -94,7 +95,7 @@ _HOMES = {
     "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
     "grade_study": "medsim.studies.grade:grade_study",
     "merge": "medsim.builds.shards:merge",
-    "open": "medsim.core.opened:open_build",
+    "open": "medsim.builds.output:open_build",
     "sample_study": "medsim.studies.sample:sample_study",
     "score_study": "medsim.studies.score:score_study",
     "synth": "medsim.terminologies.releases:synth",

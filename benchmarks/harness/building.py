@@ -16,7 +16,7 @@ from benchmarks.harness import Measured
 from benchmarks.harness.brute_force import distances
 
 if TYPE_CHECKING:
-    from medsim.core.manifest import Manifest
+    from medsim.builds.output import BuildManifest
 
 _SLOWEST = 4  # stages that are told
 _YARDSTICK_TERMS, _YARDSTICK_QUERIES, _YARDSTICK_LENGTH = 50_000, 200, 40
@@ -35,7 +35,7 @@ class Built:
 
     seconds: float
     yardstick_seconds: float
-    manifest: Manifest
+    manifest: BuildManifest
     n_positives: int
 
 

@@ -20,6 +20,7 @@ from medsim.builds.datasets import (
 from medsim.builds.embedded import place_of, without_vectors
 from medsim.builds.job import job_of, libraries_of, options_of
 from medsim.builds.options import BuildOptions
+from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
 from medsim.builds.space import join_terms
 from medsim.builds.stages import (
     Run,
@@ -35,7 +36,6 @@ from medsim.builds.stats import stats_row
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError, OptionError
-from medsim.core.opened import PAIR_FILES, Build
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.schema import CANONICAL_TABLES
@@ -92,7 +92,7 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
     """
     options = options.corrected()
     with (
-        claimed(Path(options.out), overwrite=options.overwrite) as output,
+        claimed(Path(options.out), BUILD, overwrite=options.overwrite) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
         run = Run.of(options, store)
@@ -109,7 +109,7 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
             space = with_vectors(run, named, positives, space)
         known: Sequence[Found] = ()
         if search is not None:
-            left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
+            left = [key for key in set_keys("levenshtein") if not output.exists(key.path)]
             known = search.find(run, space, wanted_of_sets(positives, space, left))
         stats = _write_sets(run, output, _makers(run, positives, space, known), job)
         _check(run, output)
@@ -186,7 +186,7 @@ def _taken_over(
     if pairs is None or pairs.schema != key.schema():
         return None
     maker.take_over(key, pairs)
-    output.took_over(key.path, pairs)
+    output.register_existing(key.path, pairs)
     run.progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
     return pairs
 
@@ -198,7 +198,7 @@ def _check(run: Run, output: OutputFolder) -> None:
         BrokenPromiseError: a rule does not hold, which is a bug.
     """
     with run.progress.stage("check the rules") as stage:
-        run.store.view_parquet(output.folder, {"pair": PAIR_FILES})
+        run.store.view_files(output.folder, {"pair": PAIR_FILES})
         findings = run_checks(run.store)
         broken = findings.filter(pl.col("violations") > 0)
         if broken.height:
@@ -223,7 +223,7 @@ def _finish(
         run.progress.warn(
             f"{shortfall:,} negatives could not be made; see them by medsim sql OUT 'from stats'"
         )
-    manifest.Manifest(
+    BuildManifest(
         medsim=manifest.medsim_version(),
         libraries=libraries_of(named),
         source=terminology.told(),

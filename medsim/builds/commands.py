@@ -66,8 +66,8 @@ def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
 
     Example: medsim stats hpo --format latex
     """
+    from medsim.builds.output import open_build
     from medsim.builds.stats import table_2
-    from medsim.core.opened import open_build
 
     print_table(table_2(open_build(out).stats()), form)
 

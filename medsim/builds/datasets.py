@@ -10,10 +10,10 @@ import polars as pl
 
 from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
+from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 from medsim.builds.positives import Positives, pair_distances
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
-from medsim.core.schema import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

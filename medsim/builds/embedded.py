@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.builds.negatives import TermSpace
+    from medsim.builds.output import Build
     from medsim.builds.positives import Positives
-    from medsim.core.opened import Build
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec

@@ -27,7 +27,7 @@ from medsim.kernels.hashing import tie_hashes
 
 if TYPE_CHECKING:
     from medsim.builds.negatives import TermSpace, UsedPairs
-    from medsim.core.opened import Build
+    from medsim.builds.output import Build
     from medsim.core.progress import Stage
     from medsim.core.store import Store
     from medsim.kernels.types import Ids

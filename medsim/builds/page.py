@@ -14,7 +14,7 @@ from medsim.pages.page import Chart, Folded, Page, Section, Table, distinct
 from medsim.pages.provenance import closing, content_digest, facts, passed_on, warnings_of
 
 if TYPE_CHECKING:
-    from medsim.core.manifest import Manifest
+    from medsim.builds.output import BuildManifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class BuildProfile:
     examples: pl.DataFrame
 
 
-def build_page(manifest: Manifest, profile: BuildProfile) -> Page:
+def build_page(manifest: BuildManifest, profile: BuildProfile) -> Page:
     """Return the report of a build."""
     source = manifest.source
     name = f"{source.get('name')}@{content_digest(manifest, 'pairs/')}"
@@ -70,7 +70,7 @@ def _notice(redistributable: object, terms_of_use: object) -> str | None:
     )
 
 
-def _terminology(manifest: Manifest) -> Section:
+def _terminology(manifest: BuildManifest) -> Section:
     source, options = manifest.source, manifest.options
     rows: list[tuple[str, object]] = [
         ("Terminology", source.get("name")),
@@ -179,7 +179,7 @@ def _told_examples(group: pl.DataFrame) -> pl.DataFrame:
     return told if told["similarity"].count() else told.drop("similarity")
 
 
-def _skipped(manifest: Manifest) -> Section | None:
+def _skipped(manifest: BuildManifest) -> Section | None:
     if not manifest.skipped:
         return None
     rows = [(one.get("reason"), one.get("n_rows")) for one in manifest.skipped]
@@ -191,7 +191,7 @@ def _skipped(manifest: Manifest) -> Section | None:
     )
 
 
-def _provenance(manifest: Manifest, name: str) -> Section:
+def _provenance(manifest: BuildManifest, name: str) -> Section:
     listed = manifest.source.get("files")
     of_files = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     files = pl.DataFrame(

@@ -12,7 +12,7 @@ from medsim.builds.stats import table_2
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.core.opened import Build
+    from medsim.builds.output import Build
 
 _EXAMPLES = 3  # of each kind in a set
 

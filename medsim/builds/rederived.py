@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.builds.corrections import corrections_in
+from medsim.builds.output import BUILD
 from medsim.builds.positives import Positives, derive_positives
 from medsim.builds.space import join_terms
 from medsim.core.config import POOLS
 from medsim.core.errors import InputError
-from medsim.core.opened import views_of
 from medsim.core.schema import CANONICAL_TABLES
 
 if TYPE_CHECKING:
     from medsim.builds.negatives import TermSpace
-    from medsim.core.opened import Build
+    from medsim.builds.output import Build
     from medsim.core.store import Store
 
 
@@ -49,8 +49,8 @@ def rederive(build: Build, store: Store, threads: int) -> Rederived:
         rf2_rules = bool(build.manifest.source["rf2_rules"])
     except KeyError as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
-    views = views_of(build.folder)
-    store.view_parquet(
+    views = BUILD.views_in(build.folder)
+    store.view_files(
         build.folder, {view: views[view] for view in views if view in CANONICAL_TABLES}
     )
     positives = derive_positives(

@@ -17,7 +17,7 @@ import numpy as np
 
 from medsim.builds.negatives import Found
 from medsim.builds.options import Shard
-from medsim.core.errors import InputError, OutputError
+from medsim.core.errors import InputError, OutputError, listed
 from medsim.core.files import first_file, whole_file
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class ShardFolder:
             one = len(missing) == 1
             said.insert(
                 0,
-                f"shard{'' if one else 's'} {_listed(missing)} of {own.total} "
+                f"shard{'' if one else 's'} {listed(missing, _MOST_NAMED)} of {own.total} "
                 f"{'is' if one else 'are'} missing in {self.folder}",
             )
         if said:
@@ -286,11 +286,3 @@ def _parsed(value: str) -> object:
     with suppress(ValueError):
         return json.loads(value)
     return value
-
-
-def _listed(numbers: list[int]) -> str:
-    """Return numbers as a person lists them."""
-    named = [str(number) for number in numbers[:_MOST_NAMED]]
-    if len(numbers) > _MOST_NAMED:
-        return f"{', '.join(named)} and {len(numbers) - _MOST_NAMED} more"
-    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)

@@ -16,6 +16,7 @@ from medsim.builds.job import job_of
 from medsim.builds.negatives.candidates import candidate_source
 from medsim.builds.negatives.wanted import share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
+from medsim.builds.output import BUILD
 from medsim.builds.shard_folder import ShardFolder, ShardJob
 from medsim.builds.space import join_terms
 from medsim.builds.stages import Run, derive, read, wanted_of_sets
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.negatives import Found, TermSpace
     from medsim.builds.negatives.wanted import Wanted
-    from medsim.core.opened import Build
+    from medsim.builds.output import Build
     from medsim.core.progress import Progress
     from medsim.terminologies.sources import Terminology
 
@@ -61,7 +62,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
     """
     options, shard = options.corrected(), parse_shard(options.shard)
     out = resolved(Path(options.out))
-    check_free(out, overwrite=options.overwrite)
+    check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)
     with (
         folder.spill() as spill,
@@ -96,7 +97,7 @@ def merge(options: MergeOptions) -> Build:
         OutputError: the source is another one, or ``out`` is taken or cannot be written.
     """
     place = resolved(Path(options.out))
-    check_free(place, overwrite=options.overwrite)
+    check_free(place, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(place)
     job = folder.job()
     search = _MergedSearch(folder, job)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.schema import STATS_COLUMNS
+from medsim.builds.output import STATS_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,13 +22,13 @@ from medsim.builds.evidence import (
     gather,
 )
 from medsim.builds.options import VerifyOptions
+from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
-from medsim.core.opened import VIEWS, Build, views_of
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.core.schema import CANONICAL_TABLES, STATS_COLUMNS
+from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.embeddings.vector_cache import cache_folder
 
@@ -95,7 +95,7 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
     promised = build.manifest.outputs
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    expected = set(views_of(build.folder).values()) - {VIEWS["pair"]}
+    expected = set(BUILD.views_in(build.folder).values()) - {PAIR_FILES}
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
@@ -134,7 +134,7 @@ def _check_content(checking: _Checking) -> list[pl.DataFrame]:
     """Return what is found in the rows, all files being readable."""
     build, progress, threads = checking.build, checking.progress, checking.threads
     with Store(threads=threads) as store:
-        store.view_parquet(build.folder, {"pair": VIEWS["pair"]})
+        store.view_files(build.folder, {"pair": PAIR_FILES})
         with progress.stage("derive positives anew"):
             evidence = gather(build, store, threads)
             findings = [check_positives(evidence)]

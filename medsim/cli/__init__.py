@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from medsim.builds import commands as datasets
-from medsim.cli import outputs
+from medsim.cli import commands as outputs
 from medsim.core.console import app
 from medsim.evaluations import commands as evaluation
 from medsim.evaluations import correlation_commands as correlation

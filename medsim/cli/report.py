@@ -4,52 +4,67 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from medsim.builds.output import Build
+from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.files import whole_file
-from medsim.core.opened import Build, Evaluation, open_output
+from medsim.core.opened import open_output
+from medsim.core.options import public
+from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.core.opened import Opened
     from medsim.pages.page import Page
 
 _HEAD = 512  # bytes in which a report says that it is one
 
 
-def write_report(output: str | Path | Build | Evaluation, out: str | Path) -> Path:
+@public(ReportOptions)
+def write_report(options: ReportOptions) -> Path:
     """Return where the report of a build or an evaluation was written.
 
     The page has its charts, their numbers and what draws them in one file, asks the network for
     nothing, and is the same for the same output. An earlier report there is replaced.
-
-    Args:
-        output: opened, or its folder.
-        out: the .html file to write.
 
     Raises:
         InputError: the folder holds no finished output, or a file of it is missing or damaged.
         OptionError: the extra medsim[report] is not installed.
         OutputError: ``out`` is there and is no report of medsim, or cannot be written.
     """
-    out = Path(out)
+    out, output = Path(options.out), options.output
     _check_free(out)
-    opened = output if isinstance(output, (Build, Evaluation)) else open_output(output)
+    opened = open_output(output if isinstance(output, (str, Path)) else output.folder, *_PAGES)
     library = _library()  # first: it tells what is not installed
-    _write(rendered(_page(opened), library), out)
+    page = _PAGES[type(opened)](opened)
+    with whole_file(out) as partial:
+        partial.write_text(rendered(page, library), encoding="utf-8")
     return out
 
 
-def _page(opened: Build | Evaluation) -> Page:
-    if isinstance(opened, Evaluation):
-        from medsim.evaluations.page.evaluation_page import evaluation_page
-        from medsim.evaluations.profile import profile_of as of_evaluation
-
-        return evaluation_page(opened.manifest, of_evaluation(opened))
+def _page_of_build(opened: Build) -> Page:
     from medsim.builds.page import build_page
-    from medsim.builds.profile import profile_of as of_build
+    from medsim.builds.profile import profile_of
 
-    return build_page(opened.manifest, of_build(opened))
+    return build_page(opened.manifest, profile_of(opened))
+
+
+def _page_of_evaluation(opened: Evaluation) -> Page:
+    from medsim.evaluations.page.evaluation_page import evaluation_page
+    from medsim.evaluations.profile import profile_of
+
+    return evaluation_page(opened.manifest, profile_of(opened))
+
+
+_PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
+    Build: _page_of_build,
+    Evaluation: _page_of_evaluation,
+}
+"""The kinds of output that have a report, and what makes its page."""
 
 
 @cache
@@ -64,7 +79,7 @@ def _library() -> str:
         import vl_convert
     except ImportError as error:
         raise OptionError(
-            "a report needs Altair and vl-convert: pip install 'medsim[report]'"
+            "a report needs Altair and vl-convert: install medsim with its extra report"
         ) from error
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
@@ -88,8 +103,3 @@ def _check_free(out: Path) -> None:
         raise OutputError(f"{out} cannot be replaced: {error.strerror}") from error
     if GENERATOR.encode() not in head:
         raise OutputError(f"{out} is no report of medsim; name another file")
-
-
-def _write(text: str, out: Path) -> None:
-    with whole_file(out) as partial:
-        partial.write_text(text, encoding="utf-8")

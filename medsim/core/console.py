@@ -129,6 +129,7 @@ def command(
 
         parameters = [_parameter(options, field) for field in known]
         call.__dict__["__signature__"] = inspect.Signature([*parameters, *own])
+        call.__dict__["options"] = options
         call.__doc__ = run.__doc__
         group.command(name or run.__name__)(call)
         return run

@@ -1,5 +1,6 @@
 """The error tree: every failure that is not a bug, with its exit code."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 
@@ -45,3 +46,17 @@ def unknown_name(kind: str, name: str, known: list[str]) -> str:
     if near:
         return f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?"
     return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"
+
+
+def listed(names: Sequence[object], most: int | None = None) -> str:
+    """Return names as a sentence lists them: "a", "a and b", "a, b and c", "a, b and 7 more".
+
+    Args:
+        names: of any kind.
+        most: how many are named at most; all by default.
+    """
+    if most is not None and len(names) > most:
+        *rest, last = *names[:most], f"{len(names) - most:,} more"
+    else:
+        *rest, last = names or [""]
+    return f"{', '.join(map(str, rest))} and {last}" if rest else str(last)

@@ -77,3 +77,13 @@ def open_hashed(path: Path) -> HashedReader:
         OSError: the file cannot be opened.
     """
     return HashedReader(path.open("rb", buffering=0))
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hex.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -26,7 +26,7 @@ from dataclasses import dataclass, fields
 from datetime import date
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Self, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, Self, TypeVar, get_type_hints
 
 from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
@@ -132,6 +132,14 @@ class Options:
             if option.key is not None and option.key in record and name not in others
         }
         return cls(**kept, **others)
+
+
+class OpenedFolder(Protocol):
+    """An output that was opened, such as ``medsim.Build``; see ``medsim.core.opened``."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder that it lies in."""
 
 
 Reporting = Annotated[Progress | None, "told of every stage; silent by default"]

@@ -13,16 +13,19 @@ import polars as pl
 
 from medsim.core.errors import OutputError
 from medsim.core.files import sync_file, sync_folder, sync_tree, whole_file
-from medsim.core.manifest import BUILD, EVALUATION, MANIFEST, NAMED, Output, fingerprint, kind_of
+from medsim.core.hashed import digest_of
+from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.path_lock import path_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import Any
+
+    from medsim.core.kinds import Kind
 
 _JOB = "job.json"
 _SPILL = "spill"
-_WORTH_RESUMING = {BUILD: "pairs", EVALUATION: "scores"}  # a study is made in seconds
 
 
 class OutputFolder:
@@ -34,7 +37,7 @@ class OutputFolder:
     Attributes:
         folder: where it lies until it is published.
         outputs: what has been written, by path.
-        is_unreadable: whether it cannot be told what an interrupted run left in the folder.
+        is_unreadable: whether the note of an interrupted run in the folder cannot be read.
     """
 
     def __init__(self, out: Path) -> None:
@@ -43,7 +46,7 @@ class OutputFolder:
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
         self.is_unreadable = False
-        self._job: dict[str, object] = {}
+        self._job: dict[str, object] | None = None  # noted where a run can be resumed
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
 
     @property
@@ -57,7 +60,7 @@ class OutputFolder:
         Files of another job are removed, and so are those beside which no job is noted.
 
         Raises:
-            OutputError: it cannot be told of which job they are; they stay as they are.
+            OutputError: the note of their job cannot be read; they stay as they are.
         """
         self._job = dict(job)
         if self._take_digests():
@@ -92,7 +95,7 @@ class OutputFolder:
         self._digests = digests
         return True
 
-    def holds(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """Return whether an interrupted run of the same job wrote a file."""
         return name in self._digests and (self.folder / name).exists()
 
@@ -104,36 +107,36 @@ class OutputFolder:
             frame: the rows.
             metadata: the key-value metadata of the file.
         """
-        path = self.folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # One name: what a killed run left is written over, and never published.
-            with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
-                frame.write_parquet(partial, metadata=dict(metadata))
-            self._digests[name] = digest_of(path)
-            self._note_job()
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
-        self.took_over(name, frame)
+        with self._whole(name) as partial:
+            frame.write_parquet(partial, metadata=dict(metadata))
+        self._digests[name] = digest_of(self.folder / name)
+        self._note_job()
+        self.register_existing(name, frame)
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
         """Write a text file, which appears whole or not at all.
 
         Args:
             name: the path inside the folder.
-            text: what it holds.
-            n_rows: how many rows that tells of.
+            text: of the file.
+            n_rows: how many rows it has.
         """
-        path = self.folder / name
         data = text.encode()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}") from error
-        own = path.with_name(f"{path.name}.partial")
-        with whole_file(path, own, sync_name=False) as partial:
+        with self._whole(name) as partial:
             partial.write_bytes(data)
         self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
+
+    @contextmanager
+    def _whole(self, name: str) -> Iterator[Path]:
+        """Give the body a path to write a file to, which appears whole or not at all."""
+        path = self.folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # One name: what a killed run left is written over, and never published.
+            with whole_file(path, path.with_suffix(".partial"), sync_name=False) as partial:
+                yield partial
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
 
     def read(self, name: str) -> pl.DataFrame | None:
         """Return the rows of a file that is there already, None if it is not or is damaged."""
@@ -145,8 +148,8 @@ class OutputFolder:
         except (OSError, pl.exceptions.PolarsError):
             return None
 
-    def taken(self, name: str) -> pl.DataFrame:
-        """Return the rows of a file that is ``done``.
+    def load(self, name: str) -> pl.DataFrame:
+        """Return the rows of a file that ``is_complete``.
 
         Raises:
             OutputError: it cannot be read, or holds other rows than were noted of it.
@@ -158,18 +161,18 @@ class OutputFolder:
         if fingerprint(frame) != self.outputs[name].fingerprint:
             raise OutputError(
                 f"{self._out / name} does not hold the rows that its manifest tells of; add "
-                "--overwrite to make all anew"
+                "`overwrite` to make all anew"
             )
         return frame
 
-    def took_over(self, name: str, frame: pl.DataFrame) -> None:
+    def register_existing(self, name: str, frame: pl.DataFrame) -> None:
         """Note the rows of a file that an interrupted run wrote."""
         self.outputs[name] = Output(rows=frame.height, fingerprint=fingerprint(frame))
 
-    def done(self, name: str) -> bool:
+    def is_complete(self, name: str) -> bool:
         """Return whether a file is there, whole: from an earlier output or an interrupted run."""
         if name not in self.outputs and (frame := self.read(name)) is not None:
-            self.took_over(name, frame)
+            self.register_existing(name, frame)
         return name in self.outputs
 
     def carry_over(self, files: Mapping[str, Output | None]) -> None:
@@ -197,7 +200,7 @@ class OutputFolder:
 
         All that it holds is on the disk before, and its new name before the earlier one goes.
         """
-        (self.folder / _JOB).unlink()
+        (self.folder / _JOB).unlink(missing_ok=True)
         shutil.rmtree(self.spill, ignore_errors=True)
         sync_tree(self.folder)
         try:
@@ -205,8 +208,12 @@ class OutputFolder:
                 self._out.rename(self._replaced)
             self.folder.rename(self._out)
             sync_folder(self._out.parent)
-        finally:
+        except BaseException:
+            if not self.folder.exists() and self._out.exists():
+                self._out.rename(self.folder)  # its name may not outlast a crash
             self.recover()
+            raise
+        shutil.rmtree(self._replaced, ignore_errors=True)
 
     def recover(self) -> None:
         """Undo a publishing that was interrupted between its two renames."""
@@ -215,7 +222,9 @@ class OutputFolder:
         shutil.rmtree(self._replaced, ignore_errors=True)
 
     def _note_job(self) -> None:
-        """Write down the job and what is finished of it; the file changes whole or not at all."""
+        """Note the job and its finished files; the note changes whole or not at all."""
+        if self._job is None:
+            return
         path = self.folder / _JOB
         text = json.dumps({"job": self._job, "digests": self._digests})
         with whole_file(path, path.with_name(f"{_JOB}.partial"), sync_name=False) as partial:
@@ -223,13 +232,15 @@ class OutputFolder:
 
 
 @contextmanager
-def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[OutputFolder]:
+def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFolder]:
     """Give the body the only right to write an output to ``out``.
+
+    What an interrupted run left is there where the kind can be resumed, else it is removed.
 
     Args:
         out: where it will lie.
-        overwrite: whether an earlier one there may be replaced.
         kind: of the output.
+        overwrite: whether an earlier one there may be replaced.
 
     Raises:
         OutputError: ``out`` is taken, is being written by another process, or cannot be written.
@@ -239,10 +250,11 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
     with _sole_right(out, kind):
         try:
             output.recover()
-            check_free(out, overwrite=overwrite, kind=kind)
+            check_free(out, kind, overwrite=overwrite)
             if out.exists() and not any(out.iterdir()):
                 out.rmdir()
-            shutil.rmtree(output.spill, ignore_errors=True)
+            leftovers = output.folder if kind.resumed_by is None else output.spill
+            shutil.rmtree(leftovers, ignore_errors=True)
             output.spill.mkdir(parents=True, exist_ok=True)
             yield output
         except OSError as error:
@@ -252,12 +264,12 @@ def claimed(out: Path, *, overwrite: bool, kind: str = BUILD) -> Iterator[Output
                 shutil.rmtree(output.folder, ignore_errors=True)
 
 
-def _is_worth_resuming(folder: Path, kind: str) -> bool:
-    """Return whether an unfinished folder has what took long to make, or may have."""
-    if kind not in _WORTH_RESUMING:
+def _is_worth_resuming(folder: Path, kind: Kind[Any]) -> bool:
+    """Return whether an unfinished folder has files that took long to make, or may have."""
+    if kind.resumed_by is None:
         return False
     try:
-        (folder / _WORTH_RESUMING[kind]).stat()
+        (folder / kind.resumed_by).stat()
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
@@ -266,7 +278,7 @@ def _is_worth_resuming(folder: Path, kind: str) -> bool:
 
 
 @contextmanager
-def _sole_right(out: Path, kind: str) -> Iterator[None]:
+def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
     """Give the body a lock on ``out``.
 
     Raises:
@@ -277,7 +289,9 @@ def _sole_right(out: Path, kind: str) -> Iterator[None]:
             out.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(path_lock(out.with_name(f".{out.name}.lock")))
         except BlockingIOError as error:
-            raise OutputError(f"another {kind} is writing {out}; wait or choose another") from error
+            raise OutputError(
+                f"another {kind.noun} is writing {out}; wait or choose another folder"
+            ) from error
         except FileNotFoundError as error:
             raise OutputError(f"cannot write {out}: {out.parent} takes no files") from error
         except OSError as error:
@@ -301,11 +315,8 @@ def resolved(out: Path) -> Path:
     return place
 
 
-def check_free(out: Path, *, overwrite: bool, kind: str = BUILD) -> None:
-    """Raise OutputError if ``out`` holds something that must not be replaced.
-
-    An evaluation may always be added to.
-    """
+def check_free(out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
+    """Raise OutputError if ``out`` holds something that must not be replaced or added to."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -314,31 +325,26 @@ def check_free(out: Path, *, overwrite: bool, kind: str = BUILD) -> None:
         return
     own = _own_files(out, kind)
     if not own:
-        raise OutputError(f"{out} holds files that are no {kind} of medsim; choose another folder")
-    if not overwrite and kind == EVALUATION:
+        raise OutputError(
+            f"{out} holds files that are no {kind.noun} of medsim; choose another folder"
+        )
+    if not overwrite and kind.grows:
         return
     if not overwrite:
-        raise OutputError(f"{out} holds {NAMED[kind]} already; add --overwrite to replace it")
+        raise OutputError(f"{out} holds {kind.one} already; add `overwrite` to replace it")
     for path in out.rglob("*"):
         name = path.relative_to(out).as_posix()
         if name not in own and (path.is_symlink() or not path.is_dir()):
             raise OutputError(
-                f"{out} holds {name}, which is no part of the {kind}; move it away, or choose "
+                f"{out} holds {name}, which is no part of the {kind.noun}; move it away, or choose "
                 "another folder"
             )
 
 
-def _own_files(folder: Path, kind: str) -> set[str]:
+def _own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     """Return the paths that a manifest of one kind names and its own, none if there is none."""
-    if kind_of(folder) != kind:
-        return set()
     with suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return {MANIFEST, *found["outputs"]}
+        if found["kind"] == kind.name:
+            return {MANIFEST, *found["outputs"]}
     return set()
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -146,8 +146,8 @@ class Store:
             with _interruptible():
                 self._connection.execute(f"drop table if exists {_identifier(table)}")
 
-    def view_parquet(self, folder: Path, views: Mapping[str, str]) -> None:
-        """Make views over Parquet files.
+    def view_files(self, folder: Path, views: Mapping[str, str]) -> None:
+        """Make views over files of Parquet or CSV.
 
         Args:
             folder: where they lie.
@@ -156,13 +156,16 @@ class Store:
                 some files have is null in the others.
         """
         for view, pattern in views.items():
-            target = _identifier(view)
             source = f"{glob.escape(str(folder))}/{pattern}".replace("'", "''")
+            reader = (
+                f"read_csv('{source}', header=true, sample_size=-1)"
+                if pattern.endswith(".csv")
+                else f"read_parquet('{source}', hive_partitioning=true, "
+                "hive_types_autocast=false, union_by_name=true)"
+            )
             with _interruptible():
                 self._connection.execute(
-                    f"create view {target} as select * "  # noqa: S608 — both quoted
-                    f"from read_parquet('{source}', hive_partitioning=true, "
-                    "hive_types_autocast=false, union_by_name=true)"
+                    f"create view {_identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
                 )
 
     def lock_down(self, folder: Path) -> None:

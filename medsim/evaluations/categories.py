@@ -15,7 +15,7 @@ from medsim.core.terms import numbered
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.core.opened import Build
+    from medsim.builds.output import Build
 
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic procedure, therapeutic procedure and organism, as in the paper."""

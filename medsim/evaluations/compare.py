@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.opened import Evaluation
+from medsim.evaluations.output import Evaluation
 from medsim.evaluations.tables.comparison import (
     CORRECTIONS,
     IS_PART,

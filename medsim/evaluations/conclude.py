@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest
-from medsim.core.manifest import EvaluationManifest
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
@@ -19,6 +18,7 @@ from medsim.evaluations.categories import n_terms_of
 from medsim.evaluations.coverage import coverage_of, overlap_of
 from medsim.evaluations.findings import Contender, Drawing, find
 from medsim.evaluations.inputs import SET_COLUMNS, EvaluationInput
+from medsim.evaluations.output import EvaluationManifest
 from medsim.evaluations.retrieval import retrieval_path
 from medsim.evaluations.retrieval_results import (
     Retrieved,
@@ -81,7 +81,7 @@ def _of_pairs(
     one = EvaluationInput(
         name=name,
         rated=job.inputs[name]["kind"] == "rated",
-        frame=output.taken(pairs_path(name)),
+        frame=output.load(pairs_path(name)),
         provenance=job.inputs[name],
     )
     pair_ids = one.pairs()["pair_id"]
@@ -91,8 +91,8 @@ def _of_pairs(
         stage.found(f"{found.results.height:,} results, {found.comparisons.height:,} comparisons")
     _warn_of_empty(name, found.results, progress)
     has = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
-    terms = {e: output.taken(coverage_path(name, e, "terms")) for e in has}
-    words = {e: output.taken(coverage_path(name, e, "words")) for e in has}
+    terms = {e: output.load(coverage_path(name, e, "terms")) for e in has}
+    words = {e: output.load(coverage_path(name, e, "words")) for e in has}
     return {
         "results.parquet": found.results,
         "comparisons.parquet": found.comparisons,
@@ -136,7 +136,7 @@ def _contenders(name: str, output: OutputFolder, job: EvaluationJob) -> list[Con
         Contender(
             embedding=embedding,
             metric=metric,
-            similarities=output.taken(path)["similarity"].fill_null(np.nan).to_numpy(),
+            similarities=output.load(path)["similarity"].fill_null(np.nan).to_numpy(),
             signature=job.signature(name, embedding, metric),
         )
         for embedding in job.embeddings
@@ -152,7 +152,7 @@ def _retrieved(name: str, output: OutputFolder, job: EvaluationJob) -> list[Retr
             embedding=embedding,
             metric=metric,
             index=index,
-            terms=output.taken(path),
+            terms=output.load(path),
             signature=f"{job.signature(name, embedding, metric)}, retrieval, {index} index",
         )
         for embedding in job.embeddings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import COVERAGE_COLUMNS, OVERLAP_COLUMNS
+from medsim.evaluations.output import COVERAGE_COLUMNS, OVERLAP_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

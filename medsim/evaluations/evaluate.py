@@ -11,8 +11,6 @@ import polars as pl
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.manifest import EVALUATION
-from medsim.core.opened import Evaluation
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress
 from medsim.embeddings import WORDS, find_format
@@ -29,6 +27,7 @@ from medsim.evaluations.job import (
     earlier_results,
     job_of,
 )
+from medsim.evaluations.output import EVALUATION, Evaluation
 from medsim.evaluations.retrieval import Lookup, retrieval_path, retrieve
 from medsim.evaluations.separation import separation_path, write_separation
 from medsim.evaluations.similarities import (
@@ -124,7 +123,7 @@ def evaluate(  # noqa: PLR0913 — an argument an option
 def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
     """Return the evaluation that a config asks for; see ``evaluate``."""
     config.check()
-    with claimed(config.out, overwrite=config.overwrite, kind=EVALUATION) as output:
+    with claimed(config.out, EVALUATION, overwrite=config.overwrite) as output:
         earlier = earlier_results(config)
         subjects = read_subjects(config, progress)
         _check_metrics(config)
@@ -208,7 +207,7 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
     metrics = _chosen(run.config, name, type(has.embedded))
     paths = [scores_path(one.name, name, metric) for metric in metrics]
     paths += [coverage_path(one.name, name, of) for of in ("terms", "words")]
-    if all(map(run.output.done, paths)):
+    if all(map(run.output.is_complete, paths)):
         return
     with run.progress.stage(f"compare {one.name} by {name}") as stage:
         n_pairs = one.frame["pair_id"].n_unique()
@@ -221,7 +220,7 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
 def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: EmbeddedTerms) -> None:
     config = run.config
     path = retrieval_path(one, name, COSINES[type(has.embedded)], config.index)
-    if run.output.done(path):
+    if run.output.is_complete(path):
         return
     lookup = Lookup(index=config.index, seed=config.seed, threads=config.threads)
     with run.progress.stage(f"look up {one} in {name}") as stage:
@@ -296,4 +295,4 @@ def _is_done(run: _Run, one: Subject, embedding: str, known: object) -> bool:
         ]
     if one.categories is not None:
         paths += [separation_path(one.name, embedding, metric) for metric in chosen]
-    return bool(names) and all(map(run.output.done, paths))
+    return bool(names) and all(map(run.output.is_complete, paths))

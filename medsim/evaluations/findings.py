@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.comparisons import Row, Side, defined, family_rows
+from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.kernels.hashing import tie_hashes
 from medsim.statistics.bootstrap import SpearmanBootstrap
 from medsim.statistics.delong import delong

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.builds.output import Build
 from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import fingerprint
-from medsim.core.opened import Build
-from medsim.core.schema import EVALUATED_COLUMNS
+from medsim.evaluations.output import EVALUATED_COLUMNS
 from medsim.evaluations.parts import Cutting, parts_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.columns import RatedColumns, parse_rated

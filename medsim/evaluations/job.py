@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from medsim.core import manifest
 from medsim.core.config import check_seed
 from medsim.core.errors import OptionError, OutputError, unknown_name
-from medsim.core.opened import Evaluation
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
+from medsim.evaluations.output import Evaluation
 from medsim.evaluations.parts import check_bins
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 
 if TYPE_CHECKING:
+    from medsim.builds.output import Build
     from medsim.builds.positives import Positives
-    from medsim.core.opened import Build
     from medsim.kernels.types import Hashes, Ids
 
 

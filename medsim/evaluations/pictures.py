@@ -17,7 +17,7 @@ from medsim.statistics.curves import histogram, roc_curve
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from medsim.core.opened import Evaluation
+    from medsim.evaluations.output import Evaluation
     from medsim.kernels.types import Flags, Ids, Values
 
 _WORST = 5  # pairs of each kind

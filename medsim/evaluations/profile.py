@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
+from medsim.evaluations.output import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
 from medsim.evaluations.page.evaluation_page import EvaluationProfile
 from medsim.evaluations.pictures import pictures_of
 from medsim.evaluations.tables.comparison import IS_PART, best_metrics
 
 if TYPE_CHECKING:
-    from medsim.core.opened import Evaluation
+    from medsim.evaluations.output import Evaluation
 
 _WORST = 10  # terms whose nearest term is not linked, of an embedding
 

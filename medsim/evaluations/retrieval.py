@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import RETRIEVED_COLUMNS
 from medsim.embeddings.lookup import CosineSearch, Neighbours
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.metrics.workers import Workers
+from medsim.evaluations.output import RETRIEVED_COLUMNS
 from medsim.evaluations.retrieval_ranks import NOT_FOUND
 
 if TYPE_CHECKING:

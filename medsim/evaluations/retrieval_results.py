@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES
-from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
 from medsim.evaluations.comparisons import Row, Side, defined, family_rows
+from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
 from medsim.evaluations.retrieval_ranks import (
     LENGTHS,
     NOT_FOUND,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.tables import tabulated
+from medsim.evaluations.output import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.evaluations.separation_counts import Separation, separation
 from medsim.evaluations.similarities import finite
 
@@ -76,7 +76,7 @@ def write_separation(  # noqa: PLR0913 — what is compared, and where it goes
     starts = n_covered[[0, *ends]]
     for metric, compares in metrics.items():
         path = separation_path(name, embedding, metric)
-        if output.done(path):
+        if output.is_complete(path):
             workers.advance(len(terms))
             continue
         table = tabulated(compares, has.embedded, rows[covered], workers)
@@ -111,7 +111,7 @@ def separation_of(
                 pl.lit(part).alias(column) for column, part in zip(_IN_PATH, key, strict=True)
             ]
             signed = pl.lit(signature(*key)).alias("signature")
-            frame = output.taken(path).with_columns(*in_path, signed)
+            frame = output.load(path).with_columns(*in_path, signed)
             frames.append(frame.select(*SEPARATION_COLUMNS))
     return pl.concat(frames)
 

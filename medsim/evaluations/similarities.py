@@ -75,7 +75,7 @@ def write_similarities(
     left, right = first[covered], second[covered]
     for metric, compares in metrics.items():
         path = scores_path(one.name, name, metric)
-        if output.done(path):
+        if output.is_complete(path):
             workers.advance(len(pairs))
             continue
         found = np.full(len(pairs), np.nan, np.float32)
@@ -107,7 +107,7 @@ def _write_coverage(
     metadata: Mapping[str, str],
 ) -> None:
     """Write which terms of an input are covered, and which words of theirs are known."""
-    if output.done(coverage_path(one, name, "terms")) and output.done(
+    if output.is_complete(coverage_path(one, name, "terms")) and output.is_complete(
         coverage_path(one, name, "words")
     ):
         return

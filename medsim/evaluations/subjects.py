@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.output import Build
 from medsim.core.errors import OptionError
-from medsim.core.opened import Build
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.linked import LinkedTerms, linked_terms

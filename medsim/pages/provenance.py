@@ -12,7 +12,7 @@ from medsim.pages.page import Code, Folded, Section, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from medsim.core.manifest import EvaluationManifest, Manifest
+    from medsim.core.manifest import Manifest, RunManifest
     from medsim.pages.page import Part
 
 PAPER = (
@@ -25,7 +25,7 @@ FINGERPRINT = 12
 """How many digits of a fingerprint are shown, as signatures of results have them."""
 
 
-def content_digest(manifest: Manifest | EvaluationManifest, below: str = "") -> str:
+def content_digest(manifest: Manifest, below: str = "") -> str:
     """Return a digest of the rows of an output's files, as an evaluation identifies a build.
 
     Args:
@@ -73,9 +73,7 @@ def warnings_of(warnings: Sequence[str]) -> list[Part]:
     return [Table(caption="Warnings", frame=frame, headed=False)]
 
 
-def closing(
-    manifest: Manifest | EvaluationManifest, parts: Sequence[Part], cite: str, commands: str
-) -> Section:
+def closing(manifest: RunManifest, parts: Sequence[Part], cite: str, commands: str) -> Section:
     """Return the section that says what everything was made from and with.
 
     Args:

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError
-from medsim.core.manifest import (
-    STUDY,
-    StudyManifest,
-    fingerprint,
-    medsim_version,
-    read_manifest,
-)
+from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import claimed
+from medsim.studies.output import ASSIGNMENT, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
 from medsim.studies.sheets.annotate import rendered_sheet
 from medsim.studies.sheets.csv_sheets import written_csv
@@ -28,9 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.output import OutputFolder
-
-ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
-"""The key: what the pairs are, and what is shown to whom."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +77,7 @@ class StudyDraft:
         )
 
 
-class Study(Opened):
+class Study(Opened[StudyManifest]):
     """A finished study.
 
     Args:
@@ -96,12 +88,13 @@ class Study(Opened):
 
     Attributes:
         folder: where it lies.
-        manifest: what it says of itself.
+        manifest: the account that it gives of itself.
     """
 
+    kind = STUDY
+
     def __init__(self, folder: str | Path) -> None:
-        super().__init__(folder, {})
-        self.manifest: StudyManifest = read_manifest(self.folder, StudyManifest)
+        super().__init__(folder)
         if self.manifest.scale not in SCALES:
             raise InputError(f"{folder}: the manifest names no known scale")
 
@@ -122,16 +115,6 @@ class Study(Opened):
         """Yield everything that each annotator sees."""
         return _sheets(self.manifest, self.assignment())
 
-    def _checked(self, path: str) -> pl.DataFrame:
-        """Return the rows of a file, which must be those that the manifest tells of."""
-        frame, known = self.read(path), self.manifest.outputs.get(path)
-        if known is None or fingerprint(frame) != known.fingerprint:
-            raise InputError(
-                f"{self.folder / path} does not hold the rows that the manifest tells of; it was "
-                "changed after the study was made"
-            )
-        return frame
-
 
 def write_study(draft: StudyDraft, out: Path, *, overwrite: bool) -> Study:
     """Return the study that it writes to ``out``, which appears whole or not at all.
@@ -141,8 +124,7 @@ def write_study(draft: StudyDraft, out: Path, *, overwrite: bool) -> Study:
     """
     manifest = draft.manifest()
     metadata = {"medsim": manifest.medsim, "study": manifest.study_id}
-    with claimed(out, overwrite=overwrite, kind=STUDY) as output:
-        output.resume({})
+    with claimed(out, STUDY, overwrite=overwrite) as output:
         output.write(ITEMS, draft.items, metadata)
         output.write(ASSIGNMENT, draft.assignment, metadata)
         for sheet in _sheets(manifest, draft.assignment):

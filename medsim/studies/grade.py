@@ -12,10 +12,10 @@ import polars as pl
 from medsim.core.config import check_seed
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.core.schema import GRADED_ITEM_COLUMNS
 from medsim.studies.annotators import annotators_of
 from medsim.studies.folder import Study, StudyDraft, write_study
 from medsim.studies.instructions import instructions_of
+from medsim.studies.output import GRADED_ITEM_COLUMNS
 from medsim.studies.pair_files import read_pairs
 from medsim.studies.sheets import GRADED
 from medsim.studies.showings import drawn, items_of, showings_of

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
-from medsim.core.schema import RATED_COLUMNS
 from medsim.studies.agreement.graded_ratings import consistency, scaled_means
 from medsim.studies.agreement.rater_agreement import outlying_raters, rater_agreement
+from medsim.studies.output import RATED_COLUMNS
 from medsim.studies.rows import Row, number, table_of, with_ends
 
 if TYPE_CHECKING:

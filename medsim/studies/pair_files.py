@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
-from medsim.core.schema import GRADED_ITEM_COLUMNS, RATED_COLUMNS
 from medsim.core.tables.named import read_table
 from medsim.core.terms import lowered
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
+from medsim.studies.output import GRADED_ITEM_COLUMNS, RATED_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.datasets import SetKey, set_keys
+from medsim.builds.output import PAIR_COLUMNS, Build
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import check_seed
 from medsim.core.errors import InputError, OptionError
-from medsim.core.opened import Build
 from medsim.core.progress import Progress
-from medsim.core.schema import JUDGED_ITEM_COLUMNS, PAIR_COLUMNS
 from medsim.core.terms import lowered
 from medsim.kernels.hashing import tie_hashes
 from medsim.studies.annotators import annotators_of
 from medsim.studies.folder import Study, StudyDraft, write_study
 from medsim.studies.instructions import instructions_of
+from medsim.studies.output import JUDGED_ITEM_COLUMNS
 from medsim.studies.sheets import JUDGEMENT
 from medsim.studies.showings import drawn, items_of, showings_of
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from medsim.core.config import check_seed, checked_threads
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.manifest import SCORES
 from medsim.core.output import check_free, resolved
 from medsim.core.progress import Progress
 from medsim.evaluations.findings import Drawing
@@ -17,6 +16,7 @@ from medsim.studies.doubts import doubts_of_answers, doubts_of_raters
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables
+from medsim.studies.output import SCORES
 from medsim.studies.score_folder import write_scores
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import read_answers
@@ -111,7 +111,7 @@ def score_study(  # noqa: PLR0913 — an argument an option
     progress = progress or Progress()
     files = [Path(one) for one in answers]
     if out is not None:
-        check_free(resolved(Path(out)), overwrite=overwrite, kind=SCORES)
+        check_free(resolved(Path(out)), SCORES, overwrite=overwrite)
     with progress.stage("read answers") as stage:
         found = _read(opened, files)
         stage.found(f"{found.frame.height:,} of {found.missing.height} annotators")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.manifest import SCORES, ScoresManifest, medsim_version
+from medsim.core.manifest import medsim_version
 from medsim.core.output import claimed
 from medsim.core.tables.guard import guarded
+from medsim.studies.output import SCORES, ScoresManifest
 from medsim.studies.sheets.label_studio import annotated_tasks
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ def write_scores(
 ) -> None:
     """Write tables as CSV, and answers for Label Studio, to a folder that appears whole or not."""
     files = [{"name": path.name, "sha256": _digest(path)} for path in found.files]
-    with claimed(out, overwrite=overwrite, kind=SCORES) as output:
-        output.resume({})
+    with claimed(out, SCORES, overwrite=overwrite) as output:
         for name, table in scores.tables.items():
             output.write_text(f"{name}.csv", _for_spreadsheets(name, table), table.height)
         for sheet in study.sheets():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.core.schema import ASSIGNMENT_COLUMNS
+from medsim.studies.output import ASSIGNMENT_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ from medsim.core.config import check_seed, checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped
 from medsim.core.progress import Progress
-from medsim.core.schema import WORD_PAIR_COLUMNS
+from medsim.studies.output import WORD_PAIR_COLUMNS
 from medsim.studies.word_relations import listed_words, relations_in
 from medsim.studies.words.domains import BIOMEDICAL, DOMAINS, GENERAL, by_list, by_ratio
 from medsim.studies.words.filters import filtered

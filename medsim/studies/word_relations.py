@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.output import Build
 from medsim.builds.rederived import rederive
-from medsim.core.opened import Build
 from medsim.core.store import Store
 from medsim.core.tables.lines import lines_of
 from medsim.core.tables.text import read_text

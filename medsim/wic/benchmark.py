@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.manifest import WicManifest, read_manifest
-from medsim.core.opened import WIC_VIEWS, Opened
+from medsim.core.opened import Opened
 from medsim.wic import SPLITS
+from medsim.wic.output import WIC, WicManifest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-INSTANCES, MENTIONS, NAMES, RELATED, STATISTICS = WIC_VIEWS.values()
+INSTANCES, MENTIONS, NAMES, RELATED, STATISTICS = (view.files for view in WIC.views.values())
 """Its Parquet files: instances of all splits and where they come from; the one mention of every
 sentence; which concepts bear the terms of mentions; pairs of concepts that no instance has; and
 what ``medsim wic stats`` shows."""
 
 
-class Benchmark(Opened):
+class Benchmark(Opened[WicManifest]):
     """A finished benchmark of words in context; what it holds is read when it is asked for.
 
     Args:
@@ -31,12 +26,10 @@ class Benchmark(Opened):
 
     Attributes:
         folder: where it lies.
-        manifest: what it says of itself.
+        manifest: the account that it gives of itself.
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        super().__init__(folder, WIC_VIEWS)
-        self.manifest: WicManifest = read_manifest(self.folder, WicManifest)
+    kind = WIC
 
     def instances(self, split: str | None = None) -> pl.DataFrame:
         """Return the instances of one split or of all: ``WIC_INSTANCE_COLUMNS``.

@@ -12,14 +12,7 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.manifest import (
-    WIC,
-    Skipped,
-    WicManifest,
-    language_versions,
-    library_versions,
-    medsim_version,
-)
+from medsim.core.manifest import Skipped, language_versions, library_versions, medsim_version
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
@@ -43,6 +36,7 @@ from medsim.wic.making.instances import benchmark_mentions, instance_rows
 from medsim.wic.making.mentions import chosen_mentions, content_hashes
 from medsim.wic.making.splits import Splitter
 from medsim.wic.options import WicBuildOptions
+from medsim.wic.output import WIC, WicManifest
 from medsim.wic.statistics import statistics_of
 
 if TYPE_CHECKING:
@@ -70,10 +64,9 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     source = str(options.terminology)
     find_source(source)  # before corpora are cut into sentences
     with (
-        claimed(Path(options.out), overwrite=options.overwrite, kind=WIC) as output,
+        claimed(Path(options.out), WIC, overwrite=options.overwrite) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
-        output.resume({})
         corpora = _read_corpora(options, progress)
         terminology = read_terminology(source, store, options, progress)
         mentions, unlinked = _link(options, corpora, terminology, store, progress)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from medsim.core import manifest
 from medsim.core.config import check_seed, checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.manifest import WIC_EVALUATION, WicEvaluationManifest
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
@@ -29,6 +28,7 @@ from medsim.wic.models.model_specs import (
 from medsim.wic.models.questions import read_questions
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
 from medsim.wic.models.word_answers import word_answers
+from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,9 +48,9 @@ class WicScores:
 
     Attributes:
         folder: with the files of the tables.
-        results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.
-        comparisons: ``medsim.core.schema.WIC_COMPARISON_COLUMNS``.
-        predictions: ``medsim.core.schema.WIC_PREDICTION_COLUMNS``.
+        results: ``medsim.wic.output.WIC_RESULT_COLUMNS``.
+        comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
+        predictions: ``medsim.wic.output.WIC_PREDICTION_COLUMNS``.
     """
 
     folder: Path
@@ -125,7 +125,7 @@ def evaluate_wic(  # noqa: PLR0913 — an argument an option
     )
     specs = [*map(parse_model, models), *map(parse_predictions, predictions)]
     _check_names(specs)
-    with claimed(Path(out), overwrite=overwrite, kind=WIC_EVALUATION) as output:
+    with claimed(Path(out), WIC_EVALUATION, overwrite=overwrite) as output:
         questions = _read(Path(data), train, dev, run)
         for spec in specs:
             _check_splits(spec, questions)
@@ -136,7 +136,6 @@ def evaluate_wic(  # noqa: PLR0913 — an argument an option
         }
         answers = {spec.name: _answers(spec, embeddings, questions, run) for spec in specs}
         scores = _scores(Path(out), questions, answers, run)
-        output.resume({})
         metadata = {"medsim": manifest.medsim_version(), "fitted": questions.fitted}
         for name in ("results", "comparisons", "predictions"):
             output.write(f"{name}.parquet", getattr(scores, name), metadata)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.schema import WIC_STATISTIC_COLUMNS
 from medsim.core.terms import lowered
 from medsim.wic import GROUPS, SPLITS
+from medsim.wic.output import WIC_STATISTIC_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,7 +32,7 @@ def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
     that of people, with ≈ where the interval holds that. Parts without instances have no column.
 
     Args:
-        results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.
+        results: ``medsim.wic.output.WIC_RESULT_COLUMNS``.
     """
     accuracies = results.filter(statistic="accuracy")
     parts = [part for part in _PARTS if part in accuracies["subset"]]
@@ -50,7 +50,7 @@ def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
     """Return how models differ, as it is to be read: McNemar's p corrected by Holm's procedure.
 
     Args:
-        comparisons: ``medsim.core.schema.WIC_COMPARISON_COLUMNS``.
+        comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
     """
     between = comparisons.filter(between="models")
     return pl.DataFrame(

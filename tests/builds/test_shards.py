@@ -336,10 +336,10 @@ def test_a_finished_build_is_not_sharded_over_unless_that_is_asked_for(
     out = tmp_path / "out"
     before = medsim.build(source, out).manifest.outputs
 
-    with pytest.raises(medsim.MedsimError, match="holds a build already; add --overwrite"):
+    with pytest.raises(medsim.MedsimError, match="holds a build already; add `overwrite`"):
         shards(source, out, 1)
     shards(source, out, 1, overwrite=True)
-    with pytest.raises(medsim.MedsimError, match="holds a build already; add --overwrite"):
+    with pytest.raises(medsim.MedsimError, match="holds a build already; add `overwrite`"):
         medsim.merge(out)
     assert medsim.open(out).manifest.outputs == before
 

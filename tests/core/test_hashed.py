@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.core.config import SourceOptions
 from medsim.core.hashed import HashedReader, open_hashed
 from medsim.core.store import Store
 from medsim.core.tables.named import read_table
 from medsim.evaluations import inputs
 from medsim.evaluations.ratings import words
 from medsim.evaluations.ratings.words import read_words
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
 from medsim.wic.corpora.mentions import read_corpora
 
@@ -67,7 +67,7 @@ def test_an_ontology_that_is_replaced_has_the_digest_of_what_was_parsed(
 
     monkeypatch.setattr(obo, "_tables", replaced)
     with Store(threads=1) as store:
-        (file,) = obo.load(path, store, SourceOptions()).files
+        (file,) = obo.load(path, store, ReadingOptions()).files
 
     assert (file.sha256, file.size) == (digest(OBO), len(OBO))
 

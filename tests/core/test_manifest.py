@@ -12,21 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medsim.builds.output import BUILD, BuildManifest
 from medsim.core.errors import InputError
-from medsim.core.manifest import (
-    MANIFEST,
-    Manifest,
-    Output,
-    fingerprint,
-    library_versions,
-    medsim_version,
-    read_manifest,
-)
+from medsim.core.kinds import read_manifest
+from medsim.core.manifest import MANIFEST, Output, fingerprint, library_versions, medsim_version
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MADE = Manifest(
+MADE = BuildManifest(
     medsim="0.1.0",
     libraries={"polars": "2.1.0"},
     source={"name": "caf\u00e9.zip", "release_date": None},
@@ -54,7 +48,7 @@ FRAME = pl.DataFrame(COLUMNS)
 
 def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
     MADE.write(tmp_path)
-    assert read_manifest(tmp_path, Manifest) == MADE
+    assert read_manifest(tmp_path, BUILD) == MADE
     assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
 
 
@@ -72,13 +66,13 @@ def test_a_manifest_replaces_an_earlier_one(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text("x" * 100_000)
     (tmp_path / f"{MANIFEST}.partial").write_text("left by an interrupted run")
     MADE.write(tmp_path)
-    assert read_manifest(tmp_path, Manifest) == MADE
+    assert read_manifest(tmp_path, BUILD) == MADE
 
 
 def test_a_folder_without_a_manifest_is_no_finished_build(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(InputError, match=r"has no manifest\.json: it is no finished build"):
-            read_manifest(folder, Manifest)
+            read_manifest(folder, BUILD)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +94,7 @@ def test_a_manifest_that_is_not_a_builds_is_refused(
     path = tmp_path / MANIFEST
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(InputError, match=r"manifest\.json .*manifest of") as caught:
-        read_manifest(tmp_path, Manifest)
+        read_manifest(tmp_path, BUILD)
     assert "\n" not in str(caught.value)
 
 
@@ -112,7 +106,7 @@ def test_a_manifest_that_lacks_a_field_is_refused(tmp_path: Path, field: str) ->
     del found[field]
     path.write_text(json.dumps(found))
     with pytest.raises(InputError, match="cannot be read as a manifest of medsim"):
-        read_manifest(tmp_path, Manifest)
+        read_manifest(tmp_path, BUILD)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +116,7 @@ def test_a_manifest_that_lacks_a_field_is_refused(tmp_path: Path, field: str) ->
 def test_a_damaged_manifest_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / MANIFEST).write_bytes(content)
     with pytest.raises(InputError, match="cannot be read as a manifest of medsim") as caught:
-        read_manifest(tmp_path, Manifest)
+        read_manifest(tmp_path, BUILD)
     assert str(tmp_path / MANIFEST) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -136,13 +130,13 @@ def test_a_manifest_that_is_cut_short_is_refused(
     whole = (folder / MANIFEST).read_bytes()
     (folder / MANIFEST).write_bytes(whole[: min(length, len(whole) - 3)])
     with pytest.raises(InputError, match="cannot be read as a manifest of medsim"):
-        read_manifest(folder, Manifest)
+        read_manifest(folder, BUILD)
 
 
 def test_a_manifest_that_is_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).mkdir()
     with pytest.raises(InputError, match="cannot be read as a manifest of medsim"):
-        read_manifest(tmp_path, Manifest)
+        read_manifest(tmp_path, BUILD)
 
 
 def test_versions_are_those_installed() -> None:

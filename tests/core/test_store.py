@@ -20,12 +20,6 @@ FRAME = pl.DataFrame({"x": [3, 1, 2], "text": ["c", None, "\u00e9\x00"]})
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    with Store(threads=2) as opened:
-        yield opened
-
-
-@pytest.fixture
 def own_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield an empty folder that takes the place of medsim's SQL files."""
     with monkeypatch.context() as patch:
@@ -171,7 +165,7 @@ def locked(place: Path) -> Iterator[Store]:
     """Yield a locked store with the table t, which no statement changes."""
     with Store(threads=2) as store:
         store.put("t", FRAME)
-        store.view_parquet(place / "out", {"pair": "pairs/dataset=*/data.parquet"})
+        store.view_files(place / "out", {"pair": "pairs/dataset=*/data.parquet"})
         store.lock_down(place / "out")
         yield store
 

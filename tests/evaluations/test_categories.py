@@ -13,8 +13,8 @@ import pytest
 from fixtures.categories import TOPS, categorised_release
 
 import medsim
+from medsim.builds.output import Build
 from medsim.core.errors import InputError, MedsimError, OptionError
-from medsim.core.opened import Build
 from medsim.evaluations.categories import Categories, categories_of
 
 

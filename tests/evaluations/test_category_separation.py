@@ -17,16 +17,15 @@ from oracles.metrics import METRICS as TWINS
 
 import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.core.manifest import EVALUATION
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress
-from medsim.core.schema import SEPARATION_COLUMNS
 from medsim.embeddings import find_format
 from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms
 from medsim.embeddings.metrics import METRICS, Metric, WordBags, metrics_of
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.categories import Categories, categories_of
+from medsim.evaluations.output import EVALUATION, SEPARATION_COLUMNS
 from medsim.evaluations.separation import separation_of, separation_path, write_separation
 
 NEAR = 1e-6  # single precision moves a similarity by less
@@ -58,7 +57,7 @@ def has(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> Emb
 
 @contextmanager
 def an_output(folder: Path) -> Iterator[OutputFolder]:
-    with claimed(folder / "results", overwrite=False, kind=EVALUATION) as output:
+    with claimed(folder / "results", EVALUATION, overwrite=False) as output:
         output.resume({})
         yield output
 
@@ -181,7 +180,7 @@ def test_what_is_there_is_not_made_again(
                 metadata={},
                 workers=workers,
             )
-        assert output.done(separation_path("build", "words", "avg_cos"))
+        assert output.is_complete(separation_path("build", "words", "avg_cos"))
     assert sum(told) == 2 * len(categories.terms())
 
 

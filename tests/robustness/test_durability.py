@@ -12,10 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from medsim.builds.output import BUILD
+from medsim.core.errors import OutputError
 from medsim.core.files import sync_folder, whole_file
-from medsim.core.manifest import MANIFEST, StudyManifest
+from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
 from medsim.embeddings.vector_cache import Part, VectorCache
+from medsim.studies.output import StudyManifest
 
 MADE = StudyManifest(
     medsim="0.1.0",
@@ -95,7 +98,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def publish(out: Path, *, carried: bool = False) -> None:
-    with claimed(out, overwrite=True, kind="study") as output:
+    with claimed(out, BUILD, overwrite=True) as output:
         output.resume({})
         if carried:
             output.carry_over({"label/notes.txt": None})
@@ -131,6 +134,29 @@ def test_an_earlier_output_goes_only_when_the_new_one_is_on_the_disk(
 
     assert disk.lost == []
     assert (tmp_path / "out" / MANIFEST).read_text() == outputs
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_an_output_whose_name_cannot_be_synced_is_withdrawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, earlier: bool
+) -> None:
+    out = tmp_path / "place" / "out"
+    if earlier:
+        publish(out)
+        (out / MANIFEST).write_text("{}")
+    monkeypatch.setattr("medsim.core.output.check_free", lambda *_a, **_b: None)
+
+    def failing(folder: Path) -> None:
+        if folder == out.parent:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("medsim.core.output.sync_folder", failing)
+    with pytest.raises(OutputError, match="Input/output"):
+        publish(out)
+
+    assert out.exists() == earlier
+    assert not earlier or (out / MANIFEST).read_text() == "{}"
+    assert not out.with_name(".out.replaced").exists()
 
 
 def test_files_that_are_copied_over_are_on_the_disk_as_well(

@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 import medsim
+from medsim.builds.output import BUILD
 from medsim.core.output import claimed
+from medsim.evaluations.output import EVALUATION
 
 PATIENCE = 120  # seconds until a condition that must come has not come
 LAST = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
@@ -214,7 +216,7 @@ def test_an_earlier_build_is_replaced_only_when_that_is_asked_for(
     out = tmp_path / "out"
     shutil.copytree(finished.folder, out)
 
-    with pytest.raises(medsim.MedsimError, match="add --overwrite"):
+    with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
         medsim.build(source, out, seed=1)
     second = medsim.build(source, out, seed=1, overwrite=True)
 
@@ -239,7 +241,7 @@ def test_a_replacement_that_was_cut_between_its_two_renames_is_undone(
     out = tmp_path / "out"
     shutil.copytree(finished.folder, tmp_path / ".out.replaced")
 
-    with pytest.raises(medsim.MedsimError, match="add --overwrite"):
+    with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
         medsim.build(source, out)
 
     assert medsim.open(out).manifest.outputs == finished.manifest.outputs
@@ -262,10 +264,10 @@ def test_what_cannot_be_told_to_be_of_another_job_is_never_removed(
     elif damage == "unreadable":
         monkeypatch.setattr(Path, "read_text", failing_to_read)
 
-    for kind in ("build", "study"):
+    for kind in (BUILD, EVALUATION):
         with (
             pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read .*remove that"),
-            claimed(out, overwrite=False, kind=kind) as output,
+            claimed(out, kind, overwrite=False) as output,
         ):
             output.resume({"seed": "1"})
 
@@ -285,6 +287,6 @@ def test_what_is_of_another_job_or_of_none_is_removed(tmp_path: Path) -> None:
         (folder / "pairs").mkdir(parents=True)
         if note is not None:
             (folder / "job.json").write_text(note)
-        with claimed(tmp_path / "out", overwrite=False) as output:
+        with claimed(tmp_path / "out", BUILD, overwrite=False) as output:
             assert not output.resume({"seed": "1"})
             assert sorted(path.name for path in folder.iterdir()) == ["job.json", "spill"]

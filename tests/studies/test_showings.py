@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medsim.core.schema import ASSIGNMENT_COLUMNS
+from medsim.studies.output import ASSIGNMENT_COLUMNS
 from medsim.studies.showings import Item, showings_of
 
 

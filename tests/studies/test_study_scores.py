@@ -13,10 +13,10 @@ from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from medsim.core.errors import OptionError
-from medsim.core.schema import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
 from medsim.evaluations.findings import Drawing
 from medsim.studies.graded import graded_tables
 from medsim.studies.judged import judged_tables
+from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
 
 DRAWING = Drawing(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2

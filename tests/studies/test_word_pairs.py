@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import MedsimError, OptionError, OutputError
-from medsim.core.schema import WORD_PAIR_COLUMNS
+from medsim.studies.output import WORD_PAIR_COLUMNS
 
 SIGNS = ("fever", "chill", "nausea", "rash", "cough", "edema", "pallor", "itch")
 ORGANS = ("heart", "lung", "liver", "kidney", "spleen", "colon")

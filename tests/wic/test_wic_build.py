@@ -12,11 +12,11 @@ from fixtures.corpora import invented_names, pubtator_text
 from fixtures.umls import Metathesaurus
 
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.core.opened import open_views
-from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.core.opened import open_output
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.build import build_wic
 from medsim.wic.layout import read_instances
+from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic.statistics import TABLES, shown_statistics
 from medsim.wic.verify import verify
 
@@ -220,7 +220,7 @@ def test_every_parquet_file_says_whose_terms_of_use_apply(built: Benchmark) -> N
 
 
 def test_statements_see_the_tables_of_a_benchmark(built: Benchmark) -> None:
-    found = open_views(built.folder).sql("select count(*) as n from instance where label = 1")
+    found = open_output(built.folder).sql("select count(*) as n from instance where label = 1")
     assert 2 * found.item() == built.instances().height
 
 

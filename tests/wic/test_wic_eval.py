@@ -25,11 +25,11 @@ from typer.testing import CliRunner
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.core.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 from medsim.wic import GROUPS
 from medsim.wic.layout import read_instances
 from medsim.wic.making.draws import coin_flips
 from medsim.wic.models.questions import read_questions
+from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 
 pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
 pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")

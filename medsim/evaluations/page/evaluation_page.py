@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import listed
 from medsim.evaluations.page.comparison_sections import metrics, significance
 from medsim.evaluations.page.coverage_section import coverage
 from medsim.evaluations.page.retrieval_section import retrieval
@@ -26,7 +27,7 @@ from medsim.pages.provenance import (
 )
 
 if TYPE_CHECKING:
-    from medsim.core.manifest import EvaluationManifest
+    from medsim.evaluations.output import EvaluationManifest
 
 _FEW = 4  # names that the beginning of the page lists
 
@@ -93,13 +94,8 @@ def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) ->
     )
 
 
-def _listed(names: list[str]) -> str:
-    *rest, last = names or [""]
-    return f"{', '.join(rest)} and {last}" if rest else last
-
-
 def _counted(names: list[str], what: str) -> str:
-    return _listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
+    return listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
 
 
 def _notice(manifest: EvaluationManifest) -> str | None:
@@ -109,7 +105,7 @@ def _notice(manifest: EvaluationManifest) -> str | None:
     if not licensed:
         return None
     return (
-        f"This page holds terms of a licensed terminology ({_listed(licensed)}) and must not be "
+        f"This page holds terms of a licensed terminology ({listed(licensed)}) and must not be "
         "passed on, unless its licence allows it."
     )
 

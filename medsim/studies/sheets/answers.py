@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.schema import ANSWER_COLUMNS
 from medsim.core.tables.text import read_text
+from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets.content import shown
 from medsim.studies.sheets.csv_sheets import read_csv
 from medsim.studies.sheets.jsonl import read_jsonl

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.manifest import MANIFEST, WicManifest, read_manifest
+from medsim.core.kinds import read_manifest
+from medsim.core.manifest import MANIFEST
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES
 from medsim.wic.layout import read_instances
+from medsim.wic.output import WIC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +81,7 @@ def read_benchmark(
         )
     if not (folder and (data / MANIFEST).exists()):
         return BenchmarkFiles(splits=splits, outputs={})
-    made = read_manifest(data, WicManifest)
+    made = read_manifest(data, WIC)
     return BenchmarkFiles(
         splits=splits,
         folder=data,

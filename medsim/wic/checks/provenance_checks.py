@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
-from medsim.core.opened import Opened
-from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.core.opened import read_rows
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
 from medsim.wic.checks.findings import Breach, Finding, each, instances_of
+from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,4 +179,4 @@ def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> Finding
 
 def _read(folder: Path, path: str) -> pl.DataFrame:
     """Return the rows of a Parquet file."""
-    return Opened(folder, {}).read(path)
+    return read_rows(folder / path)

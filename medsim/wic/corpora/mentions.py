@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OptionError
-from medsim.core.schema import MENTION_COLUMNS
 from medsim.wic.corpora.problems import Problems
 from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.wic.corpora.sentences import LONGEST_TEXT, cut_documents
+from medsim.wic.output import MENTION_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

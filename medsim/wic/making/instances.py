@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.kernels.hashing import tie_hashes
 from medsim.wic import GROUPS
+from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

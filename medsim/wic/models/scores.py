@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 from medsim.statistics.accuracies import accuracy_of, distance_to
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS, HUMAN_ACCURACY
 from medsim.wic.models.questions import SEEN
+from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

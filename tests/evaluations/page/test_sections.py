@@ -11,7 +11,7 @@ from fixtures.reports import invented_manifest, invented_profile
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.builds.distance_sections import distances, lengths
-from medsim.core.schema import COMPARISON_COLUMNS
+from medsim.evaluations.output import COMPARISON_COLUMNS
 from medsim.evaluations.page.evaluation_page import EvaluationProfile, evaluation_page
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import OptionError
-from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.tables.comparison import (
     PAPER,
     TABLES,

@@ -11,8 +11,8 @@ import pytest
 from fixtures.studies import PAIRS, STUDY_ID, assignment_of, entry_id, sheet
 
 from medsim.core.errors import InputError
-from medsim.core.schema import ANSWER_COLUMNS
 from medsim.core.tables import text
+from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
 from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
 from medsim.studies.sheets.csv_sheets import written_csv

@@ -10,10 +10,10 @@ from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
 from medsim.core.errors import OptionError
-from medsim.core.schema import MENTION_COLUMNS
 from medsim.wic.corpora import Document, Mention, mentions, sentences
 from medsim.wic.corpora.mentions import corpus_names, mentions_in_sentences, read_corpora
 from medsim.wic.corpora.problems import Problems
+from medsim.wic.output import MENTION_COLUMNS
 
 
 def document(title: str, abstract: str, *terms: tuple[str, int]) -> Document:

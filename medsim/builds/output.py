@@ -1,0 +1,173 @@
+"""The output of a build: its kind, its tables and their columns, its manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from medsim.core import queries
+from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES
+from medsim.core.errors import OptionError, unknown_name
+from medsim.core.kinds import Kind, View
+from medsim.core.manifest import RunManifest
+from medsim.core.opened import Opened
+from medsim.core.schema import CANONICAL_TABLES, Columns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAIR_COLUMNS: Columns = {
+    "pair_id": pl.String,
+    "term1": pl.String,
+    "term2": pl.String,
+    "label": pl.Int8,
+    "distance": pl.Int32,
+    "concept1": pl.String,
+    "concept2": pl.String,
+}
+"""The columns of a file of pairs; dataset, difficulty and negatives come from its folders."""
+
+EMBEDDED_PAIR_COLUMNS: Columns = {
+    **PAIR_COLUMNS,
+    "similarity": pl.Float32,
+}
+"""The columns of a file of pairs with embedding negatives.
+
+The similarity is the cosine under the embedding; null where a term has no vector.
+"""
+
+STATS_COLUMNS: Columns = {
+    "dataset": pl.String,
+    "difficulty": pl.String,
+    "negatives": pl.String,
+    "n_positives": pl.Int64,
+    "n_negatives": pl.Int64,
+    "shortfall": pl.Int64,
+    "n_terms": pl.Int64,
+    "mean_distance_positives": pl.Float64,
+    "mean_distance_negatives": pl.Float64,
+    "median_distance_negatives": pl.Float64,
+    "min_distance_negatives": pl.Int32,
+    "max_distance_negatives": pl.Int32,
+}
+"""The columns of ``stats.parquet``: sizes, Levenshtein distances in code points."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildManifest(RunManifest):
+    """The manifest of a build.
+
+    Attributes:
+        source: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
+        embedding: where the embedding of embedding negatives lay, which decides nothing; None
+            where there are none.
+        skipped: reason and rows of what was left out.
+        components: how many connected components the positives join terms to, and the largest.
+        shortfall: negatives that could not be made, in all sets together.
+    """
+
+    kind: ClassVar[str] = "build"
+    source: dict[str, object]
+    embedding: dict[str, str] | None = None
+    skipped: list[dict[str, object]]
+    components: dict[str, int]
+    shortfall: int
+
+
+PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
+"""Where the files of pairs lie in a build."""
+
+BUILD = Kind(
+    noun="build",
+    command="medsim build",
+    manifest=BuildManifest,
+    views={
+        **{  # builds of earlier versions have no codes
+            name: View(f"terminology/{name}.parquet", columns, optional=name == "code")
+            for name, columns in CANONICAL_TABLES.items()
+        },
+        "pair": View(PAIR_FILES, PAIR_COLUMNS),
+        "stats": View("stats.parquet", STATS_COLUMNS),
+    },
+    resumed_by="pairs",
+)
+
+
+class Build(Opened[BuildManifest]):
+    """A finished build; what it holds is read when it is asked for.
+
+    Args:
+        folder: where it lies.
+
+    Raises:
+        InputError: the folder holds no finished build.
+
+    Attributes:
+        folder: where it lies.
+        manifest: the account that it gives of itself.
+    """
+
+    kind = BUILD
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies of its negatives, in the order in which they were made."""
+        named = self.manifest.options.get("strategies")
+        return tuple(named) if isinstance(named, list) else DEFAULT_STRATEGIES
+
+    def stats(self) -> pl.DataFrame:
+        """Return a row per dataset: sizes, mean distances, shortfalls."""
+        return self.read("stats.parquet")
+
+    def pairs(
+        self,
+        dataset: str | None = None,
+        difficulty: str | None = None,
+        negatives: str | None = None,
+    ) -> pl.LazyFrame:
+        """Return the pairs of one dataset, or of all that fit.
+
+        Args:
+            dataset: such as "fsn_syn"; all by default.
+            difficulty: "easy" or "hard"; both by default.
+            negatives: such as "levenshtein"; all strategies of the build by default. The
+                positives are the same.
+
+        Returns:
+            The columns of a pairs file, then dataset, difficulty and negatives. Where files with
+            embedding negatives are among others, similarity is null in those.
+
+        Raises:
+            OptionError: a name is unknown; the message suggests near ones.
+        """
+        chosen = {
+            "dataset": (dataset, [known.name for known in queries.datasets()]),
+            "difficulty": (difficulty, list(DIFFICULTIES)),
+            "negatives": (negatives, list(self.strategies)),
+        }
+        for column, (value, known) in chosen.items():
+            if value is not None and value not in known:
+                raise OptionError(unknown_name(column, value, known))
+        parts = [f"{column}={value or '*'}" for column, (value, _) in chosen.items()]
+        return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """Return a canonical table: concept, description, association, is_a or code.
+
+        Raises:
+            OptionError: there is no such table.
+        """
+        if name not in CANONICAL_TABLES:
+            raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
+        return self._scan(f"terminology/{name}.parquet")
+
+
+def open_build(folder: str | Path) -> Build:
+    """Return the finished build in a folder.
+
+    Raises:
+        InputError: the folder holds none.
+    """
+    return Build(folder)

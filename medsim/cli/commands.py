@@ -1,0 +1,46 @@
+"""Commands that read outputs of any kind."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+
+from medsim.cli.options import ReportOptions, SqlOptions
+from medsim.core.console import Format, app, command, print_table
+from medsim.core.formats import TableFormat
+
+
+@command(app, SqlOptions)
+def sql(options: SqlOptions, *, form: Format = TableFormat.table) -> None:
+    """Run one read-only SQL statement over an output of medsim, or list the views that it sees.
+
+    Writes nothing: the statement sees the views that are listed without one, and no other file.
+
+    Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
+    """
+    from medsim.core.opened import Opened, open_output
+
+    opened: Opened[Any] = open_output(options.out)
+    statement = options.statement
+    if statement is None and sys.stdin is not None and not sys.stdin.isatty():
+        statement = sys.stdin.read().strip()
+    if statement:
+        print_table(opened.sql(statement, threads=options.threads), form)
+    else:
+        print_table(opened.views(), form)
+
+
+@command(app, ReportOptions)
+def report(options: ReportOptions) -> None:
+    """Make a page of a build or an evaluation, with charts and tables.
+
+    Writes one .html file that needs no network, and replaces an earlier report there.
+
+    Example: medsim report results -o report.html
+    """
+    from medsim.cli.report import write_report
+
+    written = write_report(options.output, options.out)
+    typer.echo(f"{written}: {written.stat().st_size / 1e6:.1f} MB", err=True)

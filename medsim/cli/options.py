@@ -1,0 +1,40 @@
+"""The options of the commands that read outputs of any kind."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from medsim.core.options import OpenedFolder, Option, Options, Threads
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOptions(Options):
+    """The options of ``medsim sql``."""
+
+    out: Annotated[
+        str | Path,
+        Option(
+            "The folder of a build, an evaluation, a study, its scores, or words in context.",
+            argument=True,
+            metavar="OUT",
+        ),
+    ]
+    statement: Annotated[
+        str | None,
+        Option("One select; read from standard input if piped.", argument=True),
+    ] = None
+    _: KW_ONLY
+    threads: Threads = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions(Options):
+    """The options of ``medsim report``."""
+
+    output: Annotated[
+        str | Path | OpenedFolder,
+        Option("The folder of a build or of an evaluation.", argument=True, metavar="FOLDER"),
+    ]
+    out: Annotated[str | Path, Option("The .html file to write.", ("--out", "-o"))]

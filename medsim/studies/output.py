@@ -1,0 +1,174 @@
+"""The outputs of studies: studies and their scores, each with its tables and its manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from medsim.core.kinds import Kind, View
+from medsim.core.manifest import Manifest
+from medsim.core.opened import Opened
+
+if TYPE_CHECKING:
+    from medsim.core.schema import Columns
+
+ASSIGNMENT_COLUMNS: Columns = {
+    "annotator": pl.String,
+    "position": pl.Int32,
+    "entry_id": pl.String,
+    "item_id": pl.String,
+    "showing": pl.Int8,
+    "left": pl.String,
+    "right": pl.String,
+}
+"""The columns of a study's ``key/assignment.parquet``: a row per annotator and pair that is shown.
+
+Positions count from 1; a pair that an annotator sees twice has showings 1 and 2.
+"""
+
+JUDGED_ITEM_COLUMNS: Columns = {
+    "item_id": pl.String,
+    "pair_id": pl.String,
+    "term1": pl.String,
+    "term2": pl.String,
+    "dataset": pl.String,
+    "difficulty": pl.String,
+    "negatives": pl.String,
+    "label": pl.Int8,
+    "concept1": pl.String,
+    "concept2": pl.String,
+}
+"""The columns of ``key/items.parquet`` of a study of a build: a row per pair."""
+
+GRADED_ITEM_COLUMNS: Columns = {
+    "item_id": pl.String,
+    "term1": pl.String,
+    "term2": pl.String,
+    "group": pl.Int32,
+}
+"""The first columns of ``key/items.parquet`` of a graded study: a row per pair.
+
+Groups of raters count from 1; group 0 is the consistency set, which all rate. Further columns are
+those that the file of pairs had beside the terms, as text.
+"""
+
+ANSWER_COLUMNS: Columns = {
+    "annotator": pl.String,
+    "entry_id": pl.String,
+    "item_id": pl.String,
+    "showing": pl.Int8,
+    "position": pl.Int32,
+    "value": pl.Int8,
+}
+"""The columns of answers that were checked: a row per entry that was answered.
+
+The value is the answer's place in the study's scale (``medsim.studies.sheets.Scale``).
+"""
+
+RATED_COLUMNS: Columns = {
+    "term1": pl.String,
+    "term2": pl.String,
+    "rating": pl.Float64,
+    "deviation": pl.Float64,
+    "n_ratings": pl.Int32,
+}
+"""The first columns of a rated set that a graded study makes; ratings are from 0 to 10.
+
+Further columns are those that the file of pairs had beside the terms, as text.
+"""
+
+WORD_PAIR_COLUMNS: Columns = {
+    "term1": pl.String,
+    "term2": pl.String,
+    "class": pl.String,
+    "domain": pl.String,
+    "associated": pl.Boolean,
+    "reason": pl.String,
+    "count1": pl.Int64,
+    "count2": pl.Int64,
+    "topics1": pl.Int64,
+    "topics2": pl.Int64,
+}
+"""The columns of pairs of words to rate; topics are null where they are not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyManifest(Manifest):
+    """The manifest of a study.
+
+    Attributes:
+        study_id: by which answers name it; depends on its pairs and on what is shown to whom.
+        scale: the name of its scale.
+        title: as annotators see it.
+        instructions: paragraphs that annotators read first.
+        page_size: how many pairs are shown before a pause; 0 for no pauses.
+        annotators: their names.
+        source: where its pairs were drawn from, with its fingerprint.
+        notice: to be read before anything is passed on; None where there is nothing.
+    """
+
+    kind: ClassVar[str] = "study"
+    study_id: str
+    scale: str
+    title: str
+    instructions: list[str]
+    page_size: int
+    annotators: list[str]
+    source: dict[str, object]
+    notice: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresManifest(Manifest):
+    """The manifest of a study's scores.
+
+    Attributes:
+        study_id: of the study.
+        answers: the names of the files of answers, and their SHA-256.
+    """
+
+    kind: ClassVar[str] = "scores"
+    study_id: str
+    answers: list[dict[str, str]]
+
+
+ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
+"""The key of a study: the pairs, and which of them is shown to whom."""
+
+SCORE_TABLES = (
+    "quality",
+    "agreement",
+    "annotators",
+    "disagreements",
+    "corrections",
+    "raters",
+    "rated",
+    "parts",
+    "missing",
+)
+"""The tables of scores; a study has those of its scale."""
+
+STUDY = Kind(
+    noun="study",
+    command="medsim study sample",
+    manifest=StudyManifest,
+    views={
+        "items": View(ITEMS),  # the columns of the pairs that it was made of
+        "assignment": View(ASSIGNMENT, ASSIGNMENT_COLUMNS),
+    },
+)
+
+SCORES = Kind(
+    noun="set of scores",
+    command="medsim study score",
+    manifest=ScoresManifest,
+    views={name: View(f"{name}.csv", optional=True) for name in SCORE_TABLES},
+)
+
+
+class ScoresFolder(Opened[ScoresManifest]):
+    """The scores of a study, as ``medsim study score`` writes them."""
+
+    kind = SCORES

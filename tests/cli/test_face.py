@@ -1,0 +1,102 @@
+"""The commands and functions differ from those of the version before as face_changes.py lists.
+
+Where a change is meant, name it in the CHANGELOG and write the list anew:
+
+    python tests/cli/test_face.py >list && mv list tests/cli/face_changes.py
+"""
+
+from __future__ import annotations
+
+import json
+import pprint
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from previous.face import HELP, SIGNATURES, help_texts, signatures
+
+Face = dict[str, str]
+"""What each option or parameter takes, by the command or function and its own name."""
+
+_HEAD = '''"""The options and parameters that changed since the version before: then, and now."""
+
+from __future__ import annotations
+
+'''
+
+
+def face_of_commands(texts: dict[str, str]) -> Face:
+    """Return type, default and necessity of every option, as help texts have them."""
+    face: Face = {}
+    for command, text in texts.items():
+        face[f"medsim {command}"] = "command"
+        _, *sections = re.split(r"(?m)^(?:Arguments|Options):\n", text.partition("\nCommands:")[0])
+        for entry in re.findall(r"(?m)^  \S.*(?:\n {3,}.*)*", "\n".join(sections)):
+            head = re.split(r" {2,}|\n", entry.strip(), maxsplit=1)[0].split(", ")[-1]
+            name, *takes = head.split()
+            if not name.startswith("--"):
+                name = name.strip("[]").upper()
+            says = " ".join(entry.split())
+            if default := re.search(r"\[default: (.*?)\]", says):
+                takes += ["=", default[1]]
+            if "[required]" in says:
+                takes += ["required"]
+            face[f"medsim {command} {name}"] = " ".join(takes)
+    return face
+
+
+def face_of_functions(found: dict[str, Any]) -> Face:
+    """Return annotation and default of every parameter, and what is given back."""
+    face: Face = {}
+    for name, one in found.items():
+        callables = {name: one, **{f"{name}.{k}": v for k, v in one.get("members", {}).items()}}
+        for path, each in callables.items():
+            face[path] = _bare(each["returns"])
+            for parameter in each["parameters"] or ():
+                if parameter["name"] != "self":
+                    default = parameter["default"]
+                    says = _bare(parameter["annotation"]) + (f" = {default}" if default else "")
+                    face[f"{path}({parameter['name']})"] = says
+    return face
+
+
+def _bare(annotation: str | None) -> str:
+    """Return an annotation without the modules that its names come from."""
+    return re.sub(r"\b(?:[a-z_]\w*\.)+(?=\w)", "", annotation or "")
+
+
+def changes() -> dict[str, tuple[str | None, str | None]]:
+    """Return what was and what is, of all that is not the same."""
+    before = face_of_commands(json.loads(HELP.read_text(encoding="utf-8")))
+    before |= face_of_functions(json.loads(SIGNATURES.read_text(encoding="utf-8")))
+    now = face_of_commands(help_texts()) | face_of_functions(signatures())
+    return {
+        name: (before.get(name), now.get(name))
+        for name in sorted(before | now)
+        if before.get(name) != now.get(name)
+    }
+
+
+def test_what_changed_is_listed() -> None:
+    from face_changes import CHANGES
+
+    assert changes() == CHANGES
+
+
+def test_what_changed_is_named_in_the_changelog() -> None:
+    from face_changes import CHANGES
+
+    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    options = changelog.split("### Options\n")[1].split("\n**")[0].split("\n#")[0]
+    named = set(re.findall(r"[a-z][a-z-]*", options.lower().replace("_", "-")))
+    for change in CHANGES:
+        name = re.split(r"[ (.]", change.removesuffix(")").removesuffix("..."))[-1]
+        assert name.removeprefix("--").replace("_", "-").lower() in named, change
+
+
+if __name__ == "__main__":
+    listed = pprint.pformat(changes(), width=96)
+    sys.stdout.write(f"{_HEAD}CHANGES: dict[str, tuple[str | None, str | None]] = {listed}\n")

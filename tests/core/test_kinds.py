@@ -1,0 +1,98 @@
+"""Every kind of output is found, opened and seen by SQL as it is declared."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from medsim.core.errors import InputError
+from medsim.core.kinds import Kind
+from medsim.core.opened import _CLASSES, _class_of, open_output
+from medsim.core.output import claimed
+from medsim.evaluations.output import Evaluation
+from medsim.studies.folder import Study
+from medsim.wic.output import WIC
+
+ARCHIVES = Path(__file__).parents[1] / "previous"
+OUTPUTS = {
+    "build": "build",
+    "results": "evaluation",
+    "study": "study",
+    "graded": "study",
+    "scored": "scores",
+    "scored_graded": "scores",
+    "wic/benchmark": "wic",
+    "wic/scores": "wic_evaluation",
+}
+"""The kinds of the outputs in the archives of the version before, by their place."""
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("outputs")
+    for archive in ARCHIVES.glob("*.tar.xz"):
+        with tarfile.open(archive) as opened:
+            opened.extractall(folder, filter="data")
+    return folder
+
+
+def test_every_kind_is_found_by_the_name_in_its_manifests() -> None:
+    assert set(OUTPUTS.values()) == set(_CLASSES)
+    for name in _CLASSES:
+        found = _class_of(name)
+        assert found is not None
+        assert isinstance(found.kind, Kind)
+        assert found.kind.name == name
+
+
+@pytest.mark.parametrize(("place", "name"), OUTPUTS.items())
+def test_sql_sees_the_declared_views_with_their_columns(
+    outputs: Path, place: str, name: str
+) -> None:
+    opened = open_output(outputs / place)
+
+    assert opened.kind.name == name
+    views = opened.views().rows_by_key("view", named=True, unique=True)
+    declared = opened.kind.views
+    assert views
+    assert {view for view, one in declared.items() if not one.optional} <= set(views)
+    for view, row in views.items():
+        assert opened.sql(f"from {view}").height == row["rows"]
+        files = sorted((outputs / place).glob(declared[view].files))
+        assert {file.relative_to(opened.folder).as_posix() for file in files} <= set(
+            opened.manifest.outputs
+        )
+        if (columns := declared[view].columns) is not None:
+            for file in files:
+                found = pl.read_parquet_schema(file)
+                assert list(found.items())[: len(columns)] == list(columns.items()), file
+
+
+def test_scores_are_read_from_csv_with_their_types(outputs: Path) -> None:
+    statement = "select typeof(alpha) from quality limit 1"
+
+    assert open_output(outputs / "scored").sql(statement).item() == "DOUBLE"
+
+
+def test_an_output_of_another_kind_is_named(outputs: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="study is a study, not an evaluation"):
+        open_output(outputs / "study", Evaluation)
+    with pytest.raises(InputError, match="scores is an evaluation of words in context, not a stud"):
+        open_output(outputs / "wic" / "scores", Study)
+    with pytest.raises(InputError, match="it is no finished output of medsim"):
+        open_output(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"kind": "poem"}')
+    with pytest.raises(InputError, match="cannot be read as a manifest of medsim"):
+        open_output(tmp_path)
+
+
+def test_a_kind_that_is_not_resumed_starts_afresh(tmp_path: Path) -> None:
+    left = tmp_path / ".out.unfinished" / "instances.parquet"
+    left.parent.mkdir()
+    left.write_text("of a run that was killed")
+
+    with claimed(tmp_path / "out", WIC, overwrite=False) as output:
+        assert [path.name for path in output.folder.iterdir()] == ["spill"]
