@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from medsim.builds.build import build
     from medsim.builds.shards import build_shard, merge
-    from medsim.builds.verify import Verification, verify
+    from medsim.builds.verify import verify
     from medsim.cli.report import write_report
     from medsim.core.errors import MedsimError
     from medsim.core.opened import Build, Evaluation
@@ -79,7 +79,7 @@ _HOMES = {
     "Progress": "medsim.core.progress:Progress",
     "Scores": "medsim.studies.score:Scores",
     "Study": "medsim.studies.folder:Study",
-    "Verification": "medsim.builds.verify:Verification",
+    "Verification": "medsim.core.checks:Verification",
     "Verified": "medsim.wic.verify:Verified",
     "WicScores": "medsim.wic.evaluate:WicScores",
     "WordPairs": "medsim.studies.words.pairs:WordPairs",
