@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import BrokenPromiseError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 FINDING_COLUMNS: Mapping[str, type[pl.DataType]] = {
     "check": pl.String,

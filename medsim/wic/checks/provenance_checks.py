@@ -13,7 +13,7 @@ from medsim.core.opened import Opened
 from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
-from medsim.wic.checks.findings import Breach, Finding, each, instances_of
+from medsim.wic.checks.findings import Breach, each, finding, instances_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from medsim.core.manifest import Output
     from medsim.wic.checks.benchmark_files import BenchmarkFiles
-    from medsim.wic.checks.findings import Instance
+    from medsim.wic.checks.findings import Instance, SplitFinding
 
 _SIDE = (
     "corpus",
@@ -61,12 +61,12 @@ class Provenance:
     related: pl.DataFrame
 
 
-def check_outputs(benchmark: BenchmarkFiles, folder: Path) -> Finding:
+def check_outputs(benchmark: BenchmarkFiles, folder: Path) -> SplitFinding:
     """Return whether the files of a folder are those that its manifest tells of."""
     expected = sorted({*benchmark.outputs, *_COLUMNS, *(f"{split}.json" for split in SPLITS)})
     said = [_changed(folder, path, benchmark.outputs.get(path)) for path in expected]
     breaches = [Breach(found=words) for words in said if words]
-    return Finding(split="", check="outputs", n_checked=len(expected), breaches=breaches)
+    return finding("", "outputs", len(expected), breaches)
 
 
 def _changed(folder: Path, path: str, known: Output | None) -> str:
@@ -103,14 +103,16 @@ def read_provenance(folder: Path) -> Provenance:
     )
 
 
-def check_mentions(provenance: Provenance) -> Finding:
+def check_mentions(provenance: Provenance) -> SplitFinding:
     """Return whether every sentence has one mention."""
     counted = Counter(provenance.mentions["sentence"].to_list())
     breaches = [Breach(found=f"{n} mentions in {text!r}") for text, n in counted.items() if n > 1]
-    return Finding(split="", check="one_row", n_checked=len(counted), breaches=breaches)
+    return finding("", "one_row", len(counted), breaches)
 
 
-def check_provenance(split: str, instances: pl.DataFrame, provenance: Provenance) -> list[Finding]:
+def check_provenance(
+    split: str, instances: pl.DataFrame, provenance: Provenance
+) -> list[SplitFinding]:
     """Return whether a split is what its provenance says.
 
     Args:
@@ -126,7 +128,7 @@ def check_provenance(split: str, instances: pl.DataFrame, provenance: Provenance
     ]
 
 
-def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> Finding:
+def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> SplitFinding:
     pairs = zip(instances_of(found), instances_of(expected), strict=False)
     breaches = [
         Breach(instance=one, found="instances.parquet has another")
@@ -136,10 +138,10 @@ def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> Findi
     if found.height != expected.height:
         said = f"{found.height:,} instances, and {expected.height:,} in instances.parquet"
         breaches.append(Breach(found=said))
-    return Finding(split=split, check="rows", n_checked=found.height, breaches=breaches)
+    return finding(split, "rows", found.height, breaches)
 
 
-def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Finding]:
+def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[SplitFinding]:
     """Return whether labels and concepts go together."""
     concepts = list(rows.select("concept1", "concept2").iter_rows())
     related = {
@@ -165,7 +167,7 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Fi
     ]
 
 
-def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> Finding:
+def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
     """Return whether all mentions of a split are among those of the corpora."""
     known = set(provenance.mentions.select(_COLUMNS[MENTIONS]).rows())
     sides = [rows.select(f"{name}{side}" for name in _SIDE).rows() for side in (1, 2)]

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from medsim.wic import GROUPS
-from medsim.wic.checks.findings import Breach, Finding, each
+from medsim.wic.checks.findings import Breach, each, finding
 from medsim.wic.checks.rules import MOST_USES, QUOTAS, lemma_pair, term_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
     from typing import TypeAlias
 
-    from medsim.wic.checks.findings import Instance
+    from medsim.wic.checks.findings import Instance, SplitFinding
 
     Keys: TypeAlias = Callable[[Instance], Sequence[Hashable]]
     Splits: TypeAlias = Mapping[str, Sequence[Instance]]
@@ -37,7 +37,7 @@ _ONCE: dict[str, Keys] = {"sentence": _sentences, "pair": _pair, "lemma_pair": _
 
 def check_splits(
     splits: Splits, quotas: Mapping[str, Mapping[str, int]] | None
-) -> dict[str, list[Finding]]:
+) -> dict[str, list[SplitFinding]]:
     """Return whether instances are right together, by split.
 
     Args:
@@ -69,21 +69,21 @@ def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
     return {group: (counted[group, True], counted[group, False]) for group in GROUPS}
 
 
-def _balance(split: str, instances: Sequence[Instance]) -> Finding:
+def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
     counts = {group: both for group, both in _counts(instances).items() if any(both)}
     breaches = [
         Breach(found=f"{group} has {n_true:,} True and {n_false:,} False instances")
         for group, (n_true, n_false) in counts.items()
         if n_true != n_false
     ]
-    return Finding(split=split, check="balance", n_checked=len(counts), breaches=breaches)
+    return finding(split, "balance", len(counts), breaches)
 
 
 def _quota(
     split: str,
     instances: Sequence[Instance],
     quotas: Mapping[str, Mapping[str, int]] | None,
-) -> list[Finding]:
+) -> list[SplitFinding]:
     """Return whether groups have as many instances as they should, where somebody says."""
     of_split = (QUOTAS if quotas is None else quotas).get(split)
     if of_split is None:
@@ -96,22 +96,20 @@ def _quota(
             breaches.append(Breach(found=said))
         elif max(both) < quota:
             smaller.append(f"{group} {both[0]:,} of {quota:,}")
-    remark = f"smaller than published: {', '.join(smaller)}" if smaller else ""
-    return [
-        Finding(split=split, check="quota", n_checked=len(GROUPS), breaches=breaches, remark=remark)
-    ]
+    note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
+    return [finding(split, "quota", len(GROUPS), breaches, note)]
 
 
 def _one_mention(
     split: str, instances: Sequence[Instance], mention_of: dict[str, tuple[int, int]]
-) -> Finding:
+) -> SplitFinding:
     """Return where a sentence has another mention than before, which ``mention_of`` remembers."""
 
     def fault(instance: Instance) -> str:
-        for number, side in enumerate(instance.sides, start=1):
-            mention = (side.start, side.end)
-            start, end = mention_of.setdefault(side.sentence, mention)
-            if mention != (start, end):
+        for number, mention in enumerate(instance.mentions, start=1):
+            here = mention.start, mention.end
+            start, end = mention_of.setdefault(mention.sentence, here)
+            if here != (start, end):
                 return f"sentence {number} has its mention from {start} to {end} elsewhere"
         return ""
 
@@ -120,18 +118,18 @@ def _one_mention(
 
 def _repeated_instance(
     split: str, instances: Sequence[Instance], place_of: dict[Hashable, str]
-) -> Finding:
+) -> SplitFinding:
     """Return which instances were there before, which ``place_of`` remembers."""
 
     def fault(instance: Instance) -> str:
         here = f"{split} {instance.number}"
-        place = place_of.setdefault(frozenset(instance.sides), here)
+        place = place_of.setdefault(frozenset(instance.mentions), here)
         return "" if place == here else f"{place} is the same"
 
     return each(split, "repeated_instance", instances, fault)
 
 
-def _sentence_limit(split: str, instances: Sequence[Instance]) -> Finding:
+def _sentence_limit(split: str, instances: Sequence[Instance]) -> SplitFinding:
     times = Counter(text for instance in instances for text in _sentences(instance))
     first = {text: one for one in reversed(instances) for text in _sentences(one)}
     breaches = [
@@ -139,10 +137,10 @@ def _sentence_limit(split: str, instances: Sequence[Instance]) -> Finding:
         for text, n in times.items()
         if n > MOST_USES
     ]
-    return Finding(split=split, check="sentence_limit", n_checked=len(times), breaches=breaches)
+    return finding(split, "sentence_limit", len(times), breaches)
 
 
-def _repeated(instances: Sequence[Instance], what: str) -> Finding:
+def _repeated(instances: Sequence[Instance], what: str) -> SplitFinding:
     """Return whether test has twice what it may have once."""
     first: dict[Hashable, int] = {}
 
@@ -156,11 +154,11 @@ def _repeated(instances: Sequence[Instance], what: str) -> Finding:
 
 def _leaked(
     split: str, instances: Sequence[Instance], test: Sequence[Instance] | None, what: str
-) -> Finding:
+) -> SplitFinding:
     """Return whether train or dev has what test has."""
     check = f"leaked_{what}"
     if test is None:
-        return Finding(split=split, check=check, n_checked=0, remark="not checked: no test split")
+        return finding(split, check, 0, note="not checked: no test split")
     in_test = {key: instance.number for instance in test for key in _ONCE[what](instance)}
 
     def fault(instance: Instance) -> str:
