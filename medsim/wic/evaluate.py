@@ -26,7 +26,7 @@ from medsim.wic.models.model_specs import (
     parse_model,
     parse_predictions,
 )
-from medsim.wic.models.questions import read_questions
+from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
 from medsim.wic.models.word_answers import word_answers
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.wic.models.answers import Answers
     from medsim.wic.models.model_specs import ModelSpec
-    from medsim.wic.models.questions import Questions
+    from medsim.wic.models.dataset import WicDataset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,22 +126,22 @@ def evaluate_wic(  # noqa: PLR0913 — an argument an option
     specs = [*map(parse_model, models), *map(parse_predictions, predictions)]
     _check_names(specs)
     with claimed(Path(out), overwrite=overwrite, kind=WIC_EVALUATION) as output:
-        questions = _read(Path(data), train, dev, run)
+        dataset = _read(Path(data), train, dev, run)
         for spec in specs:
-            _check_splits(spec, questions)
+            _check_splits(spec, dataset)
         embeddings = {
             spec.name: identify(spec.embedding, run.progress)
             for spec in specs
             if isinstance(spec, EmbeddedModel)
         }
-        answers = {spec.name: _answers(spec, embeddings, questions, run) for spec in specs}
-        scores = _scores(Path(out), questions, answers, run)
+        answers = {spec.name: _answers(spec, embeddings, dataset, run) for spec in specs}
+        scores = _scores(Path(out), dataset, answers, run)
         output.resume({})
-        metadata = {"medsim": manifest.medsim_version(), "fitted": questions.fitted}
+        metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
         for name in ("results", "comparisons", "predictions"):
             output.write(f"{name}.parquet", getattr(scores, name), metadata)
         told = {spec.name: _told(spec, embeddings) for spec in specs}
-        _manifest(questions, told, output.outputs, run).write(output.folder)
+        _manifest(dataset, told, output.outputs, run).write(output.folder)
         output.publish()
     return scores
 
@@ -156,9 +156,9 @@ def _check_names(specs: Sequence[ModelSpec]) -> None:
             raise OptionError(f"two models are named {name!r}; a name is for one")
 
 
-def _read(data: Path, train: str | Path | None, dev: str | Path | None, run: _Run) -> Questions:
+def _read(data: Path, train: str | Path | None, dev: str | Path | None, run: _Run) -> WicDataset:
     with run.progress.stage(f"read {data.name}") as stage:
-        found = read_questions(
+        found = read_dataset(
             data,
             train=None if train is None else Path(train),
             dev=None if dev is None else Path(dev),
@@ -174,54 +174,54 @@ def _read(data: Path, train: str | Path | None, dev: str | Path | None, run: _Ru
     return found
 
 
-def _check_splits(spec: ModelSpec, questions: Questions) -> None:
+def _check_splits(spec: ModelSpec, dataset: WicDataset) -> None:
     """Raise OptionError where a model needs a split that is not there."""
     needs = {
         "train": (isinstance(spec, WordModel | TunedModel), "is fitted"),
         "dev": (isinstance(spec, CosineModel | TunedModel), "has its threshold chosen"),
     }
     for split, (is_needed, why) in needs.items():
-        if is_needed and not len(getattr(questions.rounds[0], split)):
+        if is_needed and not len(getattr(dataset.rounds[0], split)):
             raise OptionError(
-                f"{questions.name} has no instances of {split}, on which {spec.name} {why}; add "
+                f"{dataset.name} has no instances of {split}, on which {spec.name} {why}; add "
                 f"--{split} FILE"
             )
 
 
 def _answers(
-    spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding], questions: Questions, run: _Run
+    spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding], dataset: WicDataset, run: _Run
 ) -> Answers:
     """Return what a model answers."""
     progress, seed, threads = run.progress, run.seed, run.threads
     match spec:
         case CoinModel():
-            return coin_answers(questions, seed)
+            return coin_answers(dataset, seed)
         case FileModel():
-            return file_answers(questions, spec)
+            return file_answers(dataset, spec)
         case TunedModel():
-            return tuned_answers(questions, spec, progress, seed=seed, threads=threads)
+            return tuned_answers(dataset, spec, progress, seed=seed, threads=threads)
         case WordModel():
             named = embeddings[spec.name]
-            return word_answers(questions, spec, named, progress, seed=seed, threads=threads)
+            return word_answers(dataset, spec, named, progress, seed=seed, threads=threads)
         case CosineModel():
             named, cache = embeddings[spec.name], run.cache
-            return cosine_answers(questions, spec, named, progress, threads=threads, cache=cache)
+            return cosine_answers(dataset, spec, named, progress, threads=threads, cache=cache)
 
 
 def _scores(
-    folder: Path, questions: Questions, answers: Mapping[str, Answers], run: _Run
+    folder: Path, dataset: WicDataset, answers: Mapping[str, Answers], run: _Run
 ) -> WicScores:
     """Return the tables of all answers."""
     with run.progress.stage("score"):
-        predictions = predictions_of(questions, answers)
+        predictions = predictions_of(dataset, answers)
         scores = WicScores(
             folder=folder,
-            results=results_of(questions, predictions, answers),
-            comparisons=comparisons_of(questions, predictions),
+            results=results_of(dataset, predictions, answers),
+            comparisons=comparisons_of(dataset, predictions),
             predictions=predictions,
         )
     for name, one in answers.items():
-        if n_uncovered := int((~one.covered[questions.tested]).sum()):
+        if n_uncovered := int((~one.covered[dataset.tested]).sum()):
             run.progress.warn(
                 f"{name} sees nothing of {n_uncovered:,} instances and answers them as most are "
                 "labelled that it knows"
@@ -250,7 +250,7 @@ def _told(spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding]) -> dict[str
 
 
 def _manifest(
-    questions: Questions,
+    dataset: WicDataset,
     models: dict[str, dict[str, object]],
     outputs: dict[str, Output],
     run: _Run,
@@ -262,9 +262,9 @@ def _manifest(
             **manifest.encoder_versions(),
             **manifest.fitter_versions(),
         },
-        data=questions.name,
-        fitted=questions.fitted,
-        files=questions.files,
+        data=dataset.name,
+        fitted=dataset.fitted,
+        files=dataset.files,
         models=models,
         options={"seed": run.seed},
         threads=run.threads,

@@ -29,7 +29,7 @@ from medsim.core.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, W
 from medsim.wic import GROUPS
 from medsim.wic.layout import read_instances
 from medsim.wic.making.draws import coin_flips
-from medsim.wic.models.questions import read_questions
+from medsim.wic.models.dataset import read_dataset
 
 pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
 pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
@@ -209,7 +209,7 @@ def test_labels_of_a_fold_do_not_decide_what_is_said_of_it(place: Path, tmp_path
 
 
 def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) -> None:
-    benchmark = read_questions(place / "one.json", train=None, dev=None, seed=3)
+    benchmark = read_dataset(place / "one.json", train=None, dev=None, seed=3)
 
     rows = list(benchmark.instances.iter_rows(named=True))
 
@@ -398,7 +398,7 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
         place / data, tmp_path / "out", models=[f"tuned={folder},tune=yes,epochs=2"]
     )
 
-    benchmark = read_questions(place / data, train=None, dev=None, seed=0)
+    benchmark = read_dataset(place / data, train=None, dev=None, seed=0)
     kinds = [
         [term.partition("-")[0] for term in benchmark.instances[benchmark.tested][f"term{side}"]]
         for side in "12"

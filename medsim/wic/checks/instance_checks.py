@@ -26,7 +26,7 @@ def check_instances(
     Args:
         split: of the instances.
         instances: all of the split.
-        concepts: of every term that is a name; None without a terminology: synonyms are not checked.
+        concepts: of every term that is a name; None leaves synonyms unchecked.
     """
     return [
         each(split, "offsets", instances, _wrong_offsets),

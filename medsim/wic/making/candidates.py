@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.terms import lowered
-from medsim.wic.making.alike import alike_pairs
+from medsim.wic.making.similar_labels import similar_label_pairs
 from medsim.wic.making.mentions import forms_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def candidate_blocks(
     forms = forms_of(mentions["lower_term"].unique())
     store.put("form", forms)
     store.put("form_name", names_of_forms(store.frame("wic/name", language=language), forms))
-    alike = alike_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
+    alike = similar_label_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
     store.put("mentioned", mentions.select("concept_id").unique().sort("concept_id"))

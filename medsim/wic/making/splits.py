@@ -10,7 +10,7 @@ import numpy as np
 from medsim.kernels.hashing import tie_hashes
 from medsim.wic import GROUPS
 from medsim.wic.checks.rules import MOST_USES
-from medsim.wic.making.taken import Drawn, Uses, joined, take
+from medsim.wic.making.selection import Drawn, Uses, joined, take
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

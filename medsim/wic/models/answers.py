@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.models.model_specs import FileModel
-    from medsim.wic.models.questions import Questions, Round
+    from medsim.wic.models.dataset import WicDataset, Round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,46 +41,46 @@ class Answers:
     thresholds: Values
 
 
-def coin_answers(questions: Questions, seed: int) -> Answers:
+def coin_answers(dataset: WicDataset, seed: int) -> Answers:
     """Return what a coin says."""
-    return unscored(coin_flips(questions.instances, seed))
+    return unscored(coin_flips(dataset.instances, seed))
 
 
-def file_answers(questions: Questions, spec: FileModel) -> Answers:
+def file_answers(dataset: WicDataset, spec: FileModel) -> Answers:
     """Return what a file says of the test split, or what follows from its scores.
 
     Raises:
         InputError: a file cannot be read, or does not fit the instances.
         OptionError: the file has scores alone, and there is no such file of the dev split.
     """
-    n_instances = questions.instances.height
+    n_instances = dataset.instances.height
     scores = np.full(n_instances, np.nan)
-    found = read_predictions(spec.file, questions.instances[questions.tested])
+    found = read_predictions(spec.file, dataset.instances[dataset.tested])
     if found.scores is not None:
-        scores[questions.tested] = found.scores
+        scores[dataset.tested] = found.scores
     if found.answers is not None:
         said = np.zeros(n_instances, np.bool_)
-        said[questions.tested] = found.answers
+        said[dataset.tested] = found.answers
         return unscored(said, scores)
     if spec.dev is not None:
-        if questions.dev.start == questions.dev.stop:
+        if dataset.dev.start == dataset.dev.stop:
             raise OptionError(
-                f"{spec.dev} has scores of a dev split, and {questions.name} has none; add --dev"
+                f"{spec.dev} has scores of a dev split, and {dataset.name} has none; add --dev"
             )
-        of_dev = read_predictions(spec.dev, questions.instances[questions.dev]).scores
+        of_dev = read_predictions(spec.dev, dataset.instances[dataset.dev]).scores
         if of_dev is None:
             raise OptionError(f"{spec.dev} has no column 'score', as {spec.file} has")
-        scores[questions.dev] = of_dev
-    elif not questions.is_crossed:
+        scores[dataset.dev] = of_dev
+    elif not dataset.is_crossed:
         raise OptionError(
             f"{spec.file} has scores alone, and a threshold is chosen on scores of the dev split: "
             f"--predictions {spec.name}={spec.file},dev=PATH"
         )
-    return threshold_answers(questions, lambda _round: scores, lambda one: one.dev)
+    return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
 
 
 def threshold_answers(
-    questions: Questions, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
+    dataset: WicDataset, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
 ) -> Answers:
     """Return True where a score is at or above the threshold that is best elsewhere.
 
@@ -88,14 +88,14 @@ def threshold_answers(
     that occur, so that equal scores are never told apart (``medsim.statistics.scores``).
 
     Args:
-        questions: the instances.
+        dataset: the instances.
         scores_in: returns float64[n_instances] for a round, NaN where there is no score.
         chosen_on: returns the rows on which the threshold of a round is chosen.
     """
-    labels = questions.labels
+    labels = dataset.labels
     said, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
     thresholds = []
-    for one in questions.rounds:
+    for one in dataset.rounds:
         found, rows = scores_in(one), chosen_on(one)
         threshold = _threshold(found[rows], labels[rows])
         asked = found[one.test]

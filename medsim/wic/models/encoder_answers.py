@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Ids, Values, Vectors
     from medsim.wic.models.answers import Answers
     from medsim.wic.models.model_specs import CosineModel, TunedModel
-    from medsim.wic.models.questions import Questions, Round
+    from medsim.wic.models.dataset import WicDataset, Round
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ _A_BATCH = 256  # of texts or targets: a second or so of a small model
 
 
 def cosine_answers(
-    questions: Questions,
+    dataset: WicDataset,
     spec: CosineModel,
     named: NamedEmbedding,
     progress: Progress,
@@ -51,7 +51,7 @@ def cosine_answers(
     with its target in double quotes, as the encoder pools it.
 
     Args:
-        questions: the instances.
+        dataset: the instances.
         spec: how the model answers.
         named: the encoder.
         progress: told of every stage, and warned of targets that are cut.
@@ -61,8 +61,8 @@ def cosine_answers(
     Raises:
         OptionError: the embedding has vectors of words.
     """
-    rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in questions.rounds]))
-    left, right = (targets_of(questions.instances[rows], side) for side in (1, 2))
+    rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in dataset.rounds]))
+    left, right = (targets_of(dataset.instances[rows], side) for side in (1, 2))
     if spec.reads == TARGET:
         targets, first, second = _numbered(left, right, _in_order)
         vectors, covered = _target_vectors(named.spec, targets, progress, threads)
@@ -75,22 +75,22 @@ def cosine_answers(
                 "encoder"
             )
         vectors, covered = has.embedded.vectors, has.covered
-    scores = np.full(questions.instances.height, np.nan)
+    scores = np.full(dataset.instances.height, np.nan)
     known = covered[first] & covered[second]
     scores[rows[known]] = _cosines(vectors, first[known], second[known], threads)
-    return threshold_answers(questions, lambda _round: scores, lambda one: one.dev)
+    return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
 
 
 def tuned_answers(
-    questions: Questions, spec: TunedModel, progress: Progress, *, seed: int, threads: int
+    dataset: WicDataset, spec: TunedModel, progress: Progress, *, seed: int, threads: int
 ) -> Answers:
     """Return what an encoder says that is fine-tuned in every round, by cosine and threshold.
 
     It reads the sentence with its target in double quotes. Thresholds are chosen on what it was not
     fitted on.
     """
-    embedding, labels = spec.embedding, questions.labels
-    left, right = (_quoted(targets_of(questions.instances, side)) for side in (1, 2))
+    embedding, labels = spec.embedding, dataset.labels
+    left, right = (_quoted(targets_of(dataset.instances, side)) for side in (1, 2))
 
     def scores_in(one: Round) -> Values:
         encoder = SentenceEncoder(embedding.path, embedding.options, threads)
@@ -116,7 +116,7 @@ def tuned_answers(
         scores[rows] = _cosines(np.concatenate(parts), first, second, threads)
         return scores
 
-    return threshold_answers(questions, scores_in, lambda one: one.held_back)
+    return threshold_answers(dataset, scores_in, lambda one: one.held_back)
 
 
 def targets_of(instances: pl.DataFrame, side: int) -> list[Target]:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Table
     from medsim.wic.models.model_specs import WordModel
-    from medsim.wic.models.questions import Questions
+    from medsim.wic.models.dataset import WicDataset
 
 _EVEN = 0.5
 
 
 def word_answers(
-    questions: Questions,
+    dataset: WicDataset,
     spec: WordModel,
     named: NamedEmbedding,
     progress: Progress,
@@ -44,23 +44,23 @@ def word_answers(
     Raises:
         OptionError: the embedding has vectors of whole terms.
     """
-    features, covered = _features(questions, spec, named, progress, threads)
-    labels = questions.labels
+    features, covered = _features(dataset, spec, named, progress, threads)
+    labels = dataset.labels
     said, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
     with progress.stage(f"fit {spec.name}") as stage:
-        stage.total(len(questions.rounds))
-        for one in questions.rounds:
+        stage.total(len(dataset.rounds))
+        for one in dataset.rounds:
             train, asked = one.train[covered[one.train]], one.test[covered[one.test]]
             said[one.test] = majority(labels[one.train])
             scores[asked] = perceptron_scores(features[train], labels[train], features[asked], seed)
             said[asked] = scores[asked] >= _EVEN
             stage.advance()
-        stage.found(f"{questions.fitted}, {features.shape[1]} features")
+        stage.found(f"{dataset.fitted}, {features.shape[1]} features")
     return Answers(said=said, scores=scores, covered=covered, thresholds=np.zeros(0))
 
 
 def _features(
-    questions: Questions,
+    dataset: WicDataset,
     spec: WordModel,
     named: NamedEmbedding,
     progress: Progress,
@@ -68,7 +68,7 @@ def _features(
 ) -> tuple[Table, Flags]:
     """Return the vectors of both sides beside each other, and whether both have one."""
     what = "sentence" if spec.reads == SENTENCE else "term"
-    sides = [questions.instances[f"{what}{side}"].alias("text") for side in "12"]
+    sides = [dataset.instances[f"{what}{side}"].alias("text") for side in "12"]
     texts = pl.concat(sides, rechunk=True).unique().sort()
     has = embed_terms(named, texts.to_list(), progress, threads=threads, cache=None)
     if not isinstance(has.embedded, WordBags):

@@ -26,7 +26,7 @@ from medsim.wic.models.model_specs import (
     parse_model,
     parse_predictions,
 )
-from medsim.wic.models.questions import read_questions
+from medsim.wic.models.dataset import read_dataset
 
 
 def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_format_that_says_terms_and_gives_words_is_refused(
     path = tmp_path / "words.vec"
     write_words(path, ["fever"], seed=1)
     write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
-    questions = read_questions(tmp_path / "one.json", train=None, dev=None, seed=0)
+    dataset = read_dataset(tmp_path / "one.json", train=None, dev=None, seed=0)
     spec = EmbeddingSpec(name="m", path=path, options=EmbeddingOptions())
     bags = WordBags(
         vectors=np.zeros((1, 2), np.float32),
@@ -74,7 +74,7 @@ def test_a_format_that_says_terms_and_gives_words_is_refused(
 
     with pytest.raises(OptionError, match="m has vectors of words; a sentence"):
         cosine_answers(
-            questions,
+            dataset,
             CosineModel(name="m", reads="quoted", embedding=spec),
             identify(spec, Progress()),
             Progress(),

@@ -1,4 +1,4 @@
-"""What models are asked: the instances of a questions, and what may be known beforehand."""
+"""What models are asked: the instances of a dataset, and what may be known beforehand."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Questions:
+class WicDataset:
     """Instances, and the rounds in which models are asked about them.
 
     Attributes:
@@ -114,7 +114,7 @@ class Questions:
         return n_known
 
 
-def read_questions(data: Path, *, train: Path | None, dev: Path | None, seed: int) -> Questions:
+def read_dataset(data: Path, *, train: Path | None, dev: Path | None, seed: int) -> WicDataset:
     """Return the benchmark in a folder or a file.
 
     A folder has test.json, and train.json and dev.json where models need them. A single file is the
@@ -149,7 +149,7 @@ def read_questions(data: Path, *, train: Path | None, dev: Path | None, seed: in
     }
     rows = {split: order[_inside(order, place)] for split, place in places.items()}
     rounds = _crossed(instances, order, seed) if crossed else (_round(rows),)
-    return Questions(
+    return WicDataset(
         name=data.name,
         instances=instances,
         tested=places["test"],
