@@ -63,7 +63,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     Raises:
         InputError: a corpus or the terminology is missing or damaged, or no mention of a corpus
             stands for a concept of the terminology.
-        OptionError: an option is out of range or does not fit, or medsim[wic] is not installed.
+        OptionError: an option is out of range or does not fit, or the extra wic is not installed.
         OutputError: ``out`` is taken or cannot be written.
     """
     progress, threads = options.progress or Progress(), checked_threads(options.threads)

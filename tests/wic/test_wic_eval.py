@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,10 +37,11 @@ pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _short() -> Iterator[None]:
-    """Fit perceptrons for fewer epochs, which is enough here."""
+def _setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fit perceptrons for fewer epochs, which is enough here, and keep vectors out of the home."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("medsim.wic.models.perceptron._MOST_EPOCHS", 80)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
 
 
@@ -356,8 +358,12 @@ def test_scores_of_a_file_need_those_of_dev(place: Path, tmp_path: Path) -> None
     found = evaluate_wic(data, tmp_path / "out", predictions=[f"llm={test},dev={dev}"])
 
     assert accuracy(found.results, "llm") == 1
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["models"]["llm"]["files"] == {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (test, dev)
+    }
     assert 3.1 < found.results.filter(statistic="threshold")["value"].item() < 7
-    with pytest.raises(OptionError, match=r"scores alone.*--predictions llm=.*,dev=PATH"):
+    with pytest.raises(OptionError, match=r"scores alone.*`predictions` llm=.*,dev=PATH"):
         evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test}"])
     said = tmp_path / "said.csv"
     read_instances(data / "dev.json").select(prediction="label").write_csv(said)
@@ -506,7 +512,7 @@ def test_a_split_that_a_model_needs_is_asked_for(place: Path, tmp_path: Path) ->
 
     with pytest.raises(OptionError, match=r"no instances of train, on which words is fitted; add"):
         evaluate_wic(data, tmp_path / "out", models=[words])
-    with pytest.raises(OptionError, match=r"of dev, on which encoder has its threshold.*--dev"):
+    with pytest.raises(OptionError, match=r"of dev, on which encoder has its threshold.*`dev`"):
         evaluate_wic(data, tmp_path / "out", models=[encoder])
     splits = {name: place / f"data/{name}.json" for name in ("train", "dev")}
     evaluate_wic(data, tmp_path / "out", models=[words, encoder], **splits)

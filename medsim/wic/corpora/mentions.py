@@ -83,7 +83,7 @@ def read_corpora(
 
     Raises:
         InputError: a file cannot be read, or has no document.
-        OptionError: a file is named twice, or none, or the extra medsim[wic] is not installed.
+        OptionError: a file is named twice, or none, or the extra wic is not installed.
     """
     problems = Problems()
     corpora: list[CorpusMentions] = []
@@ -134,7 +134,7 @@ def mentions_in_sentences(
         threads: how many processes cut sentences; it never changes the result.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []

@@ -42,7 +42,7 @@ def sentences_of(text: str) -> Spans:
     that are found is a sentence of its own. So every character that is no white space is in one.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     if not text.strip():
         return []
@@ -54,7 +54,7 @@ def sentences_of_document(title: str, abstract: str) -> Spans:
     """Return where the sentences of title, a space, abstract are; none has parts of both.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     shift = len(title) + 1
     later = [(start + shift, end + shift) for start, end in sentences_of(abstract)]
@@ -73,7 +73,7 @@ def cut_documents(
             result. One, or few documents, start none.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed, or processes cannot be started.
+        OptionError: the extra wic is not installed, or processes cannot be started.
     """
     _segmenter()
     remaining = iter(documents)
@@ -160,6 +160,6 @@ def _segmenter() -> Any:
             import pysbd  # noqa: PLC0415 — an extra
         except ImportError as error:
             raise OptionError(
-                "sentences of corpora need PySBD: pip install 'medsim[wic]'"
+                "sentences of corpora need PySBD; install medsim with its extra wic"
             ) from error
     return pysbd.Segmenter(language="en", clean=False)

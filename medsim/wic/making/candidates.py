@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from medsim.core.terms import lowered
-from medsim.wic.making.similar_labels import similar_label_pairs
 from medsim.wic.making.mentions import forms_of
+from medsim.wic.making.similar_labels import similar_label_pairs
 
 if TYPE_CHECKING:
     from medsim.core.store import Store

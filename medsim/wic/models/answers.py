@@ -1,9 +1,9 @@
-"""What a model answers to instances: by a coin, from a file, or by a threshold on its scores."""
+"""Answers to instances: by a coin, from a file, or by a threshold on scores."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,72 +11,89 @@ import numpy as np
 from medsim.core.errors import OptionError
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import best_threshold
-from medsim.wic.making.draws import coin_flips
 from medsim.wic.models.predictions import read_predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
+    from medsim.core.progress import Progress
     from medsim.kernels.types import Flags, Rows, Values
+    from medsim.wic.models.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import FileModel
-    from medsim.wic.models.dataset import WicDataset, Round
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """How models are asked.
+
+    Attributes:
+        seed: of folds, coins and fitting.
+        threads: how many compute.
+        cache: the folder that keeps what encoders made; None keeps nothing.
+        progress: told of every stage.
+    """
+
+    seed: int
+    threads: int
+    cache: Path | None
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What a model answers; rows that no round asks about have no meaning.
+    """The answers of a model; rows that no round asks about have no meaning.
 
     Attributes:
-        said: bool[n_instances], whether both terms have one meaning. Where an instance is not
+        positive: bool[n_instances], whether both terms have one meaning. Where an instance is not
             covered it is what most labels are that the model knew, False if they are even.
         scores: float64[n_instances], by which it answers; NaN where it has none.
         covered: bool[n_instances], whether the model could see something of the instance.
         thresholds: float64[n_rounds], scores at or above which it says True; empty where there are
             none, NaN where there was nothing to choose one by.
+        digests: SHA-256 of the files that it answers from, in hex, by their path.
     """
 
-    said: Flags
+    positive: Flags
     scores: Values
     covered: Flags
     thresholds: Values
-
-
-def coin_answers(dataset: WicDataset, seed: int) -> Answers:
-    """Return what a coin says."""
-    return unscored(coin_flips(dataset.instances, seed))
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 def file_answers(dataset: WicDataset, spec: FileModel) -> Answers:
-    """Return what a file says of the test split, or what follows from its scores.
+    """Return the answers in a file to the test split, or those that follow from its scores.
 
     Raises:
         InputError: a file cannot be read, or does not fit the instances.
         OptionError: the file has scores alone, and there is no such file of the dev split.
     """
-    n_instances = dataset.instances.height
-    scores = np.full(n_instances, np.nan)
     found = read_predictions(spec.file, dataset.instances[dataset.tested])
+    digests = {str(spec.file): found.sha256}
+    scores = np.full(dataset.instances.height, np.nan)
     if found.scores is not None:
         scores[dataset.tested] = found.scores
     if found.answers is not None:
-        said = np.zeros(n_instances, np.bool_)
-        said[dataset.tested] = found.answers
-        return unscored(said, scores)
+        positive = np.zeros(len(scores), np.bool_)
+        positive[dataset.tested] = found.answers
+        return replace(unscored(positive, scores), digests=digests)
     if spec.dev is not None:
         if dataset.dev.start == dataset.dev.stop:
             raise OptionError(
-                f"{spec.dev} has scores of a dev split, and {dataset.name} has none; add --dev"
+                f"{spec.dev} has scores of a dev split, and {dataset.name} has none; add `dev`"
             )
-        of_dev = read_predictions(spec.dev, dataset.instances[dataset.dev]).scores
-        if of_dev is None:
+        of_dev = read_predictions(spec.dev, dataset.instances[dataset.dev])
+        if of_dev.scores is None:
             raise OptionError(f"{spec.dev} has no column 'score', as {spec.file} has")
-        scores[dataset.dev] = of_dev
+        scores[dataset.dev] = of_dev.scores
+        digests[str(spec.dev)] = of_dev.sha256
     elif not dataset.is_crossed:
         raise OptionError(
             f"{spec.file} has scores alone, and a threshold is chosen on scores of the dev split: "
-            f"--predictions {spec.name}={spec.file},dev=PATH"
+            f"`predictions` {spec.name}={spec.file},dev=PATH"
         )
-    return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+    answers = threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+    return replace(answers, digests=digests)
 
 
 def threshold_answers(
@@ -93,18 +110,18 @@ def threshold_answers(
         chosen_on: returns the rows on which the threshold of a round is chosen.
     """
     labels = dataset.labels
-    said, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
+    positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
     thresholds = []
     for one in dataset.rounds:
         found, rows = scores_in(one), chosen_on(one)
         threshold = _threshold(found[rows], labels[rows])
         asked = found[one.test]
         known = ~np.isnan(asked) & (not math.isnan(threshold))
-        said[one.test] = np.where(known, asked >= threshold, majority(labels[rows]))
+        positive[one.test] = np.where(known, asked >= threshold, majority(labels[rows]))
         scores[one.test] = asked
         thresholds.append(threshold)
     return Answers(
-        said=said, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
+        positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
     )
 
 
@@ -113,12 +130,12 @@ def majority(labels: Flags) -> bool:
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 
-def unscored(said: Flags, scores: Values | None = None) -> Answers:
+def unscored(positive: Flags, scores: Values | None = None) -> Answers:
     """Return answers to all instances that need no threshold."""
     return Answers(
-        said=said,
-        scores=np.full(len(said), np.nan) if scores is None else scores,
-        covered=np.ones(len(said), np.bool_),
+        positive=positive,
+        scores=np.full(len(positive), np.nan) if scores is None else scores,
+        covered=np.ones(len(positive), np.bool_),
         thresholds=np.zeros(0),
     )
 

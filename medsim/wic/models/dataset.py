@@ -210,7 +210,7 @@ def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ..
     if n_folds < 3:  # noqa: PLR2004 — to fit on, to choose a threshold on, to ask
         raise InputError(
             f"the instances hang together in {n_folds} parts, of which none can be held back twice;"
-            " name files with --train and --dev"
+            " name files with `train` and `dev`"
         )
     rounds = []
     for fold in range(n_folds):

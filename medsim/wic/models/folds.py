@@ -42,8 +42,8 @@ def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     if len(parts) < 2:  # noqa: PLR2004 — one to fit on, one to ask
         raise InputError(
             f"all {len(part_of):,} instances hang together by sentences or pairs of terms, so "
-            "models cannot be fitted on some and asked about others; name files with --train and "
-            "--dev"
+            "models cannot be fitted on some and asked about others; name files with `train` and "
+            "`dev`"
         )
     sizes = np.bincount(part_of)
     drawn = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)

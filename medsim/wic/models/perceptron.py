@@ -37,7 +37,7 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
         float64[n_asked]; 0 or 1 where all labels are the same, 0 where there are none.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     if labels.all() or not labels.any():
         return np.full(len(asked), float(len(labels) > 0 and labels.all()))
@@ -47,7 +47,7 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 — comes with it
     except ImportError as error:
         raise OptionError(
-            "word embeddings need scikit-learn to tell instances apart: pip install 'medsim[wic]'"
+            "word embeddings need scikit-learn to tell instances apart; install medsim with its extra wic"
         ) from error
     mean, deviation = features.mean(axis=0), features.std(axis=0)
     scale = np.where(deviation > 0, deviation, np.inf)

@@ -1,4 +1,4 @@
-"""What answers show: accuracies of every part of a dataset, and which models differ."""
+"""Accuracies of models on every part of a benchmark, and differences between models."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def predictions_of(dataset: WicDataset, answers: Mapping[str, Answers]) -> pl.Da
     frames = [
         asked.with_columns(
             pl.lit(name).alias("model"),
-            pl.Series("prediction", one.said[tested].astype(np.int8)),
+            pl.Series("prediction", one.positive[tested].astype(np.int8)),
             pl.Series("score", one.scores[tested]).fill_nan(None),
             pl.Series("covered", one.covered[tested]),
         )

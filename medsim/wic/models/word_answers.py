@@ -1,4 +1,4 @@
-"""What word vectors answer, through a perceptron."""
+"""The answers of word vectors, through a perceptron."""
 
 from __future__ import annotations
 
@@ -17,25 +17,19 @@ from medsim.wic.models.model_specs import SENTENCE
 from medsim.wic.models.perceptron import perceptron_scores
 
 if TYPE_CHECKING:
-    from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Table
-    from medsim.wic.models.model_specs import WordModel
+    from medsim.wic.models.answers import Setting
     from medsim.wic.models.dataset import WicDataset
+    from medsim.wic.models.model_specs import WordModel
 
 _EVEN = 0.5
 
 
 def word_answers(
-    dataset: WicDataset,
-    spec: WordModel,
-    named: NamedEmbedding,
-    progress: Progress,
-    *,
-    seed: int,
-    threads: int,
+    dataset: WicDataset, spec: WordModel, named: NamedEmbedding, setting: Setting
 ) -> Answers:
-    """Return what a perceptron says that is fitted on the mean word vectors of both sides.
+    """Return the answers of a perceptron that is fitted on the mean word vectors of both sides.
 
     Its features are the mean vector of the words of one side, then that of the other (Rouhizadeh et
     al. 2024), nothing that compares them. An instance with a side that has no known word is not
@@ -44,41 +38,40 @@ def word_answers(
     Raises:
         OptionError: the embedding has vectors of whole terms.
     """
-    features, covered = _features(dataset, spec, named, progress, threads)
+    features, covered = _features(dataset, spec, named, setting)
     labels = dataset.labels
-    said, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
-    with progress.stage(f"fit {spec.name}") as stage:
+    positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
+    with setting.progress.stage(f"fit {spec.name}") as stage:
         stage.total(len(dataset.rounds))
         for one in dataset.rounds:
             train, asked = one.train[covered[one.train]], one.test[covered[one.test]]
-            said[one.test] = majority(labels[one.train])
-            scores[asked] = perceptron_scores(features[train], labels[train], features[asked], seed)
-            said[asked] = scores[asked] >= _EVEN
+            positive[one.test] = majority(labels[one.train])
+            scores[asked] = perceptron_scores(
+                features[train], labels[train], features[asked], setting.seed
+            )
+            positive[asked] = scores[asked] >= _EVEN
             stage.advance()
         stage.found(f"{dataset.fitted}, {features.shape[1]} features")
-    return Answers(said=said, scores=scores, covered=covered, thresholds=np.zeros(0))
+    return Answers(positive=positive, scores=scores, covered=covered, thresholds=np.zeros(0))
 
 
 def _features(
-    dataset: WicDataset,
-    spec: WordModel,
-    named: NamedEmbedding,
-    progress: Progress,
-    threads: int,
+    dataset: WicDataset, spec: WordModel, named: NamedEmbedding, setting: Setting
 ) -> tuple[Table, Flags]:
     """Return the vectors of both sides beside each other, and whether both have one."""
-    what = "sentence" if spec.reads == SENTENCE else "term"
-    sides = [dataset.instances[f"{what}{side}"].alias("text") for side in "12"]
+    column = "sentence" if spec.reads == SENTENCE else "term"
+    sides = [dataset.instances[f"{column}{side}"].alias("text") for side in "12"]
     texts = pl.concat(sides, rechunk=True).unique().sort()
-    has = embed_terms(named, texts.to_list(), progress, threads=threads, cache=None)
-    if not isinstance(has.embedded, WordBags):
+    found = embed_terms(
+        named, texts.to_list(), setting.progress, threads=setting.threads, cache=None
+    )
+    if not isinstance(found.embedded, WordBags):
         raise OptionError(
             f"{spec.name} has vectors of whole terms; words in context need vectors of words, or "
             "an encoder"
         )
     rows = [texts.search_sorted(side).to_numpy() for side in sides]
-    points = points_of(
-        has.embedded, np.arange(len(texts), dtype=np.int32), Workers(threads=threads)
-    )
+    every_row = np.arange(len(texts), dtype=np.int32)
+    points = points_of(found.embedded, every_row, Workers(threads=setting.threads))
     features = np.hstack([points[side] for side in rows]).astype(np.float64)
-    return features, has.covered[rows[0]] & has.covered[rows[1]]
+    return features, found.covered[rows[0]] & found.covered[rows[1]]

@@ -17,6 +17,8 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms, identify
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
 from medsim.wic.models import encoder_answers
+from medsim.wic.models.answers import Setting
+from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers
 from medsim.wic.models.model_specs import (
     CoinModel,
@@ -26,7 +28,6 @@ from medsim.wic.models.model_specs import (
     parse_model,
     parse_predictions,
 )
-from medsim.wic.models.dataset import read_dataset
 
 
 def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> Non
         name="m", reads="quoted", embedding=made_of(encoder)
     )
     assert parse_predictions("m=a.csv") == FileModel(name="m", file=Path("a.csv"), dev=None)
-    assert parse_predictions("m=a.csv,dev=b.csv").files == (Path("a.csv"), Path("b.csv"))
+    assert parse_predictions("m=a.csv,dev=b.csv").dev == Path("b.csv")
 
 
 def test_a_format_that_says_terms_and_gives_words_is_refused(
@@ -77,7 +78,5 @@ def test_a_format_that_says_terms_and_gives_words_is_refused(
             dataset,
             CosineModel(name="m", reads="quoted", embedding=spec),
             identify(spec, Progress()),
-            Progress(),
-            threads=1,
-            cache=None,
+            Setting(seed=0, threads=1, cache=None, progress=Progress()),
         )
