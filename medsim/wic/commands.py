@@ -29,10 +29,10 @@ def build(options: WicBuildOptions, *, form: Format = TableFormat.table) -> None
     Example: medsim wic build BC5CDR.txt NCBI.txt --terminology mesh -o wic
     """
     from medsim.wic.build import build_wic
-    from medsim.wic.statistics import shown_statistics
+    from medsim.wic.readable import readable_statistics
 
     made = build_wic(**options.given())
-    print_table(shown_statistics(made.statistics(), "splits"), form)
+    print_table(readable_statistics(made.statistics(), "splits"), form)
 
 
 @wic.command()
@@ -53,9 +53,9 @@ def stats(
     Example: medsim wic stats wic --table terms --format latex
     """
     from medsim.wic.benchmark import Benchmark
-    from medsim.wic.statistics import shown_statistics
+    from medsim.wic.readable import readable_statistics
 
-    print_table(shown_statistics(Benchmark(out).statistics(), table), form)
+    print_table(readable_statistics(Benchmark(out).statistics(), table), form)
 
 
 @command(wic, WicEvaluateOptions, name="eval")
@@ -76,13 +76,20 @@ def evaluate(
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """
     from medsim.wic.evaluate import evaluate_wic
-    from medsim.wic.tables import check_table, readable
+    from medsim.wic.readable import (
+        SCORE_TABLES,
+        check_table,
+        readable_accuracies,
+        readable_comparisons,
+    )
 
-    check_table(table)  # before what takes long
+    check_table(table, SCORE_TABLES)  # before models are scored, which takes long
     found = evaluate_wic(**options.given())
-    frame = found.results if table == "accuracy" else found.comparisons
-    machine = form in {TableFormat.json, TableFormat.csv}
-    print_table(frame if machine else readable(frame, table), form)
+    is_accuracy, is_readable = table == "accuracy", form not in {TableFormat.json, TableFormat.csv}
+    frame = found.results if is_accuracy else found.comparisons
+    if is_readable:
+        frame = readable_accuracies(frame) if is_accuracy else readable_comparisons(frame)
+    print_table(frame, form)
 
 
 @command(wic, WicVerifyOptions)

@@ -17,7 +17,7 @@ from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_CO
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.build import build_wic
 from medsim.wic.layout import read_instances
-from medsim.wic.statistics import TABLES, shown_statistics
+from medsim.wic.readable import STATISTICS_TABLES, readable_statistics
 from medsim.wic.verify import verify
 
 if TYPE_CHECKING:
@@ -196,7 +196,9 @@ def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> No
 
 
 def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
-    splits, terms, corpora = (shown_statistics(built.statistics(), name) for name in TABLES)
+    splits, terms, corpora = (
+        readable_statistics(built.statistics(), name) for name in STATISTICS_TABLES
+    )
     n_train = built.instances("train").height
     (total,) = splits.filter(pl.col("group") == "all").to_dicts()
     assert total["train true"] + total["train false"] == n_train

@@ -1,4 +1,4 @@
-"""Rules that the instances of a split, or of several, obey together."""
+"""Checks of the instances of a split, or of several, together."""
 
 from __future__ import annotations
 
@@ -23,16 +23,12 @@ def _sentences(instance: Instance) -> tuple[str, str]:
     return instance.first.sentence, instance.second.sentence
 
 
-def _pair(instance: Instance) -> tuple[tuple[str, str]]:
-    return (term_pair(*instance.terms),)
-
-
-def _lemmas(instance: Instance) -> tuple[tuple[str, str]]:
-    return (lemma_pair(*instance.terms),)
-
-
-_ONCE: dict[str, Keys] = {"sentence": _sentences, "pair": _pair, "lemma_pair": _lemmas}
-"""What test has once, and train and dev have not at all."""
+_KEYS: dict[str, Keys] = {
+    "sentence": _sentences,
+    "pair": lambda instance: (term_pair(*instance.terms),),
+    "lemma_pair": lambda instance: (lemma_pair(*instance.terms),),
+}
+"""Parts of instances that test has once, and train and dev have not at all."""
 
 
 def check_splits(
@@ -42,8 +38,8 @@ def check_splits(
 
     Args:
         splits: all instances by split.
-        quotas: what a manifest says that each group of a split has of each label, exactly; None
-            holds BioWiC's numbers against it, which a smaller benchmark need not reach.
+        quotas: of each label in each group of a split by the manifest, which are reached exactly;
+            None takes BioWiC's, which a smaller benchmark need not reach.
     """
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}
@@ -56,10 +52,10 @@ def check_splits(
             _repeated_instance(split, instances, place_of),
         ]
         if split == "test":
-            found[split] += [_repeated(instances, what) for what in _ONCE]
+            found[split] += [_repeated(instances, part) for part in _KEYS]
         else:
             found[split].append(_sentence_limit(split, instances))
-            found[split] += [_leaked(split, instances, splits.get("test"), what) for what in _ONCE]
+            found[split] += [_leaked(split, instances, splits.get("test"), part) for part in _KEYS]
     return found
 
 
@@ -84,16 +80,16 @@ def _quota(
     instances: Sequence[Instance],
     quotas: Mapping[str, Mapping[str, int]] | None,
 ) -> list[SplitFinding]:
-    """Return whether groups have as many instances as they should, where somebody says."""
+    """Return whether groups have as many instances as they should; nothing where it is unknown."""
     of_split = (QUOTAS if quotas is None else quotas).get(split)
     if of_split is None:
         return []
     breaches, smaller = [], []
     for group, both in _counts(instances).items():
         quota = of_split[group]
-        said = f"{group} has {both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
         if max(both) > quota or (quotas is not None and min(both) < quota):
-            breaches.append(Breach(found=said))
+            found = f"{both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
+            breaches.append(Breach(found=f"{group} has {found}"))
         elif max(both) < quota:
             smaller.append(f"{group} {both[0]:,} of {quota:,}")
     note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
@@ -140,29 +136,29 @@ def _sentence_limit(split: str, instances: Sequence[Instance]) -> SplitFinding:
     return finding(split, "sentence_limit", len(times), breaches)
 
 
-def _repeated(instances: Sequence[Instance], what: str) -> SplitFinding:
-    """Return whether test has twice what it may have once."""
+def _repeated(instances: Sequence[Instance], part: str) -> SplitFinding:
+    """Return whether test has a part twice that it may have once."""
     first: dict[Hashable, int] = {}
 
     def fault(instance: Instance) -> str:
-        there = [first.setdefault(key, instance.number) for key in _ONCE[what](instance)]
+        there = [first.setdefault(key, instance.number) for key in _KEYS[part](instance)]
         before = [number for number in there if number != instance.number]
-        return f"instance {before[0]} has the same {what.replace('_', ' ')}" if before else ""
+        return f"instance {before[0]} has the same {part.replace('_', ' ')}" if before else ""
 
-    return each("test", f"repeated_{what}", instances, fault)
+    return each("test", f"repeated_{part}", instances, fault)
 
 
 def _leaked(
-    split: str, instances: Sequence[Instance], test: Sequence[Instance] | None, what: str
+    split: str, instances: Sequence[Instance], test: Sequence[Instance] | None, part: str
 ) -> SplitFinding:
-    """Return whether train or dev has what test has."""
-    check = f"leaked_{what}"
+    """Return whether train or dev has a part of test."""
+    check = f"leaked_{part}"
     if test is None:
         return finding(split, check, 0, note="not checked: no test split")
-    in_test = {key: instance.number for instance in test for key in _ONCE[what](instance)}
+    in_test = {key: instance.number for instance in test for key in _KEYS[part](instance)}
 
     def fault(instance: Instance) -> str:
-        there = [in_test[key] for key in _ONCE[what](instance) if key in in_test]
-        return f"test {there[0]} has the same {what.replace('_', ' ')}" if there else ""
+        there = [in_test[key] for key in _KEYS[part](instance) if key in in_test]
+        return f"test {there[0]} has the same {part.replace('_', ' ')}" if there else ""
 
     return each(split, check, instances, fault)

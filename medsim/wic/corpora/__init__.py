@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Annotation:
     """A stretch of a document that names a concept.
 
     Attributes:
         start: its first code point, counted in title, a space, abstract.
         end: one past its last.
-        text: what stands there.
+        text: of the document at these offsets.
         kind: its type as the corpus has it, such as "Disease" or "T047".
-        codes: what it is linked to, as (vocabulary, code) with the vocabulary as UMLS names it,
+        codes: of the concepts that it is linked to, as (vocabulary, code), vocabularies as in UMLS,
             such as ("MSH", "D003920"), ("OMIM", "217000"), ("UMLS", "C0011849"); empty where it
             is linked to nothing, several where it stands for several concepts, with ("", "") for a
             part that is linked to nothing.
@@ -29,16 +29,16 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A title and an abstract with their mentions.
+    """A title and an abstract with their annotations.
 
     Attributes:
         document_id: such as a PubMed id.
         title: the first line.
         abstract: the rest; may be empty.
-        mentions: in order of start and end; their offsets were checked against the text.
+        annotations: in order of start and end; their offsets were checked against the text.
     """
 
     document_id: str
     title: str
     abstract: str
-    mentions: tuple[Mention, ...]
+    annotations: tuple[Annotation, ...]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.manifest import Skipped
-    from medsim.wic.corpora import Document, Mention
+    from medsim.wic.corpora import Annotation, Document
     from medsim.wic.corpora.sentences import Spans
 
 _ROWS_A_FRAME = 1 << 14
@@ -90,7 +90,7 @@ def read_corpora(
     digests: list[str] = []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
-            documents = _told(documents_of(file, path, problems), advance)
+            documents = _reported(documents_of(file, path, problems), advance)
             corpora.append(mentions_in_sentences(documents, corpus, problems, threads=threads))
             digests.append(digest_of(file, path))
     return Corpora(
@@ -143,7 +143,7 @@ def mentions_in_sentences(
     for document, sentences in cut_documents(short, threads=threads):
         n_documents += 1
         n_sentences += len(sentences)
-        n_mentions += len(document.mentions)
+        n_mentions += len(document.annotations)
         rows.extend(_rows(document, sentences, corpus, problems))
         if len(rows) >= _ROWS_A_FRAME:
             frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
@@ -161,13 +161,13 @@ def mentions_in_sentences(
 def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:
     """Yield the rows of a document's mentions, and count those that have none."""
     text = f"{document.title} {document.abstract}"
-    for mention in document.mentions:
-        if (reason := _not_one_concept(mention)) is not None:
+    for annotation in document.annotations:
+        if (reason := _not_one_concept(annotation)) is not None:
             problems.count(reason)
             continue
-        at = bisect_right(sentences, mention.start, key=lambda span: span[0]) - 1
+        at = bisect_right(sentences, annotation.start, key=lambda span: span[0]) - 1
         start, end = sentences[at] if at >= 0 else (0, 0)
-        if mention.end > end:
+        if annotation.end > end:
             problems.count("mention goes over a sentence boundary")
             continue
         yield (
@@ -175,19 +175,19 @@ def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems)
             document.document_id,
             start,
             text[start:end],
-            mention.start - start,
-            mention.end - start,
-            mention.text,
-            mention.kind,
-            *mention.codes[0],
+            annotation.start - start,
+            annotation.end - start,
+            annotation.text,
+            annotation.kind,
+            *annotation.codes[0],
         )
 
 
-def _not_one_concept(mention: Mention) -> str | None:
+def _not_one_concept(annotation: Annotation) -> str | None:
     """Return why a mention does not stand for one concept, or None where it does."""
-    if not mention.codes:
+    if not annotation.codes:
         return "mention is linked to nothing"
-    if len(mention.codes) > 1:
+    if len(annotation.codes) > 1:
         return "mention stands for several concepts"
     return None
 
@@ -207,7 +207,7 @@ def _short_enough(
             )
 
 
-def _told(documents: Iterable[Document], advance: Callable[[int], None]) -> Iterator[Document]:
+def _reported(documents: Iterable[Document], advance: Callable[[int], None]) -> Iterator[Document]:
     for document in documents:
         yield document
         advance(1)

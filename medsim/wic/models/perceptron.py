@@ -47,7 +47,7 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 — comes with it
     except ImportError as error:
         raise OptionError(
-            "word embeddings need scikit-learn to tell instances apart; install medsim with its extra wic"
+            "a perceptron on word vectors needs scikit-learn; install medsim with its extra wic"
         ) from error
     mean, deviation = features.mean(axis=0), features.std(axis=0)
     scale = np.where(deviation > 0, deviation, np.inf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from medsim.core.errors import OptionError
 from medsim.core.schema import MENTION_COLUMNS
-from medsim.wic.corpora import Document, Mention, mentions, sentences
+from medsim.wic.corpora import Annotation, Document, mentions, sentences
 from medsim.wic.corpora.mentions import corpus_names, mentions_in_sentences, read_corpora
 from medsim.wic.corpora.problems import Problems
 
@@ -25,8 +26,10 @@ def document(title: str, abstract: str, *terms: tuple[str, int]) -> Document:
         for _ in range(nth + 1):
             start = text.index(term, start + 1)
         codes = (("MSH", f"D{number:06d}"),)
-        found.append(Mention(start=start, end=start + len(term), text=term, kind="X", codes=codes))
-    return Document(document_id="7", title=title, abstract=abstract, mentions=tuple(found))
+        found.append(
+            Annotation(start=start, end=start + len(term), text=term, kind="X", codes=codes)
+        )
+    return Document(document_id="7", title=title, abstract=abstract, annotations=tuple(found))
 
 
 def test_a_mention_keeps_its_place_in_its_sentence() -> None:
@@ -55,25 +58,12 @@ def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
         ("It", 0),
         ("rose.", 0),
     )
-    plain = one.mentions[4]
     codes = [(), (("MSH", "D000001"), ("MSH", "D000002")), (("MSH", "D000001"), ("", ""))]
-    others = tuple(
-        Mention(start=plain.start, end=plain.end, text=plain.text, kind="X", codes=several)
-        for several in codes
-    )
+    others = tuple(replace(one.annotations[4], codes=several) for several in codes)
     problems = Problems()
 
     found = mentions_in_sentences(
-        [
-            Document(
-                document_id="7",
-                title=one.title,
-                abstract=one.abstract,
-                mentions=one.mentions + others,
-            )
-        ],
-        "c",
-        problems,
+        [replace(one, annotations=one.annotations + others)], "c", problems
     )
 
     assert found.mentions["term"].to_list() == ["It", "rose."]
@@ -115,7 +105,7 @@ def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     assert (one.skipped, one.warnings) == (two.skipped, two.warnings)
     assert sum(done) == 140
     assert one.mentions["corpus"].unique(maintain_order=True).to_list() == ["orl", "dup"]
-    assert one.mentions["document_id"].unique().len() == 70
+    assert one.annotations["document_id"].unique().len() == 70
     for row in one.mentions.iter_rows(named=True):
         assert row["sentence"][row["start"] : row["end"]] == row["term"]
     n_left_out = sum(
