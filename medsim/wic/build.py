@@ -27,10 +27,17 @@ from medsim.core.store import Store
 from medsim.terminologies.reading import read_terminology
 from medsim.terminologies.sources import find_source
 from medsim.wic import GROUPS, SPLITS
-from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED, STATISTICS, Benchmark
+from medsim.wic.benchmark import (
+    INSTANCES,
+    MENTIONS,
+    NAMES,
+    RELATED,
+    STATISTICS,
+    Benchmark,
+    instances_text,
+)
 from medsim.wic.checks.rules import QUOTAS
 from medsim.wic.corpora.mentions import read_corpora
-from medsim.wic.layout import instances_text
 from medsim.wic.making.candidates import candidate_blocks
 from medsim.wic.making.instances import benchmark_mentions, instance_rows
 from medsim.wic.making.mentions import chosen_mentions, content_hashes

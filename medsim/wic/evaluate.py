@@ -15,7 +15,7 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.vector_cache import cache_folder
-from medsim.wic.making.draws import coin_flips
+from medsim.wic.making.instances import coin_flips
 from medsim.wic.models.answers import Setting, file_answers, unscored
 from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers, tuned_answers

@@ -15,8 +15,8 @@ from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.opened import open_views
 from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import GROUPS, SPLITS
+from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
-from medsim.wic.layout import read_instances
 from medsim.wic.readable import STATISTICS_TABLES, readable_statistics
 from medsim.wic.verify import verify
 

@@ -28,8 +28,8 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.schema import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 from medsim.wic import GROUPS
-from medsim.wic.layout import read_instances
-from medsim.wic.making.draws import coin_flips
+from medsim.wic.benchmark import read_instances
+from medsim.wic.making.instances import coin_flips
 from medsim.wic.models.dataset import read_dataset
 
 pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
@@ -40,7 +40,7 @@ pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
 def _setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Fit perceptrons for fewer epochs, which is enough here, and keep vectors out of the home."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medsim.wic.models.perceptron._MOST_EPOCHS", 80)
+        patch.setattr("medsim.wic.models.word_answers._MOST_EPOCHS", 80)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import MANIFEST, WicManifest, read_manifest
 from medsim.wic import SPLITS
-from medsim.wic.benchmark import INSTANCES
-from medsim.wic.layout import read_instances
+from medsim.wic.benchmark import INSTANCES, read_instances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,8 +1,13 @@
-"""Corpora whose mentions are linked to concepts: one module a format, and their sentences."""
+"""Corpora whose mentions are linked to concepts, and the parts of them that are left out."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+
+from medsim.core.manifest import Skipped
+
+_LONGEST_VALUE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +47,39 @@ class Document:
     title: str
     abstract: str
     annotations: tuple[Annotation, ...]
+
+
+class Problems:
+    """Counts by reason, and for faults of a file the first place of each reason."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def count(self, reason: str, n_rows: int = 1) -> None:
+        """Count rows that are left out by intention, such as relations."""
+        self._counts[reason] += n_rows
+
+    def add(self, reason: str, where: str, value: str) -> None:
+        """Count a fault.
+
+        Args:
+            reason: a short sentence.
+            where: the file and the line or document.
+            value: the faulty text, and the expected one where that helps.
+        """
+        self._counts[reason] += 1
+        if reason not in self._first:
+            short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
+            self._first[reason] = f"{where}: {short}"
+
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Return all counts, in order of reason."""
+        return tuple(Skipped(reason=why, n_rows=n) for why, n in sorted(self._counts.items()))
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a line for each kind of fault, in order of reason."""
+        return tuple(
+            f"{reason}: {self._counts[reason]:,}, first in {first}"
+            for reason, first in sorted(self._first.items())
+        )

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.errors import OptionError
 from medsim.core.schema import MENTION_COLUMNS
-from medsim.wic.corpora.problems import Problems
+from medsim.wic.corpora import Problems
 from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.wic.corpora.sentences import LONGEST_TEXT, cut_documents
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.manifest import Skipped
-    from medsim.wic.corpora import Annotation, Document
+    from medsim.wic.corpora import Document
     from medsim.wic.corpora.sentences import Spans
 
 _ROWS_A_FRAME = 1 << 14
@@ -30,12 +30,12 @@ _Row = tuple[str, str, int, str, int, int, str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusMentions:
-    """What a corpus holds.
+    """A corpus as it was read.
 
     Attributes:
         corpus: its name.
-        mentions: ``MENTION_COLUMNS``, by document and place, as they were read.
-        n_documents: that were cut into sentences.
+        mentions: ``MENTION_COLUMNS``, in the order of the file's documents and of places.
+        n_documents: those that were cut into sentences.
         n_sentences: of these.
         n_mentions: of these, kept or not.
     """
@@ -49,12 +49,12 @@ class CorpusMentions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpora:
-    """What files of corpora hold.
+    """All corpora of a benchmark.
 
     Attributes:
         corpora: one a file, in their order.
         digests: SHA-256 of the bytes of each file as they were read, in hex.
-        skipped: what was left out of all of them together.
+        skipped: how much was left out of all of them together, and why.
         warnings: a line for each kind of fault in the files.
     """
 
@@ -74,10 +74,8 @@ def read_corpora(
 ) -> Corpora:
     """Return the mentions of files in PubTator format, each in its sentence.
 
-    Corpora are named after their files, see ``corpus_names``.
-
     Args:
-        paths: the files, at least one.
+        paths: the files, at least one; corpora are named after them, see ``corpus_names``.
         threads: how many processes cut sentences; it never changes the result.
         advance: told how many more documents are read.
 
@@ -86,8 +84,7 @@ def read_corpora(
         OptionError: a file is named twice, or none, or the extra wic is not installed.
     """
     problems = Problems()
-    corpora: list[CorpusMentions] = []
-    digests: list[str] = []
+    corpora, digests = [], []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
             documents = _reported(documents_of(file, path, problems), advance)
@@ -128,13 +125,10 @@ def mentions_in_sentences(
     """Return the mentions that have exactly one code and lie within one sentence.
 
     Args:
-        documents: taken one after the other; few are held at a time.
+        documents: read one after the other; few are held at a time.
         corpus: the name of the corpus.
         problems: told of all mentions that are left out, and of documents that are too long to cut.
         threads: how many processes cut sentences; it never changes the result.
-
-    Raises:
-        OptionError: the extra wic is not installed.
     """
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
@@ -161,35 +155,18 @@ def mentions_in_sentences(
 def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:
     """Yield the rows of a document's mentions, and count those that have none."""
     text = f"{document.title} {document.abstract}"
-    for annotation in document.annotations:
-        if (reason := _not_one_concept(annotation)) is not None:
-            problems.count(reason)
-            continue
-        at = bisect_right(sentences, annotation.start, key=lambda span: span[0]) - 1
+    for one in document.annotations:
+        at = bisect_right(sentences, one.start, key=lambda span: span[0]) - 1
         start, end = sentences[at] if at >= 0 else (0, 0)
-        if annotation.end > end:
+        if not one.codes:
+            problems.count("mention is linked to nothing")
+        elif len(one.codes) > 1:
+            problems.count("mention stands for several concepts")
+        elif one.end > end:
             problems.count("mention goes over a sentence boundary")
-            continue
-        yield (
-            corpus,
-            document.document_id,
-            start,
-            text[start:end],
-            annotation.start - start,
-            annotation.end - start,
-            annotation.text,
-            annotation.kind,
-            *annotation.codes[0],
-        )
-
-
-def _not_one_concept(annotation: Annotation) -> str | None:
-    """Return why a mention does not stand for one concept, or None where it does."""
-    if not annotation.codes:
-        return "mention is linked to nothing"
-    if len(annotation.codes) > 1:
-        return "mention stands for several concepts"
-    return None
+        else:
+            place = (corpus, document.document_id, start, text[start:end])
+            yield *place, one.start - start, one.end - start, one.text, one.kind, *one.codes[0]
 
 
 def _short_enough(

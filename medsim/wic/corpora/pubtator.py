@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.hashed import HashedReader
-    from medsim.wic.corpora.problems import Problems
+    from medsim.wic.corpora import Problems
 
 LONGEST_LINE = 1 << 24
 """The most bytes that a line may have."""
@@ -61,8 +61,7 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
     lines mean nothing. Lines whose second column is a word, such as ``CID``, state relations and
     are passed over. The text that offsets count in, in code points, is title, a space, abstract.
 
-    MedMentions' README describes the format; ``medsim.wic.corpora.codes`` says how codes are
-    written.
+    MedMentions' README describes the format; ``medsim.wic.corpora.codes`` has that of codes.
 
     Args:
         file: from its beginning; a line has at most ``LONGEST_LINE`` bytes.
@@ -83,7 +82,7 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
 
 
 def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Draft]:
-    """Yield documents with all lines that are theirs."""
+    """Yield documents with all their lines."""
     draft: _Draft | None = None
     first = ""
     for number, line in _lines(file, path):
@@ -93,7 +92,7 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
             if draft is not None:
                 yield draft
             draft = _Draft(document_id=text[1], line=number, title=text[3])
-        elif (reason := _placed(draft, number, line, text)) is not None:
+        elif (reason := _added(draft, number, line, text)) is not None:
             problems.add(reason, f"{path}: line {number}", repr(line[:_SHOWN]))
     if draft is None:
         begins = f"begins with {first[:_SHOWN]!r}" if first else "is empty"
@@ -101,8 +100,8 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
     yield draft
 
 
-def _placed(draft: _Draft | None, number: int, line: str, text: re.Match[str] | None) -> str | None:
-    """Add a line to its document, or return why it has no place there."""
+def _added(draft: _Draft | None, number: int, line: str, text: re.Match[str] | None) -> str | None:
+    """Add a line to its document, or return the reason why it does not belong there."""
     if text is None and "\t" not in line:
         return _FORMLESS
     document_id = line.partition("\t")[0] if text is None else text[1]
@@ -141,13 +140,8 @@ def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
 
 
 def _annotation(columns: list[str], text: str) -> Annotation | _Fault:
-    """Return the annotation of a text in a line, or why it is left out.
-
-    Args:
-        columns: id, start, end, and the rest of the line.
-        text: of its document.
-    """
-    if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as Args has it
+    """Return the annotation of a text in a line: its id, start, end, and the rest of the line."""
+    if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as above
         return _Fault(reason=_FORMLESS, value=repr("\t".join(columns)[:_SHOWN]))
     _, first, last, rest = columns
     if not (_OFFSET.fullmatch(first) and _OFFSET.fullmatch(last)):

@@ -1,4 +1,4 @@
-"""Candidate instances in the order of their draws, window by window."""
+"""Selects candidate instances in the order of their draws, window by window."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uses:
-    """How far mentions and pairs of terms are used up; taking instances writes to it.
+    """Mentions and pairs of terms that are used up; selecting instances writes to it.
 
     Attributes:
-        mentions: int64[n_mentions], how often each was taken.
-        most: how often a mention may be taken.
-        terms: bool[n_pairs_of_terms], those that may not be taken again; None where all may.
+        mentions: int64[n_mentions], how often each was used.
+        most: how often a mention may be used.
+        terms: bool[n_pairs_of_terms], those that may not be used again; None where all may.
     """
 
     mentions: Counts
@@ -61,36 +61,36 @@ class Uses:
     terms: Flags | None
 
 
-def take(
+def select(
     blocks: Blocks,
     hashes: Hashes,
     seed: int,
     uses: Uses,
     wanted: int,
-    taken_before: Drawn | None = None,
+    before: Drawn | None = None,
 ) -> Drawn:
-    """Return the first instances in the order of their draws that may be taken.
+    """Return the first instances in the order of their draws that may be selected.
 
     The draw of an instance is a hash of the seed and of the content of its two mentions. So
-    neither the order of rows nor threads decide which are taken.
+    neither the order of rows nor threads decide which are selected.
 
     Args:
         blocks: the candidates.
         hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
         seed: of the draws.
-        uses: what is used up; written.
+        uses: how far mentions and pairs of terms are used up; written.
         wanted: how many, at most.
-        taken_before: instances that are not taken again.
+        before: instances that are not selected again.
     """
     found: list[Drawn] = []
     n_left = wanted
-    before = None if taken_before is None else _keys(taken_before, len(hashes))
+    known = None if before is None else _keys(before, len(hashes))
     for window in _windows(blocks, hashes, seed, uses):
         if n_left == 0:
             break
         fresh = window
-        if before is not None:
-            fresh = window.rows(~np.isin(_keys(window, len(hashes)), before))
+        if known is not None:
+            fresh = window.rows(~np.isin(_keys(window, len(hashes)), known))
         terms = fresh.terms if uses.terms is not None else np.full(len(fresh), -1, np.int32)
         used = uses.terms if uses.terms is not None else np.zeros(0, np.bool_)
         rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, n_left)

@@ -11,8 +11,8 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
 from medsim.core.terms import lowered
-from medsim.wic.layout import read_instances
-from medsim.wic.making.draws import drawn_order
+from medsim.wic.benchmark import read_instances
+from medsim.wic.making.instances import drawn_order
 from medsim.wic.models.folds import folds_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def read_dataset(data: Path, *, train: Path | None, dev: Path | None, seed: int)
     that were fitted on the others.
 
     Args:
-        data: the folder or the file, in the layout of ``medsim.wic.layout``.
+        data: the folder or the file, in the layout of ``medsim.wic.benchmark``.
         train: a file of instances to fit models on, in place of that in the folder.
         dev: a file of instances to choose thresholds on, likewise.
         seed: of the folds.

@@ -9,7 +9,7 @@ import numpy as np
 from medsim.core.errors import InputError
 from medsim.core.terms import lowered
 from medsim.kernels.components import components
-from medsim.wic.making.draws import drawn_order
+from medsim.wic.making.instances import drawn_order
 
 if TYPE_CHECKING:
     import polars as pl

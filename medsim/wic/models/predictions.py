@@ -13,7 +13,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.tables.named import Table, read_table
 from medsim.core.tables.text import read_text
-from medsim.wic.making.draws import IDENTITY
+from medsim.wic.making.instances import IDENTITY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
 
     A file is CSV, TSV, Parquet or JSON lines, with a column ``prediction`` (1, T, true or yes; 0,
     F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
-    of the instances, or have the columns of ``draws.IDENTITY``.
+    of the instances, or have the columns of ``instances.IDENTITY``.
 
     Args:
         path: of the file.

@@ -12,9 +12,8 @@ from polars.testing import assert_frame_equal
 
 from medsim.core.errors import OptionError
 from medsim.core.schema import MENTION_COLUMNS
-from medsim.wic.corpora import Annotation, Document, mentions, sentences
+from medsim.wic.corpora import Annotation, Document, Problems, mentions, sentences
 from medsim.wic.corpora.mentions import corpus_names, mentions_in_sentences, read_corpora
-from medsim.wic.corpora.problems import Problems
 
 
 def document(title: str, abstract: str, *terms: tuple[str, int]) -> Document:
@@ -105,7 +104,7 @@ def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     assert (one.skipped, one.warnings) == (two.skipped, two.warnings)
     assert sum(done) == 140
     assert one.mentions["corpus"].unique(maintain_order=True).to_list() == ["orl", "dup"]
-    assert one.annotations["document_id"].unique().len() == 70
+    assert one.mentions["document_id"].unique().len() == 70
     for row in one.mentions.iter_rows(named=True):
         assert row["sentence"][row["start"] : row["end"]] == row["term"]
     n_left_out = sum(

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.wic.corpora import Annotation, Document, pubtator
-from medsim.wic.corpora.problems import Problems
+from medsim.wic.corpora import Annotation, Document, Problems, pubtator
 
 DATA = os.environ.get("MEDSIM_DATA")
 

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
-from medsim.wic.corpora import Document, sentences
-from medsim.wic.corpora.problems import Problems
+from medsim.wic.corpora import Document, Problems, sentences
 from medsim.wic.corpora.sentences import cut_documents, sentences_of, sentences_of_document
 
 DATA = os.environ.get("MEDSIM_DATA")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from medsim.core.errors import OptionError
-from medsim.wic.models.perceptron import perceptron_scores
+from medsim.wic.models.word_answers import perceptron_scores
 
 network = pytest.importorskip("sklearn.neural_network", reason="medsim[wic] is not installed")
 
