@@ -9,7 +9,6 @@ from medsim.core.checks import Verification, findings_table
 from medsim.core.errors import InputError
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.terminologies.options import ReadingOptions
 from medsim.wic.checks.benchmark_files import read_benchmark
 from medsim.wic.checks.findings import SPLIT_FINDING_COLUMNS, breaches_table, instances_of
 from medsim.wic.checks.instance_checks import check_instances
@@ -30,6 +29,7 @@ from medsim.wic.options import WicVerifyOptions
 if TYPE_CHECKING:
     import polars as pl
 
+    from medsim.wic.benchmark import Benchmark
     from medsim.wic.checks.benchmark_files import BenchmarkFiles
     from medsim.wic.checks.findings import SplitFinding
     from medsim.wic.checks.provenance_checks import Provenance
@@ -66,9 +66,9 @@ def verify(options: WicVerifyOptions) -> Verified:
     with progress.stage("read instances"):
         benchmark = read_benchmark(options)
     with progress.stage("compare files with the manifest"):
-        findings, provenance = _of_folder(benchmark)
-    if provenance is not None and source is not None:
-        findings += check_terminology(source, benchmark.options, provenance, progress)
+        findings, provenance = ([], None) if benchmark.made is None else _of_folder(benchmark.made)
+    if benchmark.made is not None and provenance is not None and source is not None:
+        findings += check_terminology(source, benchmark.made, provenance, progress)
     names = _names(benchmark, provenance, source, progress)
     with progress.stage("check the rules"):
         findings += _of_splits(benchmark, provenance, names)
@@ -77,13 +77,11 @@ def verify(options: WicVerifyOptions) -> Verified:
     )
 
 
-def _of_folder(benchmark: BenchmarkFiles) -> tuple[list[SplitFinding], Provenance | None]:
+def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
     """Return what is found in the files that medsim wrote, and what they hold if they are whole."""
-    if benchmark.folder is None:
-        return [], None
-    outputs = check_outputs(benchmark, benchmark.folder)
+    outputs = check_outputs(made)
     try:
-        provenance = read_provenance(benchmark.folder)
+        provenance = read_provenance(made)
     except InputError:
         if not outputs.violations:
             raise
@@ -101,7 +99,7 @@ def _names(
     if provenance is not None:
         names = provenance.names
     elif source is not None:
-        names = names_of_source(source, ReadingOptions.from_record(benchmark.options), progress)
+        names = names_of_source(source, benchmark.reading, progress)
     else:
         return None
     columns = [frame[name] for frame in benchmark.splits.values() for name in ("term1", "term2")]
@@ -113,7 +111,7 @@ def _of_splits(
 ) -> list[SplitFinding]:
     """Return what is found in the instances, split by split."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
-    together = check_splits(splits, benchmark.quotas)
+    together = check_splits(splits, benchmark.made.manifest.quotas if benchmark.made else None)
     findings = []
     for split, instances in splits.items():
         findings += check_instances(split, instances, names) + together[split]

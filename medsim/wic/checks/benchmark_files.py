@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
-from medsim.core.manifest import MANIFEST, WicManifest, read_manifest
+from medsim.core.manifest import MANIFEST
+from medsim.terminologies.options import ReadingOptions
 from medsim.wic import SPLITS
-from medsim.wic.benchmark import INSTANCES, read_instances
+from medsim.wic.benchmark import INSTANCES, Benchmark, read_instances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from medsim.core.manifest import Output
     from medsim.wic.options import WicVerifyOptions
 
 _LETTERS = re.compile(r"[a-z]+")
@@ -30,18 +30,16 @@ class BenchmarkFiles:
     Attributes:
         splits: instances by split, ``WIC_COLUMNS`` in the order of their file; those that are
             there, in the order of ``SPLITS``.
-        folder: where ``medsim wic build`` wrote it; None where something else did.
-        outputs: its files by path, as its manifest has them; empty without a manifest.
-        options: with which it was made; empty without a manifest.
-        quotas: how many True, and as many False, instances of each group a split has by its
-            manifest; None without one.
+        made: the folder of ``medsim wic build``, with its manifest; None of another.
     """
 
     splits: Mapping[str, pl.DataFrame]
-    folder: Path | None = None
-    outputs: Mapping[str, Output]
-    options: Mapping[str, object] = field(default_factory=dict)
-    quotas: Mapping[str, Mapping[str, int]] | None = None
+    made: Benchmark | None
+
+    @property
+    def reading(self) -> ReadingOptions:
+        """The options with which its terminology was read; by default those of any."""
+        return ReadingOptions.from_record(self.made.manifest.options if self.made else {})
 
 
 def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
@@ -64,21 +62,13 @@ def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
                 raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
             paths[name] = Path(path)
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
-    if folder and (data / INSTANCES).exists() and not (data / MANIFEST).exists():
+    made = folder and (data / MANIFEST).exists()
+    if folder and not made and (data / INSTANCES).exists():
         raise InputError(
             f"{data} has {INSTANCES} and no {MANIFEST}, by which that is checked; name one of its "
             "JSON files to check that alone"
         )
-    if not (folder and (data / MANIFEST).exists()):
-        return BenchmarkFiles(splits=splits, outputs={})
-    made = read_manifest(data, WicManifest)
-    return BenchmarkFiles(
-        splits=splits,
-        folder=data,
-        outputs=made.outputs,
-        options=made.options,
-        quotas=made.quotas,
-    )
+    return BenchmarkFiles(splits=splits, made=Benchmark(data) if made else None)
 
 
 def _in_folder(folder: Path) -> dict[str, Path]:

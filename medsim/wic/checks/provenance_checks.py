@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
-from medsim.core.opened import Opened
 from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
 from medsim.wic.checks.findings import Breach, each, finding, instances_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars as pl
 
     from medsim.core.manifest import Output
-    from medsim.wic.checks.benchmark_files import BenchmarkFiles
+    from medsim.wic.benchmark import Benchmark
     from medsim.wic.checks.findings import Instance, SplitFinding
 
 _MENTION = ("corpus", "document", "sentence_start", "sentence", "start", "end", "term", "concept")
@@ -52,29 +49,30 @@ class Provenance:
     related: pl.DataFrame
 
 
-def check_outputs(benchmark: BenchmarkFiles, folder: Path) -> SplitFinding:
+def check_outputs(made: Benchmark) -> SplitFinding:
     """Return whether the files of a folder are those of its manifest."""
-    expected = sorted({*benchmark.outputs, *_COLUMNS, *(f"{split}.json" for split in SPLITS)})
-    faults = [_changed(folder, path, benchmark.outputs.get(path)) for path in expected]
+    known = made.manifest.outputs
+    expected = sorted({*known, *_COLUMNS, *(f"{split}.json" for split in SPLITS)})
+    faults = [_fault(made, path, known.get(path)) for path in expected]
     breaches = [Breach(found=words) for words in faults if words]
     return finding("", "outputs", len(expected), breaches)
 
 
-def _changed(folder: Path, path: str, known: Output | None) -> str:
+def _fault(made: Benchmark, path: str, known: Output | None) -> str:
     """Return the fault of a file: Parquet is compared by rows, all else by bytes."""
     if known is None:
         return f"{path} is not in the manifest"
     try:
         if path.endswith(".parquet"):
-            found = fingerprint(Opened(folder, {}).read(path))
+            found = fingerprint(made.read(path))
         else:
-            found = hashlib.sha256((folder / path).read_bytes()).hexdigest()
+            found = hashlib.sha256((made.folder / path).read_bytes()).hexdigest()
     except (InputError, OSError) as error:
         return f"{path} cannot be read ({error})"
     return "" if found == known.fingerprint else f"{path} is not what the manifest tells of"
 
 
-def read_provenance(folder: Path) -> Provenance:
+def read_provenance(made: Benchmark) -> Provenance:
     """Return the provenance in a folder.
 
     Raises:
@@ -82,10 +80,9 @@ def read_provenance(folder: Path) -> Provenance:
     """
     frames = {}
     for path, columns in _COLUMNS.items():
-        frames[path] = Opened(folder, {}).read(path)
-        lacking = sorted(set(columns) - set(frames[path].columns))
-        if lacking:
-            raise InputError(f"{folder / path} has no column {lacking[0]!r}")
+        frames[path] = made.read(path)
+        if lacking := sorted(set(columns) - set(frames[path].columns)):
+            raise InputError(f"{made.folder / path} has no column {lacking[0]!r}")
     return Provenance(
         instances=frames[INSTANCES],
         mentions=frames[MENTIONS],

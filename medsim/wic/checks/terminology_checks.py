@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.progress import Progress
+    from medsim.wic.benchmark import Benchmark
     from medsim.wic.checks.findings import SplitFinding
     from medsim.wic.checks.provenance_checks import Provenance
 
@@ -61,20 +62,20 @@ def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByN
 
 
 def check_terminology(
-    location: str, options: Mapping[str, object], provenance: Provenance, progress: Progress
+    location: str, made: Benchmark, provenance: Provenance, progress: Progress
 ) -> list[SplitFinding]:
     """Return whether names, related concepts and concepts of mentions are the terminology's.
 
     Args:
         location: a built-in name or a path.
-        options: of the benchmark's manifest: how it read its terminology.
-        provenance: of the benchmark's instances.
+        made: the benchmark, whose manifest says how its terminology was read.
+        provenance: of its instances.
         progress: told of the stage.
 
     Raises:
         InputError: the terminology is missing, damaged or in no known format.
     """
-    mentions = provenance.mentions
+    mentions, options = provenance.mentions, made.manifest.options
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)
         terminology = read_terminology(location, store, reading, progress)
