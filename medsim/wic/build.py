@@ -56,7 +56,7 @@ _ALL = 1 << 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Making:
-    """Everything that the stages share.
+    """The context that all stages share.
 
     Attributes:
         options: of the command.

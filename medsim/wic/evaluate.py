@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
     from medsim.core.manifest import Output
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.wic.models.answers import Answers
+    from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset
     from medsim.wic.models.model_specs import ModelSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WicScores:
-    """How well models tell words in context.
+    """Scores of models on words in context.
 
     Attributes:
         folder: with the files of the tables.
@@ -64,7 +64,7 @@ class WicScores:
 
 @public(WicEvaluateOptions)
 def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
-    """Return how well models tell whether terms have one meaning in two sentences.
+    """Return how accurately models judge whether terms have one meaning in two sentences.
 
     Where ``data`` is a folder, models are fitted on its train.json, thresholds are chosen on its
     dev.json, and test.json is asked about. Where it is one file, it is cross-fitted in ten folds
@@ -152,7 +152,7 @@ def _answers(
     embeddings: Mapping[str, NamedEmbedding],
     dataset: WicDataset,
     setting: Setting,
-) -> Answers:
+) -> ModelAnswers:
     """Return the answers of a model."""
     match spec:
         case CoinModel():
@@ -168,7 +168,7 @@ def _answers(
 
 
 def _scores(
-    folder: Path, dataset: WicDataset, answers: Mapping[str, Answers], progress: Progress
+    folder: Path, dataset: WicDataset, answers: Mapping[str, ModelAnswers], progress: Progress
 ) -> WicScores:
     """Return the tables of all answers."""
     with progress.stage("score"):
@@ -189,7 +189,7 @@ def _scores(
 
 
 def _recorded(
-    spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding], answers: Answers
+    spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding], answers: ModelAnswers
 ) -> dict[str, object]:
     """Return what decides a model's answers, and where it lay, as the manifest has it."""
     if isinstance(spec, CoinModel | FileModel):

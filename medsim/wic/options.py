@@ -13,7 +13,7 @@ from medsim.terminologies.options import ReadingOptions
 from medsim.wic import SPLITS
 
 BROADER = ("direct", "any")
-"""Which concepts are broader than a concept: its parents, or all its ancestors."""
+"""Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
 _RECORD = ("language", "as_of", "synonym_scopes", "vocabularies", "broader", "most_train", "seed")
 

@@ -54,7 +54,7 @@ def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
     """Return accuracies to be read: a row a model, a column a part of the benchmark.
 
     The accuracy of all instances has its 95% interval behind it, and beside it how far it is from
-    that of people, with ≈ where the interval holds that. Parts without instances have no column.
+    that of people, with ≈ where the interval includes that. Parts without instances have no column.
 
     Args:
         results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.

@@ -1,4 +1,4 @@
-"""Numbers of a benchmark: of its splits, of their terms, and of the corpora they come from."""
+"""Numbers of a benchmark by split: of instances, of their terms, and of their corpora."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ class Verified(Verification):
     """The outcome of a verification of words in context.
 
     Attributes:
-        findings: a row per split and check: its promise, how many things it looked at, how many
-            violations there are, and the first of them or a note.
+        findings: a row per split and check: its promise, the numbers of checked items and of
+            violations, and the first of these or a note.
         breaches: a row per violation.
     """
 
@@ -53,12 +53,12 @@ class Verified(Verification):
 def verify(options: WicVerifyOptions) -> Verified:
     """Return whether a benchmark of words in context obeys the rules of Rouhizadeh et al. (2024).
 
-    Each instance, each split, and the splits against each other are looked at a pair at a time.
-    A folder that ``medsim wic build`` wrote tells where its instances come from; then labels,
+    Each instance, each split, and the splits against each other are checked a pair of terms at a
+    time. A folder of ``medsim wic build`` has the provenance of its instances; with it labels,
     concepts and synonyms are checked as well.
 
     Raises:
-        InputError: something cannot be read or is not what it should be.
+        InputError: a file cannot be read or has another layout.
         OptionError: it is not clear which split a file is, or the extra wic is missing.
     """
     progress = options.progress or Progress()
@@ -78,7 +78,7 @@ def verify(options: WicVerifyOptions) -> Verified:
 
 
 def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
-    """Return what is found in the files that medsim wrote, and what they hold if they are whole."""
+    """Return the findings on the files of a folder, and their provenance if they are whole."""
     outputs = check_outputs(made)
     try:
         provenance = read_provenance(made)
@@ -109,7 +109,7 @@ def _names(
 def _of_splits(
     benchmark: BenchmarkFiles, provenance: Provenance | None, names: ConceptsByName | None
 ) -> list[SplitFinding]:
-    """Return what is found in the instances, split by split."""
+    """Return the findings on the instances, split by split."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
     together = check_splits(splits, benchmark.made.manifest.quotas if benchmark.made else None)
     findings = []

@@ -1,4 +1,4 @@
--- Pairs of forms that have something in common, with the first of the groups that hold.
+-- Pairs of forms that have something in common, with the first of the groups that apply.
 --
 -- reads   form: forms with the number of their lemma and their initials, key form_id
 --         form_name

@@ -46,7 +46,7 @@ def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
     """Return the benchmark in a folder or a file, and in the files of further splits.
 
     Raises:
-        InputError: something cannot be read or is not what it should be.
+        InputError: a file cannot be read or has another layout.
         OptionError: it is not clear which split a file is.
     """
     data, split = Path(options.data), options.split

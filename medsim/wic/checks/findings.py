@@ -22,7 +22,7 @@ PROMISES = {
     "offsets": "Start and end lie within the sentence, the start before the end.",
     "term": "Each sentence has its term at its offsets.",
     "two_sentences": "The two sentences of an instance differ.",
-    "group": "An instance is in the first group that holds.",
+    "group": "An instance is in the first group that applies.",
     "lemma": "Terms that differ are in term_identity where simplemma's lemmas are equal, only.",
     "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
     "similarity": "Terms of label_similarity have a ratio above 0.75.",
@@ -76,7 +76,7 @@ class Mention:
         sentence: the text.
         start: the first code point of the term.
         end: one past its last.
-        term: what should stand there.
+        term: the text at these offsets, as the file has it.
     """
 
     sentence: str
@@ -93,8 +93,8 @@ class Instance:
         number: in its file, from 1.
         first: one mention.
         second: the other.
-        cat: the group that it is said to be in.
-        label: whether they are said to have the same meaning.
+        cat: its group, as the file has it.
+        label: whether both terms have the same meaning, as the file has it.
     """
 
     number: int
@@ -139,7 +139,7 @@ class SplitFinding(Finding):
 
     Attributes:
         split: of ``SPLITS``; "" for what belongs to none.
-        n_checked: how many things were looked at.
+        n_checked: the number of items that were checked.
     """
 
     split: str
@@ -188,7 +188,7 @@ def each(
         split: of the instances.
         check: the name of the rule.
         instances: all of the split.
-        fault: says in words what is wrong with one; "" where nothing is.
+        fault: returns the fault of an instance in words; "" where it has none.
     """
     faults = [(instance, fault(instance)) for instance in instances]
     breaches = [Breach(instance=instance, found=words) for instance, words in faults if words]

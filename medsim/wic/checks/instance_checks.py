@@ -59,7 +59,7 @@ def _wrong_term(instance: Instance) -> str:
 
 
 def _of_mentions(instance: Instance, fault: Callable[[Mention], str]) -> str:
-    """Return what is wrong with either sentence."""
+    """Return the faults of both mentions as one text."""
     faults = map(fault, instance.mentions)
     return "; ".join(f"sentence {n}: {words}" for n, words in enumerate(faults, 1) if words)
 
@@ -72,7 +72,7 @@ def _one_sentence(instance: Instance) -> str:
 def _groups(
     split: str, instances: Sequence[Instance], concepts: ConceptsByName | None
 ) -> list[SplitFinding]:
-    """Return whether every instance is in its group, apart by what the disagreement is about."""
+    """Return whether every instance is in its group; disagreements have checks by their kind."""
     breaches: dict[str, list[Breach]] = {check: [] for check in _GROUP_CHECKS}
     for instance in instances:
         shared = None if concepts is None else _share_concept(instance, concepts)
@@ -96,7 +96,7 @@ def _groups(
 def _may_be_synonyms(
     instance: Instance, by_rules: str | None, concepts: ConceptsByName | None
 ) -> bool:
-    """Return whether nothing that is known speaks against synonyms."""
+    """Return whether the terms may be synonyms, as far as is known."""
     unknown = concepts is None and instance.cat == "synonyms"
     return unknown and by_rules in {None, "label_similarity"}
 
@@ -104,7 +104,7 @@ def _may_be_synonyms(
 def _disagreement(instance: Instance, by_rules: str | None) -> str:
     """Return the check that a wrong group belongs to.
 
-    Lemmas depend on who made them, synonyms on the terminology; what is left depends on nothing.
+    Lemmas depend on their library, synonyms on the terminology, other groups on neither.
     """
     groups = {instance.cat, by_rules}
     if "term_identity" in groups and not equal_ignoring_case(*instance.terms):

@@ -23,16 +23,16 @@ QUOTAS: dict[str, dict[str, int]] = {
         "label_similarity": 100,
     },
 }
-"""How many True instances of each group BioWiC has in a split, and as many False ones."""
+"""The number of True instances, and of False ones, that BioWiC has of each group in a split."""
 
 MOST_USES = 100
-"""How often train and dev may have one sentence."""
+"""The largest number of times that a sentence occurs in train and dev."""
 
 _SIMILAR = Fraction(3, 4)  # no float decides
 
 
 def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | None:
-    """Return what two terms have in common: the first of ``medsim.wic.GROUPS`` that holds.
+    """Return what two terms have in common: the first of ``medsim.wic.GROUPS`` that applies.
 
     Nothing here is shared with the search that makes a benchmark, which is checked against it.
     The groups and their order are those of Rouhizadeh et al. (2024).
@@ -44,7 +44,7 @@ def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | Non
             None where that is not known, which passes over synonyms.
 
     Returns:
-        The group; None where none holds, or none is known to.
+        The group; None where none applies, or none is known to.
 
     Raises:
         OptionError: the extra wic is not installed.

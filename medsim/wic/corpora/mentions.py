@@ -99,7 +99,7 @@ def read_corpora(
 
 
 def corpus_names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is taken.
+    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use.
 
     Raises:
         OptionError: a file is named twice, or none is.

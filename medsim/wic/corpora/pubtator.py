@@ -67,7 +67,7 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
         file: from its beginning; a line has at most ``LONGEST_LINE`` bytes.
         path: of the file, for messages.
         problems: told of every annotation, abstract and document that is left out. Of documents
-            with one id the first is kept. A mention must stand in the text at its offsets.
+            with one id the first is kept. The text at the offsets of a mention must be its own.
 
     Raises:
         InputError: the file cannot be read, is not UTF-8, has too long a line, or no document.

@@ -34,7 +34,7 @@ _RENAMED = {
 def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFrame:
     """Return the instances of one split: ``WIC_INSTANCE_COLUMNS``.
 
-    Which mention of an instance comes first is drawn, so that it tells nothing.
+    The order of the two mentions is drawn, so that it carries no information.
 
     Args:
         name: of the split.

@@ -14,7 +14,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def lemma_of(term: str) -> str:
     """Return a term in lower case with every word in it replaced by its lemma.
 
-    A word is a run of letters; what stands between words stays. So "Review articles" and "review
+    A word is a run of letters; the characters between words stay. So "Review articles" and "review
     article" have one lemma, "IL-1" and "IL-10" do not; and terms that are equal ignoring case have
     one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no model.
 

@@ -21,7 +21,7 @@ _DEVIATIONS = 8  # room for so many more than expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class Selection:
     """Instances in the order of their draws.
 
     Attributes:
@@ -37,11 +37,13 @@ class Drawn:
     def __len__(self) -> int:
         return len(self.draws)
 
-    def rows(self, rows: np.ndarray) -> Drawn:
+    def rows(self, rows: np.ndarray) -> Selection:
         """Return the instances at ``rows``, in that order, or where a flag is set."""
-        return Drawn(mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows])
+        return Selection(
+            mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows]
+        )
 
-    def first(self, number: int) -> Drawn:
+    def first(self, number: int) -> Selection:
         """Return the first instances."""
         return self.rows(np.arange(number))
 
@@ -67,8 +69,8 @@ def select(
     seed: int,
     uses: Uses,
     wanted: int,
-    before: Drawn | None = None,
-) -> Drawn:
+    before: Selection | None = None,
+) -> Selection:
     """Return the first instances in the order of their draws that may be selected.
 
     The draw of an instance is a hash of the seed and of the content of its two mentions. So
@@ -82,7 +84,7 @@ def select(
         wanted: how many, at most.
         before: instances that are not selected again.
     """
-    found: list[Drawn] = []
+    found: list[Selection] = []
     n_left = wanted
     known = None if before is None else _keys(before, len(hashes))
     for window in _windows(blocks, hashes, seed, uses):
@@ -99,16 +101,16 @@ def select(
     return joined(found)
 
 
-def joined(parts: list[Drawn]) -> Drawn:
+def joined(parts: list[Selection]) -> Selection:
     """Return instances one after the other."""
-    return Drawn(
+    return Selection(
         mentions=np.concatenate([np.empty((0, 2), np.int64), *(one.mentions for one in parts)]),
         terms=np.concatenate([np.empty(0, np.int32), *(one.terms for one in parts)]),
         draws=np.concatenate([np.empty(0, np.uint64), *(one.draws for one in parts)]),
     )
 
 
-def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Drawn]:
+def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Selection]:
     """Yield instances of blocks in the order of their draws, some at a time.
 
     Those whose pair of terms is used up are left out from the next window on; so the few pairs of
@@ -126,7 +128,7 @@ def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[
         low, size = high, min(2 * size, _LAST_WINDOW)
 
 
-def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Drawn:
+def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Selection:
     """Return the instances whose draws are at least ``low`` and below ``high``, in order."""
     span = np.array([low, high - 1], np.uint64)
     expected = float(blocks.n_pairs.sum()) * (high - low) / _DRAWS
@@ -141,9 +143,9 @@ def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> 
     pairs, draws = pairs[:n_found], draws[:n_found]
     order = np.lexsort((pairs[:, 2], pairs[:, 1], draws))
     pairs = pairs[order]
-    return Drawn(mentions=pairs[:, 1:], terms=blocks.terms[pairs[:, 0]], draws=draws[order])
+    return Selection(mentions=pairs[:, 1:], terms=blocks.terms[pairs[:, 0]], draws=draws[order])
 
 
-def _keys(drawn: Drawn, n_mentions: int) -> Counts:
+def _keys(drawn: Selection, n_mentions: int) -> Counts:
     """Return a number of each pair of mentions, int64[n]."""
     return drawn.mentions[:, 0] * n_mentions + drawn.mentions[:, 1]

@@ -10,7 +10,7 @@ import numpy as np
 from medsim.kernels.hashing import tie_hashes
 from medsim.wic import GROUPS
 from medsim.wic.checks.rules import MOST_USES
-from medsim.wic.making.selection import Drawn, Uses, joined, select
+from medsim.wic.making.selection import Selection, Uses, joined, select
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ LABELS = (0, 1)
 
 _SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
 
-_Classes: TypeAlias = "dict[tuple[int, int], Drawn]"  # by group and label
+_Classes: TypeAlias = "dict[tuple[int, int], Selection]"  # by group and label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Split:
         labels: int64[n].
     """
 
-    drawn: Drawn
+    drawn: Selection
     groups: np.ndarray[tuple[int], np.dtype[np.int64]]
     labels: np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -130,8 +130,8 @@ class Splitter:
         label: int,
         uses: Uses,
         wanted: int,
-        before: Drawn | None = None,
-    ) -> Drawn:
+        before: Selection | None = None,
+    ) -> Selection:
         own = blocks.take(_of(blocks, group, label))
         return select(own, self.hashes, self.seed, uses, wanted, before)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How models are asked.
+    """The setting in which models answer.
 
     Attributes:
         seed: of folds, coins and fitting.
@@ -41,7 +41,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class ModelAnswers:
     """The answers of a model; rows that no round asks about have no meaning.
 
     Attributes:
@@ -61,7 +61,7 @@ class Answers:
     digests: Mapping[str, str] = field(default_factory=dict)
 
 
-def file_answers(dataset: WicDataset, spec: FileModel) -> Answers:
+def file_answers(dataset: WicDataset, spec: FileModel) -> ModelAnswers:
     """Return the answers in a file to the test split, or those that follow from its scores.
 
     Raises:
@@ -98,7 +98,7 @@ def file_answers(dataset: WicDataset, spec: FileModel) -> Answers:
 
 def threshold_answers(
     dataset: WicDataset, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
-) -> Answers:
+) -> ModelAnswers:
     """Return True where a score is at or above the threshold that is best elsewhere.
 
     The best is the most accurate, the lowest of equally accurate ones, midway between two scores
@@ -120,7 +120,7 @@ def threshold_answers(
         positive[one.test] = np.where(known, asked >= threshold, majority(labels[rows]))
         scores[one.test] = asked
         thresholds.append(threshold)
-    return Answers(
+    return ModelAnswers(
         positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
     )
 
@@ -130,9 +130,9 @@ def majority(labels: Flags) -> bool:
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 
-def unscored(positive: Flags, scores: Values | None = None) -> Answers:
+def unscored(positive: Flags, scores: Values | None = None) -> ModelAnswers:
     """Return answers to all instances that need no threshold."""
-    return Answers(
+    return ModelAnswers(
         positive=positive,
         scores=np.full(len(positive), np.nan) if scores is None else scores,
         covered=np.ones(len(positive), np.bool_),

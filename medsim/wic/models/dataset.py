@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows
 
 SEEN = ("seen", "partly_seen", "unseen")
-"""How many terms of an instance, both, one or none, occur in what models are fitted on."""
+"""Instances of which both terms, one or none occur in those that models are fitted on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

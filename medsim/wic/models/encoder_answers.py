@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingSpec
     from medsim.kernels.types import Flags, Ids, Values, Vectors
-    from medsim.wic.models.answers import Answers, Setting
+    from medsim.wic.models.answers import ModelAnswers, Setting
     from medsim.wic.models.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import CosineModel, TunedModel
 
@@ -37,7 +37,7 @@ _A_BATCH = 256  # of texts or targets: a second or so of a small model
 
 def cosine_answers(
     dataset: WicDataset, spec: CosineModel, named: NamedEmbedding, setting: Setting
-) -> Answers:
+) -> ModelAnswers:
     """Return True where the cosine of both sides is at or above a threshold.
 
     A side is the target in its sentence, the mean of the vectors of its tokens; or the sentence
@@ -67,11 +67,11 @@ def cosine_answers(
     return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
 
 
-def tuned_answers(dataset: WicDataset, spec: TunedModel, setting: Setting) -> Answers:
+def tuned_answers(dataset: WicDataset, spec: TunedModel, setting: Setting) -> ModelAnswers:
     """Return the answers of an encoder that is fine-tuned in every round, by cosine and threshold.
 
-    It reads the sentence with its target in double quotes. Thresholds are chosen on
-    instances that it was not fitted on.
+    It reads the sentence with its target in double quotes. Thresholds are chosen on instances
+    that it was not fitted on.
     """
     embedding, labels = spec.embedding, dataset.labels
     left, right = (_quoted(targets_of(dataset.instances, side)) for side in (1, 2))
@@ -128,7 +128,7 @@ def _in_order(target: Target) -> tuple[int, str, int, int]:
 def _numbered(
     left: Sequence[T], right: Sequence[T], key: Callable[[T], Any]
 ) -> tuple[list[T], Ids, Ids]:
-    """Return what stands on either side, each once and in order, and which each row has."""
+    """Return the items of both sides, each once and in order, and the item of each row."""
     distinct = sorted({*left, *right}, key=key)
     places = {one: place for place, one in enumerate(distinct)}
     first = np.array([places[one] for one in left], np.int32)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 N_FOLDS = 10
-"""How many folds there are where instances hang together in so many parts."""
+"""The number of folds, where instances hang together in so many parts or more."""
 
 
 def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:

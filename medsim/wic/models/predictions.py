@@ -36,7 +36,7 @@ class Predictions:
     Attributes:
         answers: bool[n_instances], whether both terms have one meaning; None where the model gives
             scores alone.
-        scores: float64[n_instances], higher where the model holds that likelier; None where it
+        scores: float64[n_instances], higher where that is likelier by the model; None where it
             gives none.
         sha256: of the file's bytes that were read, in hex.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from medsim.kernels.types import Flags
-    from medsim.wic.models.answers import Answers
+    from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset
 
 REFERENCES = {"human": HUMAN_ACCURACY, "chance": 0.5}
@@ -30,7 +30,7 @@ ALL, ACCURACY, THRESHOLD = "all", "accuracy", "threshold"
 _Row: TypeAlias = dict[str, str | int | float | bool | None]
 
 
-def predictions_of(dataset: WicDataset, answers: Mapping[str, Answers]) -> pl.DataFrame:
+def predictions_of(dataset: WicDataset, answers: Mapping[str, ModelAnswers]) -> pl.DataFrame:
     """Return a row per model and instance: ``WIC_PREDICTION_COLUMNS``."""
     tested = dataset.tested
     fold_of = np.zeros(dataset.instances.height, np.int32)
@@ -60,7 +60,7 @@ def predictions_of(dataset: WicDataset, answers: Mapping[str, Answers]) -> pl.Da
 
 
 def results_of(
-    dataset: WicDataset, predictions: pl.DataFrame, answers: Mapping[str, Answers]
+    dataset: WicDataset, predictions: pl.DataFrame, answers: Mapping[str, ModelAnswers]
 ) -> pl.DataFrame:
     """Return accuracies of every model on all instances, on groups, and on seen and unseen terms.
 

@@ -13,7 +13,7 @@ from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.metrics.workers import Workers
-from medsim.wic.models.answers import Answers, majority
+from medsim.wic.models.answers import ModelAnswers, majority
 from medsim.wic.models.model_specs import SENTENCE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _SEEDS = 1 << 32  # of NumPy's generator that scikit-learn takes
 
 def word_answers(
     dataset: WicDataset, spec: WordModel, named: NamedEmbedding, setting: Setting
-) -> Answers:
+) -> ModelAnswers:
     """Return the answers of a perceptron that is fitted on the mean word vectors of both sides.
 
     Its features are the mean vector of the words of one side, then that of the other (Rouhizadeh et
@@ -57,7 +57,7 @@ def word_answers(
             positive[asked] = scores[asked] >= _EVEN
             stage.advance()
         stage.found(f"{dataset.fitted}, {features.shape[1]} features")
-    return Answers(positive=positive, scores=scores, covered=covered, thresholds=np.zeros(0))
+    return ModelAnswers(positive=positive, scores=scores, covered=covered, thresholds=np.zeros(0))
 
 
 def _features(
