@@ -14,7 +14,7 @@ from fixtures.umls import Metathesaurus
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.opened import open_views
 from medsim.core.schema import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
-from medsim.wic import GROUPS, SPLITS
+from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
 from medsim.wic.readable import STATISTICS_TABLES, readable_statistics
@@ -80,13 +80,6 @@ def test_what_is_kept_of_the_terminology_is_compared_with_it(
     assert verify(built.folder, terminology=str(other)).broken == ["related"]
     other.write_text(text.replace("id: V:0000", "id: V:9999"), encoding="utf-8")
     assert "concepts" in verify(built.folder, terminology=str(other)).broken
-
-
-def test_half_of_every_group_of_every_split_is_true(built: Benchmark) -> None:
-    counts = built.instances().group_by("split", "cat").agg(pl.len(), pl.col("label").sum())
-    assert set(counts["cat"]) == set(GROUPS)
-    assert set(counts["split"]) == set(SPLITS)
-    assert (counts["label"].cast(pl.Int64) * 2 == counts["len"]).all()
 
 
 def test_files_hold_what_their_columns_say(built: Benchmark) -> None:

@@ -37,15 +37,11 @@ class Selection:
     def __len__(self) -> int:
         return len(self.draws)
 
-    def rows(self, rows: np.ndarray) -> Selection:
+    def rows(self, rows: np.ndarray | slice) -> Selection:
         """Return the instances at ``rows``, in that order, or where a flag is set."""
         return Selection(
             mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows]
         )
-
-    def first(self, number: int) -> Selection:
-        """Return the first instances."""
-        return self.rows(np.arange(number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

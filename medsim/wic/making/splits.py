@@ -151,7 +151,7 @@ def _of(blocks: Blocks, group: int, label: int) -> Flags:
 def _balanced(classes: _Classes) -> _Classes:
     """Return as many instances of either label in every group, the first in order."""
     return {
-        (group, label): drawn.first(min(len(drawn), len(classes[group, 1 - label])))
+        (group, label): drawn.rows(slice(len(classes[group, 1 - label])))
         for (group, label), drawn in classes.items()
     }
 
