@@ -31,10 +31,6 @@ def check_table(table: str, known: Sequence[str]) -> None:
 def readable_statistics(statistics: pl.DataFrame, table: str) -> pl.DataFrame:
     """Return one of ``STATISTICS_TABLES`` to be read: a row per group, split or corpus.
 
-    Args:
-        statistics: ``medsim.core.schema.WIC_STATISTIC_COLUMNS``.
-        table: its name.
-
     Raises:
         OptionError: there is no such table.
     """
@@ -55,9 +51,6 @@ def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
 
     The accuracy of all instances has its 95% interval behind it, and beside it how far it is from
     that of people, with ≈ where the interval includes that. Parts without instances have no column.
-
-    Args:
-        results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.
     """
     accuracies = results.filter(statistic="accuracy")
     parts = [part for part in _PARTS if part in accuracies["subset"]]
@@ -72,11 +65,7 @@ def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Return comparisons of models to be read: McNemar's p corrected by Holm's procedure.
-
-    Args:
-        comparisons: ``medsim.core.schema.WIC_COMPARISON_COLUMNS``.
-    """
+    """Return comparisons of models to be read: McNemar's p corrected by Holm's procedure."""
     between = comparisons.filter(between="models")
     return pl.DataFrame(
         {

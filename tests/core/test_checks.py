@@ -38,5 +38,5 @@ def test_broken_checks_are_named_once_in_their_order() -> None:
 
     assert not found.holds
     assert found.broken == ["broken", "another"]
-    with pytest.raises(BrokenPromiseError, match="^OUT: broken, another do not hold$"):
+    with pytest.raises(BrokenPromiseError, match=r"^OUT: broken, another do not hold$"):
         found.require("OUT")

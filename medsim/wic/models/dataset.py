@@ -132,7 +132,7 @@ def read_dataset(data: Path, *, train: Path | None, dev: Path | None, seed: int)
         seed: of the folds.
 
     Raises:
-        InputError: a file is missing or damaged, or has a term that is not where it says.
+        InputError: a file is missing or damaged, or has a term that is not at its offsets.
     """
     files = _files(data, train, dev)
     parts = {split: _checked(path) for split, path in files.items()}
@@ -154,7 +154,10 @@ def read_dataset(data: Path, *, train: Path | None, dev: Path | None, seed: int)
         split: order[(order >= place.start) & (order < place.stop)]
         for split, place in places.items()
     }
-    rounds = _crossed(instances, order, seed) if crossed else (_round(rows),)
+    none = np.zeros(0, np.int64)
+    train_rows, dev_rows = rows.get("train", none), rows.get("dev", none)
+    one = Round(fold=None, train=train_rows, dev=dev_rows, held_back=dev_rows, test=rows["test"])
+    rounds = _crossed(instances, order, seed) if crossed else (one,)
     return WicDataset(
         name=data.name,
         instances=instances,
@@ -181,7 +184,7 @@ def _files(data: Path, train: Path | None, dev: Path | None) -> Mapping[str, Pat
 
 
 def _checked(path: Path) -> pl.DataFrame:
-    """Return the instances of a file in which every term is where it says."""
+    """Return the instances of a file, in which every term stands at its offsets."""
     instances = read_instances(path)
     for number, row in enumerate(instances.iter_rows(named=True), start=1):
         for side in "12":
@@ -195,16 +198,8 @@ def _checked(path: Path) -> pl.DataFrame:
     return instances
 
 
-def _round(rows: Mapping[str, Rows]) -> Round:
-    none = np.zeros(0, np.int64)
-    dev = rows.get("dev", none)
-    return Round(
-        fold=None, train=rows.get("train", none), dev=dev, held_back=dev, test=rows["test"]
-    )
-
-
 def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
-    """Return a round a fold; what is held back is the fold that comes next."""
+    """Return a round a fold; the fold that comes next is held back."""
     fold_of = folds_of(instances, seed)[order]
     n_folds = int(fold_of.max()) + 1
     if n_folds < 3:  # noqa: PLR2004 — to fit on, to choose a threshold on, to ask

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from medsim.wic.models.dataset import WicDataset
 
 REFERENCES = {"human": HUMAN_ACCURACY, "chance": 0.5}
-"""Accuracies that every model is held against: of people, and of a coin where half is True."""
+"""Accuracies that every model is compared with: of people, and of a coin where half is True."""
 
 ALL, ACCURACY, THRESHOLD = "all", "accuracy", "threshold"
 
@@ -62,15 +62,10 @@ def predictions_of(dataset: WicDataset, answers: Mapping[str, ModelAnswers]) -> 
 def results_of(
     dataset: WicDataset, predictions: pl.DataFrame, answers: Mapping[str, ModelAnswers]
 ) -> pl.DataFrame:
-    """Return accuracies of every model on all instances, on groups, and on seen and unseen terms.
+    """Return accuracies of every model, and its thresholds: ``WIC_RESULT_COLUMNS``.
 
-    Args:
-        dataset: the instances.
-        predictions: ``WIC_PREDICTION_COLUMNS``.
-        answers: of each model, for its thresholds.
-
-    Returns:
-        ``WIC_RESULT_COLUMNS``; a subset without instances has no row.
+    They are of all instances, of groups, and of seen and unseen terms; a subset without instances
+    has no row.
     """
     rows: list[_Row] = []
     for name, one in answers.items():
@@ -103,17 +98,10 @@ def results_of(
 
 
 def comparisons_of(dataset: WicDataset, predictions: pl.DataFrame) -> pl.DataFrame:
-    """Return how every two models differ, and each from people and from chance.
+    """Return the differences between models, people and chance: ``WIC_COMPARISON_COLUMNS``.
 
     Two models are compared by McNemar's test on the same instances, with p-values corrected for
     the number of pairs of models.
-
-    Args:
-        dataset: the instances.
-        predictions: ``WIC_PREDICTION_COLUMNS``.
-
-    Returns:
-        ``WIC_COMPARISON_COLUMNS``.
     """
     correct = {
         str(name): _correct(part)
