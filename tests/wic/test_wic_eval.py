@@ -86,27 +86,26 @@ def shuffled(path: Path, to: Path) -> np.ndarray:
 
 
 def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
-    found = scored
     for name, columns in (
         ("results", WIC_RESULT_COLUMNS),
         ("comparisons", WIC_COMPARISON_COLUMNS),
         ("predictions", WIC_PREDICTION_COLUMNS),
     ):
-        frame = getattr(found, name)
+        frame = getattr(scored, name)
         assert frame.schema == pl.Schema(columns)
-        assert pl.read_parquet(found.folder / f"{name}.parquet").equals(frame)
-    truth = found.predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
-    for row in found.results.filter(statistic="accuracy").iter_rows(named=True):
+        assert pl.read_parquet(scored.folder / f"{name}.parquet").equals(frame)
+    truth = scored.predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
+    for row in scored.results.filter(statistic="accuracy").iter_rows(named=True):
         part = truth.filter(model=row["model"])
         if row["subset"] != "all":
             column = "cat" if row["subset"] in GROUPS else "seen"
             part = part.filter(pl.col(column) == row["subset"])
         assert row["value"] == part["right"].mean()
         assert row["n_instances"] == part.height
-    subsets = set(found.results["subset"])
+    subsets = set(scored.results["subset"])
     assert {"all", *GROUPS} < subsets
-    assert accuracy(found.results, "words") > 0.6
-    assert 0.25 < accuracy(found.results, "random") < 0.75
+    assert accuracy(scored.results, "words") > 0.6
+    assert 0.25 < accuracy(scored.results, "random") < 0.75
 
 
 def test_a_coin_is_the_hash_of_the_instance(place: Path, tmp_path: Path) -> None:
@@ -167,13 +166,12 @@ def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
     if data == "one.json":
         order = shuffled(place / data, tmp_path / data)
 
-    found = scored
     again = evaluate_wic(tmp_path / data, tmp_path / "again", models=all_models(place), threads=3)
 
-    assert found.results.equals(again.results)
-    assert found.comparisons.equals(again.comparisons)
+    assert scored.results.equals(again.results)
+    assert scored.comparisons.equals(again.comparisons)
     for (_, one), (_, other) in zip(
-        found.predictions.group_by("model", maintain_order=True),
+        scored.predictions.group_by("model", maintain_order=True),
         again.predictions.group_by("model", maintain_order=True),
         strict=True,
     ):
@@ -232,29 +230,17 @@ def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) 
         assert not known & {key for row in one.held_back for key in keys(row)}
 
 
-def side(term: str, at: int) -> tuple[str, str]:
-    return term, f"a {term} is here {at}"
-
-
 def written(path: Path, *pairs: tuple[str, str, int]) -> Path:
     """Return a file of instances of pairs of terms with labels, no sentence twice."""
+    start = len(path.stem) + 3
     rows = []
     for number, (term1, term2, label) in enumerate(pairs):
-        (_, first), (_, second) = side(term1, 2 * number), side(term2, 2 * number + 1)
-        rows.append(
-            {
-                "term1": term1,
-                "term2": term2,
-                "sentence1": f"{path.stem} {first}",
-                "sentence2": f"{path.stem} {second}",
-                "start1": len(path.stem) + 3,
-                "start2": len(path.stem) + 3,
-                "end1": len(path.stem) + 3 + len(term1),
-                "end2": len(path.stem) + 3 + len(term2),
-                "cat": "synonyms",
-                "label": label,
-            }
-        )
+        row: dict[str, object] = {"cat": "synonyms", "label": label}
+        for n, term in (("1", term1), ("2", term2)):
+            row[f"term{n}"] = term
+            row[f"sentence{n}"] = f"{path.stem} a {term} is here {2 * number + int(n)}"
+            row[f"start{n}"], row[f"end{n}"] = start, start + len(term)
+        rows.append(row)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(rows), encoding="utf-8")
     return path
@@ -295,12 +281,11 @@ def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) 
 
 
 def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
-    found = scored
     right = {
         name: (part["prediction"] == part["label"]).to_numpy()
-        for (name,), part in found.predictions.group_by("model", maintain_order=True)
+        for (name,), part in scored.predictions.group_by("model", maintain_order=True)
     }
-    between = found.comparisons.filter(between="models")
+    between = scored.comparisons.filter(between="models")
     assert between.height == 10
     for row in between.iter_rows(named=True):
         one, other = right[row["model1"]], right[row["model2"]]
@@ -315,11 +300,10 @@ def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
 
 
 def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
-    found = scored
-    rows = found.comparisons.filter(between="reference")
+    rows = scored.comparisons.filter(between="reference")
     assert rows.height == 10
     assert set(rows.select("model2", "accuracy2").iter_rows()) == {("human", 0.8), ("chance", 0.5)}
-    whole = found.results.filter(subset="all", statistic="accuracy")
+    whole = scored.results.filter(subset="all", statistic="accuracy")
     joined = rows.join(whole, left_on="model1", right_on="model").drop_nulls("low")
     assert joined.height >= 8
     for row in joined.iter_rows(named=True):
