@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from medsim.builds.output import Build
     from medsim.builds.output import open_build as open  # noqa: A004 — reads well as medsim.open
     from medsim.builds.shards import build_shard, merge
-    from medsim.builds.verify import Verification, verify
+    from medsim.builds.verify import verify
     from medsim.cli.report import write_report
     from medsim.core.errors import MedsimError
     from medsim.core.progress import Progress
@@ -80,7 +80,7 @@ _HOMES = {
     "Progress": "medsim.core.progress:Progress",
     "Scores": "medsim.studies.score:Scores",
     "Study": "medsim.studies.folder:Study",
-    "Verification": "medsim.builds.verify:Verification",
+    "Verification": "medsim.core.checks:Verification",
     "Verified": "medsim.wic.verify:Verified",
     "WicScores": "medsim.wic.evaluate:WicScores",
     "WordPairs": "medsim.studies.words.pairs:WordPairs",

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from medsim.core import queries
+from medsim.core.checks import Finding
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
 
+_FOLDER = "builds/checks"
 _NUMBERED = ("pair_set", "numbered_pair", "numbered_name")  # what all checks read, made once
 
-FINDING_COLUMNS = {
-    "check": pl.String,
-    "promise": pl.String,
-    "violations": pl.Int64,
-    "example": pl.String,
-}
-"""A row per check: what it promises, how often that does not hold, and one place."""
 
-
-def finding(check: str, promise: str, violations: int, example: str = "") -> pl.DataFrame:
-    """Return one row of findings."""
-    row = [(check, promise, violations, example)]
-    return pl.DataFrame(row, schema=FINDING_COLUMNS, orient="row")
-
-
-def run_checks(store: Store) -> pl.DataFrame:
+def run_checks(store: Store) -> list[Finding]:
     """Return what each file of ``sql/builds/checks`` finds.
 
     Args:
@@ -36,14 +22,13 @@ def run_checks(store: Store) -> pl.DataFrame:
     """
     for table in _NUMBERED:
         store.run(f"builds/pairs/{table}")
-    findings = pl.concat([_run(store, name) for name in queries.names("builds/checks")])
+    findings = [
+        Finding(
+            name.removeprefix(f"{_FOLDER}/"),
+            queries.query(name).sentence,
+            [" ".join(map(str, row)) for row in store.frame(name).iter_rows()],
+        )
+        for name in queries.names(_FOLDER)
+    ]
     store.drop(*_NUMBERED)
     return findings
-
-
-def _run(store: Store, name: str) -> pl.DataFrame:
-    offending = store.frame(name)
-    example = " ".join(str(value) for value in offending.row(0)) if offending.height else ""
-    return finding(
-        name.removeprefix("builds/checks/"), queries.query(name).sentence, offending.height, example
-    )

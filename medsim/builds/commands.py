@@ -8,7 +8,7 @@ import typer
 
 from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, VerifyOptions
 from medsim.core.console import BuildFolder, Format, app, command, print_table
-from medsim.core.errors import BrokenPromiseError, OptionError
+from medsim.core.errors import OptionError
 from medsim.core.formats import TableFormat
 
 
@@ -84,5 +84,4 @@ def verify(options: VerifyOptions, *, form: Format = TableFormat.table) -> None:
 
     found = run(**options.given())
     print_table(found.findings, form)
-    if not found.holds:
-        raise BrokenPromiseError(f"{options.folder}: {', '.join(found.broken)} do not hold")
+    found.require(options.folder)

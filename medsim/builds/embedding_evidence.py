@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.datasets import set_keys
-from medsim.builds.evidence import counted_finding, refused_terms, sampled
+from medsim.builds.evidence import refused_terms, sampled
+from medsim.core.checks import Finding
 from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _TERMS_AT_ONCE = 1 << 15
 _FIRSTS_AT_ONCE = 16  # so that their cosines with all terms fit in memory
 
 
-def check_similarities(evidence: Evidence) -> pl.DataFrame:
+def check_similarities(evidence: Evidence) -> Finding:
     """Return whether stored similarities are the cosines of the terms' vectors."""
     embedding, wrong = _embedding(evidence), []
     for key in set_keys("embedding"):
@@ -33,10 +34,10 @@ def check_similarities(evidence: Evidence) -> pl.DataFrame:
         found = pairs["similarity"].fill_null(np.nan).to_numpy()
         agree = np.isclose(found, expected, rtol=0, atol=_ROUNDING, equal_nan=True)
         wrong += [str(key)] * int(np.count_nonzero(~agree))
-    return counted_finding("similarities", "Similarities are cosines of the vectors.", wrong)
+    return Finding("similarities", "Similarities are cosines of the vectors.", wrong)
 
 
-def check_most_similar(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame:
+def check_most_similar(evidence: Evidence, sample: int, stage: Stage) -> Finding:
     """Return whether sampled first terms have their most similar allowed terms.
 
     Each is compared with every term that has a vector, in double precision. Candidates whose
@@ -65,7 +66,7 @@ def check_most_similar(evidence: Evidence, sample: int, stage: Stage) -> pl.Data
         maker.take_over(key, pairs.drop("term1_id", "term2_id"))
     stage.found(f"{n_compared:,} first terms")
     promise = f"{n_compared:,} first terms have the most similar terms that brute force finds."
-    return counted_finding("most_similar", promise, wrong)
+    return Finding("most_similar", promise, wrong)
 
 
 def _embedding(evidence: Evidence) -> Embedding:

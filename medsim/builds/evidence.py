@@ -10,7 +10,6 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.builds.checks import finding
 from medsim.builds.datasets import (
     SetKey,
     SetMaker,
@@ -22,6 +21,7 @@ from medsim.builds.datasets import (
 from medsim.builds.positives import Positives, pair_distances
 from medsim.builds.rederived import rederive
 from medsim.builds.stats import stats_row
+from medsim.core.checks import Finding
 from medsim.core.errors import InputError
 from medsim.kernels.hashing import tie_hashes
 
@@ -106,7 +106,7 @@ def gather(build: Build, store: Store, threads: int) -> Evidence:
     )
 
 
-def check_positives(evidence: Evidence) -> pl.DataFrame:
+def check_positives(evidence: Evidence) -> Finding:
     """Return whether every set has the positives that the rules give, and no others."""
     columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
     wrong = []
@@ -116,10 +116,10 @@ def check_positives(evidence: Evidence) -> pl.DataFrame:
         n_missing = expected.join(found, on=columns, how="anti").height
         n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
         wrong += [str(key)] * (n_missing + n_surplus)
-    return counted_finding("positives", "The positives are those that the rules give.", wrong)
+    return Finding("positives", "The positives are those that the rules give.", wrong)
 
 
-def check_rows(evidence: Evidence) -> pl.DataFrame:
+def check_rows(evidence: Evidence) -> Finding:
     """Return whether ids, distances and the order of rows are what the texts and the seed give."""
     lower = evidence.positives.terms["lower_term"].to_list()
     wrong = []
@@ -135,17 +135,15 @@ def check_rows(evidence: Evidence) -> pl.DataFrame:
         if not expected.equals(found):
             differs = [expected[name] != found[name] for name in expected.columns]
             wrong += [str(key)] * int(pl.select(pl.any_horizontal(differs)).to_series().sum())
-    return counted_finding(
-        "rows", "Ids, distances and the order of rows follow from the texts.", wrong
-    )
+    return Finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
 
 
-def check_stats(evidence: Evidence) -> pl.DataFrame:
+def check_stats(evidence: Evidence) -> Finding:
     """Return whether the statistics are those of the rows."""
     rows = [stats_row(key.columns(), pairs) for key, pairs in evidence.pairs.items()]
     expected = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     wrong = [] if statistics_agree(evidence.build.stats(), expected) else ["stats.parquet"]
-    return counted_finding("stats", "The statistics are those of the rows.", wrong)
+    return Finding("stats", "The statistics are those of the rows.", wrong)
 
 
 def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
@@ -167,7 +165,7 @@ def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
     return True
 
 
-def check_random(evidence: Evidence, stage: Stage) -> pl.DataFrame:
+def check_random(evidence: Evidence, stage: Stage) -> Finding:
     """Return whether drawing the random negatives again gives the same."""
     maker = evidence.maker("random")
     wrong = []
@@ -175,10 +173,10 @@ def check_random(evidence: Evidence, stage: Stage) -> pl.DataFrame:
         found = evidence.pairs[key].drop("term1_id", "term2_id")
         if not maker.make(key, stage).equals(found):
             wrong.append(str(key))
-    return counted_finding("random", "The seed gives the random negatives again.", wrong)
+    return Finding("random", "The seed gives the random negatives again.", wrong)
 
 
-def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame:
+def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> Finding:
     """Return whether sampled first terms have their nearest allowed terms, by brute force."""
     maker = evidence.maker("levenshtein")
     keys = set_keys("levenshtein")
@@ -197,7 +195,7 @@ def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame
         maker.take_over(key, pairs.drop("term1_id", "term2_id"))
     stage.found(f"{n_compared:,} first terms")
     promise = f"{n_compared:,} first terms have the nearest terms that brute force finds."
-    return counted_finding("nearest", promise, wrong)
+    return Finding("nearest", promise, wrong)
 
 
 def sampled(pairs: pl.DataFrame, sample: int) -> Ids:
@@ -258,8 +256,3 @@ def refused_terms(
     took_it = negative.filter((pl.col("term2_id") == first) & (pl.col("term1_id") < first))
     taken = np.concatenate([*earlier, took_it["term1_id"].to_numpy()])
     return np.asarray(linked | np.isin(pool, taken), np.bool_)
-
-
-def counted_finding(check: str, promise: str, wrong: list[str]) -> pl.DataFrame:
-    """Return one row of findings from a place for each violation."""
-    return finding(check, promise, len(wrong), wrong[0] if wrong else "")

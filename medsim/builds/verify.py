@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.checks import finding, run_checks
+from medsim.builds.checks import run_checks
 from medsim.builds.datasets import set_keys
 from medsim.builds.embedded import embedded, embedding_of
 from medsim.builds.embedding_evidence import check_most_similar, check_similarities
@@ -23,6 +23,7 @@ from medsim.builds.evidence import (
 )
 from medsim.builds.options import VerifyOptions
 from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
+from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
@@ -36,27 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.embeddings.embedded_terms import NamedEmbedding
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """What was found.
-
-    Attributes:
-        findings: a row per check: check, promise, violations, example.
-    """
-
-    findings: pl.DataFrame
-
-    @property
-    def holds(self) -> bool:
-        """Whether every promise holds."""
-        return not self.broken
-
-    @property
-    def broken(self) -> list[str]:
-        """The checks that found violations."""
-        return self.findings.filter(pl.col("violations") > 0)["check"].to_list()
 
 
 @public(VerifyOptions)
@@ -77,7 +57,7 @@ def verify(options: VerifyOptions) -> Verification:
     named = embedding_of(build, options.embedding, progress)
     with progress.stage("compare files with the manifest"):
         findings = list(_check_files(build))
-        damaged = any(found["violations"][0] for found in findings[:2])
+        damaged = any(found.violations for found in findings[:2])
     if not damaged:
         checking = _Checking(
             build=build,
@@ -88,10 +68,10 @@ def verify(options: VerifyOptions) -> Verification:
             progress=progress,
         )
         findings += _check_content(checking)
-    return Verification(findings=pl.concat(findings))
+    return Verification(findings=findings_table(findings))
 
 
-def _check_files(build: Build) -> Iterator[pl.DataFrame]:
+def _check_files(build: Build) -> Iterator[Finding]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
     promised = build.manifest.outputs
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
@@ -99,7 +79,7 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
-    yield finding("files", "The files of a build are there, and no others.", *_counted(wrong))
+    yield Finding("files", "The files of a build are there, and no others.", wrong)
     unreadable, changed = [], []
     for name in sorted(expected & found & set(promised)):
         try:
@@ -114,8 +94,8 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
             fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows
         ):
             changed.append(name)
-    yield finding("columns", "Every file has the columns of its table.", *_counted(unreadable))
-    yield finding("fingerprint", "Every file holds the rows of the manifest.", *_counted(changed))
+    yield Finding("columns", "Every file has the columns of its table.", unreadable)
+    yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +110,7 @@ class _Checking:
     progress: Progress
 
 
-def _check_content(checking: _Checking) -> list[pl.DataFrame]:
+def _check_content(checking: _Checking) -> list[Finding]:
     """Return what is found in the rows, all files being readable."""
     build, progress, threads = checking.build, checking.progress, checking.threads
     with Store(threads=threads) as store:
@@ -139,13 +119,13 @@ def _check_content(checking: _Checking) -> list[pl.DataFrame]:
             evidence = gather(build, store, threads)
             findings = [check_positives(evidence)]
         with progress.stage("check the rules"):
-            findings.append(run_checks(store))
+            findings += run_checks(store)
         with progress.stage("compute ids, distances, order and statistics anew"):
             findings += [check_rows(evidence), check_stats(evidence)]
         return findings + _check_negatives(evidence, checking)
 
 
-def _check_negatives(evidence: Evidence, checking: _Checking) -> list[pl.DataFrame]:
+def _check_negatives(evidence: Evidence, checking: _Checking) -> list[Finding]:
     """Return what is found of each strategy that the build has."""
     findings, progress, strategies = [], checking.progress, checking.build.strategies
     if "random" in strategies:
@@ -176,7 +156,3 @@ def _schema(name: str) -> pl.Schema:
     if name.startswith("terminology/"):
         return pl.Schema(CANONICAL_TABLES[Path(name).stem])
     return pl.Schema(STATS_COLUMNS)
-
-
-def _counted(places: list[str]) -> tuple[int, str]:
-    return len(places), places[0] if places else ""

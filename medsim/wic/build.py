@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +27,10 @@ from medsim.wic.benchmark import (
     RELATED,
     STATISTICS,
     Benchmark,
+    instances_text,
 )
 from medsim.wic.checks.rules import QUOTAS
 from medsim.wic.corpora.mentions import read_corpora
-from medsim.wic.layout import instances_text
 from medsim.wic.making.candidates import candidate_blocks
 from medsim.wic.making.instances import benchmark_mentions, instance_rows
 from medsim.wic.making.mentions import chosen_mentions, content_hashes
@@ -40,14 +40,29 @@ from medsim.wic.output import WIC, WicManifest
 from medsim.wic.statistics import statistics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.core.output import OutputFolder
+    from medsim.core.manifest import Output
     from medsim.terminologies.sources import Terminology
     from medsim.wic.corpora.mentions import Corpora
     from medsim.wic.making.candidates import Blocks
 
 _ALL = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Making:
+    """The context that all stages share.
+
+    Attributes:
+        options: of the command.
+        threads: how many compute.
+        progress: told of every stage.
+        store: with the tables of the terminology.
+    """
+
+    options: WicBuildOptions
+    threads: int
+    progress: Progress
+    store: Store
 
 
 @public(WicBuildOptions)
@@ -57,7 +72,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     Raises:
         InputError: a corpus or the terminology is missing or damaged, or no mention of a corpus
             stands for a concept of the terminology.
-        OptionError: an option is out of range or does not fit, or medsim[wic] is not installed.
+        OptionError: an option is out of range or does not fit, or the extra wic is not installed.
         OutputError: ``out`` is taken or cannot be written.
     """
     progress, threads = options.progress or Progress(), checked_threads(options.threads)
@@ -67,53 +82,51 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         claimed(Path(options.out), WIC, overwrite=options.overwrite) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
-        corpora = _read_corpora(options, progress)
+        making = _Making(options=options, threads=threads, progress=progress, store=store)
+        corpora = _read_corpora(making)
         terminology = read_terminology(source, store, options, progress)
-        mentions, unlinked = _link(options, corpora, terminology, store, progress)
-        blocks = _compare(options, terminology, mentions, store, progress)
-        instances = _split(options, mentions, blocks, progress)
+        mentions, unlinked = _link(making, corpora, terminology)
+        blocks = _compare(making, mentions, terminology)
+        instances = _split(making, mentions, blocks)
         _warn_of_small_groups(instances, progress)
-        tables = {
-            INSTANCES: instances,
-            MENTIONS: benchmark_mentions(mentions),
-            NAMES: store.frame("wic/benchmark_name"),
-            RELATED: store.table("related_concept"),
-            STATISTICS: statistics_of(instances, mentions, corpora),
-        }
-        _write(output, tables, _metadata(options, corpora, terminology))
-        _finish(options, output, corpora, terminology, unlinked, instances, progress)
+        for split in SPLITS:
+            own = instances.filter(split=split)
+            output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
+        metadata = _metadata(options, corpora, terminology)
+        output.write(INSTANCES, instances, metadata)
+        output.write(MENTIONS, benchmark_mentions(mentions), metadata)
+        output.write(NAMES, store.frame("wic/benchmark_name"), metadata)
+        output.write(RELATED, store.table("related_concept"), metadata)
+        output.write(STATISTICS, statistics_of(instances, mentions, corpora), metadata)
+        skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
+        written = _manifest(making, corpora, terminology, skipped, instances, output.outputs)
+        written.write(output.folder)
         output.publish()
     return Benchmark(options.out)
 
 
-def _read_corpora(options: WicBuildOptions, progress: Progress) -> Corpora:
-    with progress.stage("read corpora") as stage:
-        found = read_corpora(
-            list(map(Path, options.corpora)),
-            threads=checked_threads(options.threads),
-            advance=stage.advance,
-        )
+def _read_corpora(making: _Making) -> Corpora:
+    with making.progress.stage("read corpora") as stage:
+        paths = [Path(path) for path in making.options.corpora]
+        found = read_corpora(paths, threads=making.threads, advance=stage.advance)
         n_sentences = sum(one.n_sentences for one in found.corpora)
         stage.found(f"{found.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in found.warnings:
-        progress.warn(warning)
+        making.progress.warn(warning)
     return found
 
 
 def _link(
-    options: WicBuildOptions,
-    corpora: Corpora,
-    terminology: Terminology,
-    store: Store,
-    progress: Progress,
+    making: _Making, corpora: Corpora, terminology: Terminology
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
     """Return one mention of each sentence with its concept, and how many stand for none."""
-    with progress.stage("link mentions to concepts") as stage:
+    store = making.store
+    with making.progress.stage("link mentions to concepts") as stage:
         store.put("mention", corpora.mentions)
         store.run("wic/cited_code", vocabulary=terminology.vocabulary)
         store.run("wic/linked_mention")
         unlinked = store.frame("wic/unlinked_mention")
-        mentions = chosen_mentions(store.table("linked_mention"), options.seed)
+        mentions = chosen_mentions(store.table("linked_mention"), making.options.seed)
         stage.found(
             f"{mentions.height:,} sentences with one of "
             f"{mentions['concept_id'].n_unique():,} concepts"
@@ -124,45 +137,35 @@ def _link(
             f"no mention stands for a concept of {terminology.name}: the corpora have codes of "
             f"{vocabularies or 'no vocabulary'}; a terminology with these ids or codes is needed"
         )
-    skipped = tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
-    return mentions, skipped
+    return mentions, tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
 
 
-def _compare(
-    options: WicBuildOptions,
-    terminology: Terminology,
-    mentions: pl.DataFrame,
-    store: Store,
-    progress: Progress,
-) -> Blocks:
-    with progress.stage("compare terms") as stage:
+def _compare(making: _Making, mentions: pl.DataFrame, terminology: Terminology) -> Blocks:
+    with making.progress.stage("compare terms") as stage:
         blocks = candidate_blocks(
-            store,
+            making.store,
             mentions,
-            language=options.language,
+            language=making.options.language,
             vocabulary=terminology.vocabulary,
-            any_depth=options.broader == "any",
-            threads=checked_threads(options.threads),
+            any_depth=making.options.broader == "any",
+            threads=making.threads,
         )
         stage.found(f"{int(blocks.n_pairs.sum()):,} candidate instances")
     return blocks
 
 
-def _split(
-    options: WicBuildOptions, mentions: pl.DataFrame, blocks: Blocks, progress: Progress
-) -> pl.DataFrame:
+def _split(making: _Making, mentions: pl.DataFrame, blocks: Blocks) -> pl.DataFrame:
     """Return the instances of all splits with their provenance."""
-    with progress.stage("draw splits") as stage:
+    with making.progress.stage("draw splits") as stage:
         splits = Splitter(
             blocks=blocks,
             hashes=content_hashes(mentions),
-            seed=options.seed,
+            seed=making.options.seed,
             quotas=QUOTAS["test"],
-            most_train=options.most_train or _ALL,
+            most_train=making.options.most_train or _ALL,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
-        numbers = (f"{name} {len(splits[name].labels):,}" for name in SPLITS)
-        stage.found(", ".join(numbers))
+        stage.found(", ".join(f"{name} {len(splits[name].labels):,}" for name in SPLITS))
     if not instances.height:
         raise InputError(
             "no two sentences make an instance of either label; more sentences are needed, or a "
@@ -191,22 +194,12 @@ def _warn_of_small_groups(instances: pl.DataFrame, progress: Progress) -> None:
         )
 
 
-def _write(
-    output: OutputFolder, tables: Mapping[str, pl.DataFrame], metadata: dict[str, str]
-) -> None:
-    for split in SPLITS:
-        own = tables[INSTANCES].filter(pl.col("split") == split)
-        output.write_text(f"{split}.json", instances_text(own) + "\n", own.height)
-    for name, table in tables.items():
-        output.write(name, table, metadata)
-
-
 def _metadata(
     options: WicBuildOptions, corpora: Corpora, terminology: Terminology
 ) -> dict[str, str]:
-    """Return what every Parquet file says of where it comes from, and whether it may be passed on.
+    """Return the provenance that every Parquet file carries, and whether it may be passed on.
 
-    Corpora do not say it of themselves, so what a terminology allows is not enough.
+    Corpora do not say that of themselves, so the permission of a terminology is not enough.
     """
     redistributable = False if terminology.redistributable is False else None
     return {
@@ -219,39 +212,36 @@ def _metadata(
     }
 
 
-def _finish(
-    options: WicBuildOptions,
-    output: OutputFolder,
+def _manifest(
+    making: _Making,
     corpora: Corpora,
     terminology: Terminology,
-    unlinked: tuple[Skipped, ...],
+    skipped: tuple[Skipped, ...],
     instances: pl.DataFrame,
-    progress: Progress,
-) -> None:
-    """Write the manifest, the last file."""
-    skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
-    WicManifest(
+    outputs: dict[str, Output],
+) -> WicManifest:
+    options, progress = making.options, making.progress
+    files = zip(options.corpora, corpora.corpora, corpora.digests, strict=True)
+    return WicManifest(
         medsim=medsim_version(),
         libraries={**library_versions(), **language_versions()},
         corpora=[
             {
                 "name": one.corpus,
-                "file": path.name,
+                "file": Path(path).name,
                 "sha256": digest,
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
             }
-            for path, one, digest in zip(
-                map(Path, options.corpora), corpora.corpora, corpora.digests, strict=True
-            )
+            for path, one, digest in files
         ],
         terminology=terminology.told(),
         options=options.recorded(),
         quotas=_quotas(instances),
-        threads=checked_threads(options.threads),
+        threads=making.threads,
         skipped=[asdict(one) for one in skipped],
         warnings=list(progress.warnings),
-        outputs=dict(sorted(output.outputs.items())),
+        outputs=dict(sorted(outputs.items())),
         stages=[asdict(record) for record in progress.records],
-    ).write(output.folder)
+    )

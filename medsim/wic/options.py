@@ -1,4 +1,4 @@
-"""What the building of a benchmark of words in context is asked to do."""
+"""The options of the commands of words in context."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.config import MOST_SEED
-from medsim.core.options import Option, Reporting, Threads
+from medsim.core.config import MOST_SEED, MOST_THREADS
+from medsim.core.options import Cache, Option, Options, Reporting, Threads
 from medsim.terminologies.options import ReadingOptions
+from medsim.wic import SPLITS
 
 BROADER = ("direct", "any")
-"""Which concepts are broader than a concept: its parents, or all its ancestors."""
+"""Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
 _RECORD = ("language", "as_of", "synonym_scopes", "vocabularies", "broader", "most_train", "seed")
 
@@ -68,3 +69,92 @@ class WicBuildOptions(ReadingOptions):
         """Return the options that decide the instances, in the order that manifests have."""
         plain = ReadingOptions.recorded(self)
         return {key: plain[key] for key in _RECORD if key in plain}
+
+
+@dataclass(frozen=True, slots=True)
+class WicEvaluateOptions(Options):
+    """The options of ``medsim wic eval``."""
+
+    data: Annotated[
+        str | Path,
+        Option(
+            "A folder with train.json, dev.json and test.json as BioWiC is published; or one such "
+            "file, which is cross-fitted.",
+            argument=True,
+        ),
+    ]
+    out: Annotated[str | Path, Option("The folder of results to write.", ("--out", "-o"))]
+    _: KW_ONLY
+    models: Annotated[
+        Sequence[str],
+        Option(
+            "random; or an embedding, with options behind its path: input=target or input=sentence "
+            "of word vectors, input=target or input=quoted of encoders; tune=yes and epochs=N of "
+            "sentence-transformers.",
+            ("--model", "-m"),
+            metavar="NAME=PATH",
+        ),
+    ] = ()
+    predictions: Annotated[
+        Sequence[str],
+        Option(
+            "Answers of any other model: CSV, TSV, JSON lines or Parquet with a column prediction, "
+            "or score and behind the path ,dev=PATH for those of the dev split.",
+            ("--predictions",),
+            metavar="NAME=PATH",
+        ),
+    ] = ()
+    train: Annotated[
+        str | Path | None, Option("A file to fit on, in place of the folder's train.json.")
+    ] = None
+    dev: Annotated[
+        str | Path | None,
+        Option("A file to choose thresholds on, in place of the folder's dev.json."),
+    ] = None
+    seed: Annotated[
+        int, Option("Of folds, of the coin and of what is fitted.", least=0, most=MOST_SEED)
+    ] = 0
+    threads: Annotated[
+        int | None,
+        Option(
+            "Threads to use; all by default. They change no result, but for rounding of encoders' "
+            "vectors and what fine-tuning makes of it.",
+            least=1,
+            most=MOST_THREADS,
+        ),
+    ] = None
+    cache: Cache = None
+    overwrite: Annotated[bool, Option("Replace earlier results.")] = False
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True)
+class WicVerifyOptions(Options):
+    """The options of ``medsim wic verify``."""
+
+    data: Annotated[
+        str | Path,
+        Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
+    ]
+    _: KW_ONLY
+    split: Annotated[
+        str | None,
+        Option(
+            "The split of one file: test, dev or train; by default its name says so.",
+            choices=SPLITS,
+            noun="split",
+        ),
+    ] = None
+    train: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    dev: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    test: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    terminology: Annotated[
+        str | Path | None,
+        Option(
+            "Source whose names decide what synonyms are: a file, folder or built-in name. A "
+            "folder of medsim wic build keeps such names, and is compared with it.",
+            ("--terminology", "-t"),
+            metavar="SOURCE",
+        ),
+    ] = None
+    progress: Reporting = None

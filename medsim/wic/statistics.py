@@ -1,4 +1,4 @@
-"""Numbers of a benchmark: of its splits, of their terms, and of the corpora they come from."""
+"""Numbers of a benchmark by split: of instances, of their terms, and of their corpora."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OptionError, unknown_name
 from medsim.core.terms import lowered
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.output import WIC_STATISTIC_COLUMNS
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
 
     from medsim.wic.corpora.mentions import Corpora
 
-TABLES = ("splits", "terms", "corpora")
-"""What statistics tell of: instances by group and label, what they are made of, and whence."""
-
 _Row = tuple[str, str, str, str, int]
 
 
@@ -27,12 +23,12 @@ def statistics_of(
 ) -> pl.DataFrame:
     """Return all numbers of a benchmark: ``WIC_STATISTIC_COLUMNS``.
 
-    They are what Rouhizadeh et al. (2024) tell of BioWiC in three tables.
+    They are those of the three tables in which Rouhizadeh et al. (2024) describe BioWiC.
 
     Args:
         instances: ``WIC_INSTANCE_COLUMNS``.
         mentions: see ``medsim.wic.making.mentions.chosen_mentions``.
-        corpora: what was read.
+        corpora: those that were read.
     """
     rows = [*_of_splits(instances), *_of_terms(instances), *_of_corpora(instances)]
     for one in sorted(corpora.corpora, key=lambda one: one.corpus):
@@ -45,28 +41,6 @@ def statistics_of(
         }
         rows += [("corpora", "", one.corpus, what, number) for what, number in numbers.items()]
     return pl.DataFrame(rows, schema=WIC_STATISTIC_COLUMNS, orient="row")
-
-
-def shown_statistics(statistics: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Return one of ``TABLES`` for reading: a row per group, split or corpus.
-
-    Raises:
-        OptionError: there is no such table.
-    """
-    if table not in TABLES:
-        raise OptionError(unknown_name("table", table, list(TABLES)))
-    own = statistics.filter(pl.col("table") == table)
-    if table == "splits":
-        own = own.with_columns(what=pl.format("{} {}", "split", "what"))
-        return own.pivot("what", index="of", values="number").rename({"of": "group"})
-    if table == "terms":
-        return own.pivot("what", index="split", values="number")
-    own = own.with_columns(
-        what=pl.when(pl.col("split") == "")
-        .then("what")
-        .otherwise(pl.format("{} {}", "split", "what"))
-    )
-    return own.pivot("what", index="of", values="number").rename({"of": "corpus"})
 
 
 def _of_splits(instances: pl.DataFrame) -> Iterator[_Row]:

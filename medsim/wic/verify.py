@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from medsim.core.checks import Verification, findings_table
 from medsim.core.errors import InputError
+from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.terminologies.options import ReadingOptions
-from medsim.wic.checks.bearers import bearers_of, names_of_source
 from medsim.wic.checks.benchmark_files import read_benchmark
-from medsim.wic.checks.findings import breaches_frame, findings_frame, instances_of
+from medsim.wic.checks.findings import SPLIT_FINDING_COLUMNS, breaches_table, instances_of
 from medsim.wic.checks.instance_checks import check_instances
 from medsim.wic.checks.provenance_checks import (
     check_mentions,
@@ -21,136 +19,102 @@ from medsim.wic.checks.provenance_checks import (
     read_provenance,
 )
 from medsim.wic.checks.split_checks import check_splits
-from medsim.wic.checks.terminology_checks import check_terminology
+from medsim.wic.checks.terminology_checks import (
+    check_terminology,
+    concepts_by_name,
+    names_of_source,
+)
+from medsim.wic.options import WicVerifyOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    import polars as pl
 
+    from medsim.wic.benchmark import Benchmark
     from medsim.wic.checks.benchmark_files import BenchmarkFiles
-    from medsim.wic.checks.findings import Finding, Instance
-    from medsim.wic.checks.instance_checks import Bearers
+    from medsim.wic.checks.findings import SplitFinding
     from medsim.wic.checks.provenance_checks import Provenance
+    from medsim.wic.checks.terminology_checks import ConceptsByName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
-    """What was found.
+class Verified(Verification):
+    """The outcome of a verification of words in context.
 
     Attributes:
-        findings: a row per split and check: what it promises, how many it looked at, how many
-            violations there are, and an example or what else to know.
+        findings: a row per split and check: its promise, the numbers of checked items and of
+            violations, and the first of these or a note.
         breaches: a row per violation.
     """
 
-    findings: pl.DataFrame
     breaches: pl.DataFrame
 
-    @property
-    def holds(self) -> bool:
-        """Whether every rule holds."""
-        return not self.broken
 
-    @property
-    def broken(self) -> list[str]:
-        """The checks that found violations, each once, in order."""
-        found = self.findings.filter(pl.col("violations") > 0)["check"]
-        return found.unique(maintain_order=True).to_list()
-
-
-def verify(
-    data: Path,
-    *,
-    split: str | None = None,
-    train: Path | None = None,
-    dev: Path | None = None,
-    test: Path | None = None,
-    terminology: str | None = None,
-    progress: Progress | None = None,
-) -> Verified:
+@public(WicVerifyOptions)
+def verify(options: WicVerifyOptions) -> Verified:
     """Return whether a benchmark of words in context obeys the rules of Rouhizadeh et al. (2024).
 
-    Each instance, each split, and the splits against each other are looked at a pair at a time.
-    A folder that ``medsim wic build`` wrote tells where its instances come from; then labels,
+    Each instance, each split, and the splits against each other are checked a pair of terms at a
+    time. A folder of ``medsim wic build`` has the provenance of its instances; with it labels,
     concepts and synonyms are checked as well.
 
-    Args:
-        data: a folder with any of train.json, dev.json and test.json, or one such file.
-        split: what a single file is; by default its name says so.
-        train: another file that belongs to the benchmark.
-        dev: as train.
-        test: as train.
-        terminology: a path or a built-in name. Its names decide which terms are synonyms, which is
-            not checked without. A folder of medsim's keeps them; it is compared with it.
-        progress: told of every stage; silent by default.
-
     Raises:
-        InputError: something cannot be read or is not what it should be.
-        OptionError: it is not clear which split a file is, or the extra medsim[wic] is missing.
+        InputError: a file cannot be read or has another layout.
+        OptionError: it is not clear which split a file is, or the extra wic is missing.
     """
-    progress = progress or Progress()
+    progress = options.progress or Progress()
+    source = None if options.terminology is None else str(options.terminology)
     with progress.stage("read instances"):
-        others = {"train": train, "dev": dev, "test": test}
-        benchmark = read_benchmark(data, split=split, others=others)
+        benchmark = read_benchmark(options)
     with progress.stage("compare files with the manifest"):
-        findings, provenance = _of_folder(benchmark)
-    if provenance is not None and terminology is not None:
-        findings += check_terminology(terminology, benchmark.options, provenance, progress)
-    bearers = _bearers(benchmark, provenance, terminology, progress)
+        findings, provenance = ([], None) if benchmark.made is None else _of_folder(benchmark.made)
+    if benchmark.made is not None and provenance is not None and source is not None:
+        findings += check_terminology(source, benchmark.made, provenance, progress)
+    names = _names(benchmark, provenance, source, progress)
     with progress.stage("check the rules"):
-        findings += _of_splits(benchmark, provenance, bearers)
-    return Verified(findings=findings_frame(findings), breaches=breaches_frame(findings))
+        findings += _of_splits(benchmark, provenance, names)
+    return Verified(
+        findings=findings_table(findings, SPLIT_FINDING_COLUMNS), breaches=breaches_table(findings)
+    )
 
 
-def _of_folder(benchmark: BenchmarkFiles) -> tuple[list[Finding], Provenance | None]:
-    """Return what is found in the files that medsim wrote, and what they hold if they are whole."""
-    if benchmark.folder is None:
-        return [], None
-    outputs = check_outputs(benchmark, benchmark.folder)
+def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
+    """Return the findings on the files of a folder, and their provenance if they are whole."""
+    outputs = check_outputs(made)
     try:
-        provenance = read_provenance(benchmark.folder)
+        provenance = read_provenance(made)
     except InputError:
-        if not outputs.breaches:
+        if not outputs.violations:
             raise
         return [outputs], None
     return [outputs, check_mentions(provenance)], provenance
 
 
-def _bearers(
+def _names(
     benchmark: BenchmarkFiles,
     provenance: Provenance | None,
-    terminology: str | None,
+    source: str | None,
     progress: Progress,
-) -> Bearers | None:
-    """Return who bears the terms, by what the folder keeps of a terminology or by one itself."""
+) -> ConceptsByName | None:
+    """Return the concepts of the terms, by the names in the folder or those of a terminology."""
     if provenance is not None:
         names = provenance.names
-    elif terminology is not None:
-        names = names_of_source(
-            terminology, ReadingOptions.from_record(benchmark.options), progress
-        )
+    elif source is not None:
+        names = names_of_source(source, benchmark.reading, progress)
     else:
         return None
-    terms = {
-        term
-        for frame in benchmark.splits.values()
-        for column in ("term1", "term2")
-        for term in frame[column].to_list()
-    }
-    return bearers_of(terms, names)
+    columns = [frame[name] for frame in benchmark.splits.values() for name in ("term1", "term2")]
+    return concepts_by_name({term for column in columns for term in column}, names)
 
 
 def _of_splits(
-    benchmark: BenchmarkFiles, provenance: Provenance | None, bearers: Bearers | None
-) -> list[Finding]:
-    """Return what is found in the instances, split by split."""
-    splits: Mapping[str, Sequence[Instance]] = {
-        split: instances_of(frame) for split, frame in benchmark.splits.items()
-    }
-    together = check_splits(splits, benchmark.quotas)
+    benchmark: BenchmarkFiles, provenance: Provenance | None, names: ConceptsByName | None
+) -> list[SplitFinding]:
+    """Return the findings on the instances, split by split."""
+    splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
+    together = check_splits(splits, benchmark.made.manifest.quotas if benchmark.made else None)
     findings = []
     for split, instances in splits.items():
-        findings += check_instances(split, instances, bearers) + together[split]
+        findings += check_instances(split, instances, names) + together[split]
         if provenance is not None:
             findings += check_provenance(split, benchmark.splits[split], provenance)
     return findings

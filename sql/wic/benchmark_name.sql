@@ -1,4 +1,4 @@
--- Which concepts of the terminology bear the terms of a benchmark's mentions.
+-- The concepts of the terminology whose names are terms of a benchmark's mentions.
 --
 -- reads   form, form_name
 -- writes  a row per term in lower case and concept, key (term, concept_id)

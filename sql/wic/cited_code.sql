@@ -11,45 +11,40 @@
 
 create or replace table cited_code as
 
-with candidate as (
+with cited as (
     select
-        k.vocabulary,
-        k.code,
-        k.concept_id
-    from code as k
-    inner join concept as c on k.concept_id = c.concept_id
-    where
-        c.active
-        and k.vocabulary is distinct from $vocabulary
+        vocabulary,
+        code,
+        concept_id
+    from code
+    where vocabulary is distinct from $vocabulary
     union all
     select
         $vocabulary as vocabulary,
-        c.concept_id as code,
-        c.concept_id
-    from concept as c
-    where
-        c.active
-        and $vocabulary is not null
+        concept_id as code,
+        concept_id
+    from concept
+    where $vocabulary is not null
     union all
     select
-        split_part(c.concept_id, ':', 1) as vocabulary,
-        substr(c.concept_id, strpos(c.concept_id, ':') + 1) as code,
-        c.concept_id
-    from concept as c
-    where
-        c.active
-        and contains(c.concept_id, ':')
+        split_part(concept_id, ':', 1) as vocabulary,
+        substr(concept_id, strpos(concept_id, ':') + 1) as code,
+        concept_id
+    from concept
+    where contains(concept_id, ':')
 )
 
 select
-    vocabulary,
-    code,
-    min(concept_id) as concept_id,
-    count(distinct concept_id) as n_concepts
-from candidate
+    d.vocabulary,
+    d.code,
+    min(d.concept_id) as concept_id,
+    count(distinct d.concept_id) as n_concepts
+from cited as d
+inner join concept as c on d.concept_id = c.concept_id
+where c.active
 group by
-    vocabulary,
-    code
+    d.vocabulary,
+    d.code
 order by
-    vocabulary,
-    code;
+    d.vocabulary,
+    d.code;

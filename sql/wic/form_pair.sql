@@ -1,4 +1,4 @@
--- Pairs of forms that have something in common, with the first of the groups that hold.
+-- Pairs of forms that have something in common, with the first of the groups that apply.
 --
 -- reads   form: forms with the number of their lemma and their initials, key form_id
 --         form_name
@@ -9,65 +9,33 @@
 
 create or replace table form_pair as
 
-with identical as (
+with related as (
     select
         a.form_id as one,
         b.form_id as other,
-        0 as group_rank
+        0 as group_rank  -- term_identity
     from form as a
     inner join form as b on a.lemma_id = b.lemma_id
-),
-
-abbreviated as (
+    union all
     select
         a.form_id as one,
         b.form_id as other,
-        1 as group_rank
+        1 as group_rank  -- abbreviations
     from form as a
     inner join form as b on a.initials = b.lower_term
-),
-
-synonymous as (
+    union all
     select
         a.form_id as one,
         b.form_id as other,
-        2 as group_rank
+        2 as group_rank  -- synonyms
     from form_name as a
     inner join form_name as b on a.concept_id = b.concept_id
-),
-
-resembling as (
+    union all
     select
         form1 as one,
         form2 as other,
-        3 as group_rank
+        3 as group_rank  -- label_similarity
     from alike
-),
-
-related as (
-    select
-        one,
-        other,
-        group_rank
-    from identical
-    union all
-    select
-        one,
-        other,
-        group_rank
-    from abbreviated
-    union all
-    select
-        one,
-        other,
-        group_rank
-    from synonymous
-    union all
-    select
-        one,
-        other,
-        group_rank
-    from resembling
 )
 
 select

@@ -1,4 +1,4 @@
--- How many mentions stand for no concept, and why.
+-- The number of mentions that stand for no concept, by reason.
 --
 -- reads   mention, cited_code, linked_mention
 -- writes  a row per reason, key reason

@@ -72,13 +72,6 @@ def test_every_split_of_an_invented_benchmark_has_every_group_with_both_labels()
         }
 
 
-def test_neither_the_order_of_mentions_nor_threads_change_anything() -> None:
-    rows, terminology = invented(1, 120)
-    expected = made(rows, terminology, 1)
-    shuffled = rows[::-1]
-    assert made(shuffled, terminology, 1, threads=2) == expected
-
-
 def test_another_seed_gives_another_benchmark() -> None:
     rows, terminology = invented(1, 120)
     assert made(rows, terminology, 2)["test"] != made(rows, terminology, 1)["test"]

@@ -13,11 +13,11 @@ from fixtures.umls import Metathesaurus
 
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.opened import open_output
-from medsim.wic import GROUPS, SPLITS
+from medsim.wic import SPLITS
+from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
-from medsim.wic.layout import read_instances
 from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
-from medsim.wic.statistics import TABLES, shown_statistics
+from medsim.wic.readable import STATISTICS_TABLES, readable_statistics
 from medsim.wic.verify import verify
 
 if TYPE_CHECKING:
@@ -80,13 +80,6 @@ def test_what_is_kept_of_the_terminology_is_compared_with_it(
     assert verify(built.folder, terminology=str(other)).broken == ["related"]
     other.write_text(text.replace("id: V:0000", "id: V:9999"), encoding="utf-8")
     assert "concepts" in verify(built.folder, terminology=str(other)).broken
-
-
-def test_half_of_every_group_of_every_split_is_true(built: Benchmark) -> None:
-    counts = built.instances().group_by("split", "cat").agg(pl.len(), pl.col("label").sum())
-    assert set(counts["cat"]) == set(GROUPS)
-    assert set(counts["split"]) == set(SPLITS)
-    assert (counts["label"].cast(pl.Int64) * 2 == counts["len"]).all()
 
 
 def test_files_hold_what_their_columns_say(built: Benchmark) -> None:
@@ -196,7 +189,9 @@ def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> No
 
 
 def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
-    splits, terms, corpora = (shown_statistics(built.statistics(), name) for name in TABLES)
+    splits, terms, corpora = (
+        readable_statistics(built.statistics(), name) for name in STATISTICS_TABLES
+    )
     n_train = built.instances("train").height
     (total,) = splits.filter(pl.col("group") == "all").to_dicts()
     assert total["train true"] + total["train false"] == n_train

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,9 +27,9 @@ from medsim import WicScores, evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.wic import GROUPS
-from medsim.wic.layout import read_instances
-from medsim.wic.making.draws import coin_flips
-from medsim.wic.models.questions import read_questions
+from medsim.wic.benchmark import read_instances
+from medsim.wic.making.instances import coin_flips
+from medsim.wic.models.dataset import read_dataset
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 
 pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
@@ -36,10 +37,11 @@ pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _short() -> Iterator[None]:
-    """Fit perceptrons for fewer epochs, which is enough here."""
+def _setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fit perceptrons for fewer epochs, which is enough here, and keep vectors out of the home."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medsim.wic.models.perceptron._MOST_EPOCHS", 80)
+        patch.setattr("medsim.wic.models.word_answers._MOST_EPOCHS", 80)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
 
 
@@ -84,27 +86,26 @@ def shuffled(path: Path, to: Path) -> np.ndarray:
 
 
 def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
-    found = scored
     for name, columns in (
         ("results", WIC_RESULT_COLUMNS),
         ("comparisons", WIC_COMPARISON_COLUMNS),
         ("predictions", WIC_PREDICTION_COLUMNS),
     ):
-        frame = getattr(found, name)
+        frame = getattr(scored, name)
         assert frame.schema == pl.Schema(columns)
-        assert pl.read_parquet(found.folder / f"{name}.parquet").equals(frame)
-    truth = found.predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
-    for row in found.results.filter(statistic="accuracy").iter_rows(named=True):
+        assert pl.read_parquet(scored.folder / f"{name}.parquet").equals(frame)
+    truth = scored.predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
+    for row in scored.results.filter(statistic="accuracy").iter_rows(named=True):
         part = truth.filter(model=row["model"])
         if row["subset"] != "all":
             column = "cat" if row["subset"] in GROUPS else "seen"
             part = part.filter(pl.col(column) == row["subset"])
         assert row["value"] == part["right"].mean()
         assert row["n_instances"] == part.height
-    subsets = set(found.results["subset"])
+    subsets = set(scored.results["subset"])
     assert {"all", *GROUPS} < subsets
-    assert accuracy(found.results, "words") > 0.6
-    assert 0.25 < accuracy(found.results, "random") < 0.75
+    assert accuracy(scored.results, "words") > 0.6
+    assert 0.25 < accuracy(scored.results, "random") < 0.75
 
 
 def test_a_coin_is_the_hash_of_the_instance(place: Path, tmp_path: Path) -> None:
@@ -165,13 +166,12 @@ def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
     if data == "one.json":
         order = shuffled(place / data, tmp_path / data)
 
-    found = scored
     again = evaluate_wic(tmp_path / data, tmp_path / "again", models=all_models(place), threads=3)
 
-    assert found.results.equals(again.results)
-    assert found.comparisons.equals(again.comparisons)
+    assert scored.results.equals(again.results)
+    assert scored.comparisons.equals(again.comparisons)
     for (_, one), (_, other) in zip(
-        found.predictions.group_by("model", maintain_order=True),
+        scored.predictions.group_by("model", maintain_order=True),
         again.predictions.group_by("model", maintain_order=True),
         strict=True,
     ):
@@ -209,7 +209,7 @@ def test_labels_of_a_fold_do_not_decide_what_is_said_of_it(place: Path, tmp_path
 
 
 def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) -> None:
-    benchmark = read_questions(place / "one.json", train=None, dev=None, seed=3)
+    benchmark = read_dataset(place / "one.json", train=None, dev=None, seed=3)
 
     rows = list(benchmark.instances.iter_rows(named=True))
 
@@ -230,29 +230,17 @@ def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) 
         assert not known & {key for row in one.held_back for key in keys(row)}
 
 
-def side(term: str, at: int) -> tuple[str, str]:
-    return term, f"a {term} is here {at}"
-
-
 def written(path: Path, *pairs: tuple[str, str, int]) -> Path:
     """Return a file of instances of pairs of terms with labels, no sentence twice."""
+    start = len(path.stem) + 3
     rows = []
     for number, (term1, term2, label) in enumerate(pairs):
-        (_, first), (_, second) = side(term1, 2 * number), side(term2, 2 * number + 1)
-        rows.append(
-            {
-                "term1": term1,
-                "term2": term2,
-                "sentence1": f"{path.stem} {first}",
-                "sentence2": f"{path.stem} {second}",
-                "start1": len(path.stem) + 3,
-                "start2": len(path.stem) + 3,
-                "end1": len(path.stem) + 3 + len(term1),
-                "end2": len(path.stem) + 3 + len(term2),
-                "cat": "synonyms",
-                "label": label,
-            }
-        )
+        row: dict[str, object] = {"cat": "synonyms", "label": label}
+        for n, term in (("1", term1), ("2", term2)):
+            row[f"term{n}"] = term
+            row[f"sentence{n}"] = f"{path.stem} a {term} is here {2 * number + int(n)}"
+            row[f"start{n}"], row[f"end{n}"] = start, start + len(term)
+        rows.append(row)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(rows), encoding="utf-8")
     return path
@@ -293,12 +281,11 @@ def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) 
 
 
 def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
-    found = scored
     right = {
         name: (part["prediction"] == part["label"]).to_numpy()
-        for (name,), part in found.predictions.group_by("model", maintain_order=True)
+        for (name,), part in scored.predictions.group_by("model", maintain_order=True)
     }
-    between = found.comparisons.filter(between="models")
+    between = scored.comparisons.filter(between="models")
     assert between.height == 10
     for row in between.iter_rows(named=True):
         one, other = right[row["model1"]], right[row["model2"]]
@@ -313,11 +300,10 @@ def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
 
 
 def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
-    found = scored
-    rows = found.comparisons.filter(between="reference")
+    rows = scored.comparisons.filter(between="reference")
     assert rows.height == 10
     assert set(rows.select("model2", "accuracy2").iter_rows()) == {("human", 0.8), ("chance", 0.5)}
-    whole = found.results.filter(subset="all", statistic="accuracy")
+    whole = scored.results.filter(subset="all", statistic="accuracy")
     joined = rows.join(whole, left_on="model1", right_on="model").drop_nulls("low")
     assert joined.height >= 8
     for row in joined.iter_rows(named=True):
@@ -356,8 +342,12 @@ def test_scores_of_a_file_need_those_of_dev(place: Path, tmp_path: Path) -> None
     found = evaluate_wic(data, tmp_path / "out", predictions=[f"llm={test},dev={dev}"])
 
     assert accuracy(found.results, "llm") == 1
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["models"]["llm"]["files"] == {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (test, dev)
+    }
     assert 3.1 < found.results.filter(statistic="threshold")["value"].item() < 7
-    with pytest.raises(OptionError, match=r"scores alone.*--predictions llm=.*,dev=PATH"):
+    with pytest.raises(OptionError, match=r"scores alone.*`predictions` llm=.*,dev=PATH"):
         evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test}"])
     said = tmp_path / "said.csv"
     read_instances(data / "dev.json").select(prediction="label").write_csv(said)
@@ -398,7 +388,7 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
         place / data, tmp_path / "out", models=[f"tuned={folder},tune=yes,epochs=2"]
     )
 
-    benchmark = read_questions(place / data, train=None, dev=None, seed=0)
+    benchmark = read_dataset(place / data, train=None, dev=None, seed=0)
     kinds = [
         [term.partition("-")[0] for term in benchmark.instances[benchmark.tested][f"term{side}"]]
         for side in "12"
@@ -506,7 +496,7 @@ def test_a_split_that_a_model_needs_is_asked_for(place: Path, tmp_path: Path) ->
 
     with pytest.raises(OptionError, match=r"no instances of train, on which words is fitted; add"):
         evaluate_wic(data, tmp_path / "out", models=[words])
-    with pytest.raises(OptionError, match=r"of dev, on which encoder has its threshold.*--dev"):
+    with pytest.raises(OptionError, match=r"of dev, on which encoder has its threshold.*`dev`"):
         evaluate_wic(data, tmp_path / "out", models=[encoder])
     splits = {name: place / f"data/{name}.json" for name in ("train", "dev")}
     evaluate_wic(data, tmp_path / "out", models=[words, encoder], **splits)

@@ -13,10 +13,10 @@ from fixtures.wic_folder import Rows, WicFolder, side
 from typer.testing import CliRunner
 
 from medsim.cli import app
-from medsim.core.config import SourceOptions
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.wic.checks.bearers import names_of_source
+from medsim.terminologies.options import ReadingOptions
+from medsim.wic.checks.terminology_checks import names_of_source
 from medsim.wic.verify import verify
 
 DATA = os.environ.get("MEDSIM_DATA")
@@ -30,8 +30,8 @@ def test_a_folder_that_obeys_every_rule_passes_with_provenance_and_without(tmp_p
     assert built.broken == published.broken == []
     assert built.breaches.is_empty()
     assert built.holds
-    assert published.findings.filter(remark="not checked: no terminology was given").height == 3
-    quota = published.findings.filter(check="quota", split="test")["remark"].item()
+    assert published.findings.filter(example="not checked: no terminology was given").height == 3
+    quota = published.findings.filter(check="quota", split="test")["example"].item()
     assert quota == (
         "smaller than published: term_identity 1 of 400, abbreviations 1 of 100, "
         "synonyms 1 of 400, label_similarity 1 of 100"
@@ -227,7 +227,7 @@ def test_names_of_a_terminology_are_of_the_language_that_is_asked_for(tmp_path: 
     release.description("101", "fiebre dovak", "synonym", language="es")
     path = release.write_zip(tmp_path / "release.zip")
 
-    names = names_of_source(str(path), SourceOptions(language="es"), Progress())
+    names = names_of_source(str(path), ReadingOptions(language="es"), Progress())
 
     assert names["term"].to_list() == ["fiebre dovak"]
 
@@ -253,7 +253,7 @@ def test_further_splits_come_from_options(tmp_path: Path) -> None:
 
     assert alone.holds
     assert (
-        alone.findings.filter(remark="not checked: no test split")["checked"].to_list() == [0] * 3
+        alone.findings.filter(example="not checked: no test split")["checked"].to_list() == [0] * 3
     )
     assert together.broken == ["leaked_pair", "leaked_lemma_pair"]
 

@@ -3,92 +3,72 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.kinds import read_manifest
+from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import MANIFEST
+from medsim.terminologies.options import ReadingOptions
 from medsim.wic import SPLITS
-from medsim.wic.benchmark import INSTANCES
-from medsim.wic.layout import read_instances
-from medsim.wic.output import WIC
+from medsim.wic.benchmark import INSTANCES, Benchmark, read_instances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import polars as pl
 
-    from medsim.core.manifest import Output
+    from medsim.wic.options import WicVerifyOptions
 
 _LETTERS = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkFiles:
-    """What there is of a benchmark.
+    """The files of a benchmark.
 
     Attributes:
         splits: instances by split, ``WIC_COLUMNS`` in the order of their file; those that are
             there, in the order of ``SPLITS``.
-        folder: where ``medsim wic build`` wrote it; None where something else did.
-        outputs: what its manifest says of its files, by path; empty without a manifest.
-        options: by which it was made; empty without a manifest.
-        quotas: how many True, and as many False, instances of each group a split has by its
-            manifest; None where nobody says.
+        made: the folder of ``medsim wic build``, with its manifest; None of another.
     """
 
     splits: Mapping[str, pl.DataFrame]
-    folder: Path | None = None
-    outputs: Mapping[str, Output]
-    options: Mapping[str, object] = field(default_factory=dict)
-    quotas: Mapping[str, Mapping[str, int]] | None = None
+    made: Benchmark | None
+
+    @property
+    def reading(self) -> ReadingOptions:
+        """The options with which its terminology was read; by default those of any."""
+        return ReadingOptions.from_record(self.made.manifest.options if self.made else {})
 
 
-def read_benchmark(
-    data: Path, *, split: str | None, others: Mapping[str, Path | None]
-) -> BenchmarkFiles:
-    """Return the benchmark in a folder or a file.
-
-    Args:
-        data: a folder with any of train.json, dev.json and test.json, or one such file.
-        split: what a file is, of ``SPLITS``; by default its name says so.
-        others: files of further splits, by split.
+def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
+    """Return the benchmark in a folder or a file, and in the files of further splits.
 
     Raises:
-        InputError: something cannot be read or is not what it should be.
+        InputError: a file cannot be read or has another layout.
         OptionError: it is not clear which split a file is.
     """
-    if split is not None and split not in SPLITS:
-        raise OptionError(unknown_name("split", split, list(SPLITS)))
+    data, split = Path(options.data), options.split
     if not data.exists():
         raise InputError(f"{data} does not exist")
     folder = data.is_dir()
     if folder and split is not None:
-        raise OptionError(f"--split {split} is for one file; {data} is a folder")
+        raise OptionError(f"`split` {split} is for one file; {data} is a folder")
     paths = _in_folder(data) if folder else {split or _split_of(data): data}
-    for name, path in others.items():
-        if path is not None and name in paths:
-            raise OptionError(f"--{name} {path}: {paths[name]} is the {name} split already")
-        if path is not None:
-            paths[name] = path
+    for name, path in options.given().items():
+        if name in SPLITS and path is not None:
+            if name in paths:
+                raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
+            paths[name] = Path(path)
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
-    if folder and (data / INSTANCES).exists() and not (data / MANIFEST).exists():
+    made = folder and (data / MANIFEST).exists()
+    if folder and not made and (data / INSTANCES).exists():
         raise InputError(
             f"{data} has {INSTANCES} and no {MANIFEST}, by which that is checked; name one of its "
             "JSON files to check that alone"
         )
-    if not (folder and (data / MANIFEST).exists()):
-        return BenchmarkFiles(splits=splits, outputs={})
-    made = read_manifest(data, WIC)
-    return BenchmarkFiles(
-        splits=splits,
-        folder=data,
-        outputs=made.outputs,
-        options=made.options,
-        quotas=made.quotas,
-    )
+    return BenchmarkFiles(splits=splits, made=Benchmark(data) if made else None)
 
 
 def _in_folder(folder: Path) -> dict[str, Path]:
@@ -102,10 +82,10 @@ def _in_folder(folder: Path) -> dict[str, Path]:
 
 
 def _split_of(path: Path) -> str:
-    """Return the split that the name of a file tells."""
+    """Return the split that the name of a file says."""
     named = [split for split in SPLITS if split in _LETTERS.findall(path.stem.lower())]
     if len(named) != 1:
         raise OptionError(
-            f"the name of {path} does not tell which split it is; add --split {'|'.join(SPLITS)}"
+            f"the name of {path} does not tell which split it is; add `split` {'|'.join(SPLITS)}"
         )
     return named[0]

@@ -1,4 +1,4 @@
-"""What verification of a benchmark of words in context finds, a rule at a time."""
+"""The rules of a benchmark of words in context by name, and the violations of each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.checks import Finding
 from medsim.wic.checks.rules import MOST_USES
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ PROMISES = {
     "offsets": "Start and end lie within the sentence, the start before the end.",
     "term": "Each sentence has its term at its offsets.",
     "two_sentences": "The two sentences of an instance differ.",
-    "group": "An instance is in the first group that holds.",
+    "group": "An instance is in the first group that applies.",
     "lemma": "Terms that differ are in term_identity where simplemma's lemmas are equal, only.",
-    "synonyms": "One concept bears both terms of synonyms, and of label_similarity none does.",
+    "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
     "similarity": "Terms of label_similarity have a ratio above 0.75.",
     "balance": "Half of every group is True.",
     "quota": "A group has no more instances than it should.",
@@ -41,17 +42,17 @@ PROMISES = {
     "mention": "Both mentions are in mentions.parquet with their concepts.",
     "excluded": "No two concepts are left out by related.parquet.",
 }
-"""What is checked, in order."""
+"""The rules in the order in which they are checked."""
 
-FINDING_COLUMNS = {
+SPLIT_FINDING_COLUMNS: dict[str, type[pl.DataType]] = {
     "split": pl.String,
     "check": pl.String,
     "promise": pl.String,
     "checked": pl.Int64,
     "violations": pl.Int64,
-    "remark": pl.String,
+    "example": pl.String,
 }
-"""A row per split and check; the remark has an example of a violation, or what else to know."""
+"""A row per split and check: the columns of all findings, and what was looked at."""
 
 BREACH_COLUMNS = {
     "split": pl.String,
@@ -64,15 +65,18 @@ BREACH_COLUMNS = {
 """A row per violation; instances count from 1 in their file, null where it is not of one."""
 
 
+_MENTION = ("sentence", "start", "end", "term")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class Mention:
     """A mention in its sentence: one half of an instance.
 
     Attributes:
         sentence: the text.
         start: the first code point of the term.
         end: one past its last.
-        term: what should stand there.
+        term: the text at these offsets, as the file has it.
     """
 
     sentence: str
@@ -89,18 +93,18 @@ class Instance:
         number: in its file, from 1.
         first: one mention.
         second: the other.
-        cat: the group that it is said to be in.
-        label: whether they are said to have the same meaning.
+        cat: its group, as the file has it.
+        label: whether both terms have the same meaning, as the file has it.
     """
 
     number: int
-    first: Side
-    second: Side
+    first: Mention
+    second: Mention
     cat: str
     label: bool
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def mentions(self) -> tuple[Mention, Mention]:
         """Both mentions."""
         return self.first, self.second
 
@@ -115,31 +119,50 @@ class Breach:
     """One place where a rule does not hold.
 
     Attributes:
-        instance: where; None where it is not in one instance.
-        found: what was found, in words.
+        instance: the one at fault; None where it is not in one instance.
+        found: the fault, in words.
     """
 
     instance: Instance | None = None
     found: str
 
+    def __str__(self) -> str:
+        if self.instance is None:
+            return self.found
+        term1, term2 = self.instance.terms
+        return f"instance {self.instance.number}, {term1!r} and {term2!r}: {self.found}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What one check found in one split.
+class SplitFinding(Finding):
+    """The outcome of one check in one split.
 
     Attributes:
         split: of ``SPLITS``; "" for what belongs to none.
-        check: of ``PROMISES``.
-        n_checked: how many things were looked at.
-        breaches: where the rule does not hold.
-        remark: what else to know.
+        n_checked: the number of items that were checked.
     """
 
     split: str
-    check: str
     n_checked: int
-    breaches: Sequence[Breach] = ()
-    remark: str = ""
+    violations: Sequence[Breach] = ()
+
+    def row(self) -> dict[str, object]:
+        """Return the values of ``SPLIT_FINDING_COLUMNS``."""
+        return {"split": self.split, "checked": self.n_checked, **Finding.row(self)}
+
+
+def finding(
+    split: str, check: str, n_checked: int, breaches: Sequence[Breach] = (), note: str = ""
+) -> SplitFinding:
+    """Return the outcome of one of ``PROMISES``; see ``SplitFinding``."""
+    return SplitFinding(
+        check=check,
+        promise=PROMISES[check],
+        violations=breaches,
+        note=note,
+        split=split,
+        n_checked=n_checked,
+    )
 
 
 def instances_of(frame: pl.DataFrame) -> list[Instance]:
@@ -147,12 +170,8 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
     return [
         Instance(
             number=number,
-            first=Side(
-                sentence=row["sentence1"], start=row["start1"], end=row["end1"], term=row["term1"]
-            ),
-            second=Side(
-                sentence=row["sentence2"], start=row["start2"], end=row["end2"], term=row["term2"]
-            ),
+            first=Mention(**{name: row[f"{name}1"] for name in _MENTION}),
+            second=Mention(**{name: row[f"{name}2"] for name in _MENTION}),
             cat=row["cat"],
             label=row["label"] == 1,
         )
@@ -162,37 +181,21 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
 
 def each(
     split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
-) -> Finding:
-    """Return what is wrong with instances that are looked at one by one.
+) -> SplitFinding:
+    """Return the violations of a rule by instances that are checked one by one.
 
     Args:
         split: of the instances.
         check: the name of the rule.
         instances: all of the split.
-        fault: says in words what is wrong with one; "" where nothing is.
+        fault: returns the fault of an instance in words; "" where it has none.
     """
-    said = [(instance, fault(instance)) for instance in instances]
-    breaches = [Breach(instance=instance, found=words) for instance, words in said if words]
-    return Finding(split=split, check=check, n_checked=len(instances), breaches=breaches)
+    faults = [(instance, fault(instance)) for instance in instances]
+    breaches = [Breach(instance=instance, found=words) for instance, words in faults if words]
+    return finding(split, check, len(instances), breaches)
 
 
-def findings_frame(findings: Sequence[Finding]) -> pl.DataFrame:
-    """Return ``FINDING_COLUMNS``."""
-    rows = [
-        (
-            one.split,
-            one.check,
-            PROMISES[one.check],
-            one.n_checked,
-            len(one.breaches),
-            _example(one.breaches[0]) if one.breaches else one.remark,
-        )
-        for one in findings
-    ]
-    return pl.DataFrame(rows, schema=FINDING_COLUMNS, orient="row")
-
-
-def breaches_frame(findings: Sequence[Finding]) -> pl.DataFrame:
+def breaches_table(findings: Sequence[SplitFinding]) -> pl.DataFrame:
     """Return ``BREACH_COLUMNS``, in the order of the findings and of their files."""
     rows = [
         (
@@ -203,14 +206,6 @@ def breaches_frame(findings: Sequence[Finding]) -> pl.DataFrame:
             breach.found,
         )
         for one in findings
-        for breach in one.breaches
+        for breach in one.violations
     ]
     return pl.DataFrame(rows, schema=BREACH_COLUMNS, orient="row")
-
-
-def _example(breach: Breach) -> str:
-    """Return a violation as one line."""
-    if breach.instance is None:
-        return breach.found
-    term1, term2 = breach.instance.terms
-    return f"instance {breach.instance.number}, {term1!r} and {term2!r}: {breach.found}"

@@ -1,4 +1,4 @@
-"""Rules that can be checked where a benchmark says where its instances come from."""
+"""Checks of a benchmark that has the provenance of its instances."""
 
 from __future__ import annotations
 
@@ -9,32 +9,20 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
-from medsim.core.opened import read_rows
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
-from medsim.wic.checks.findings import Breach, Finding, each, instances_of
+from medsim.wic.checks.findings import Breach, each, finding, instances_of
 from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars as pl
 
     from medsim.core.manifest import Output
-    from medsim.wic.checks.benchmark_files import BenchmarkFiles
-    from medsim.wic.checks.findings import Instance
+    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.checks.findings import Instance, SplitFinding
 
-_SIDE = (
-    "corpus",
-    "document",
-    "sentence_start",
-    "sentence",
-    "start",
-    "end",
-    "term",
-    "concept",
-)
-"""The columns of one side of an instance, in the order of a mention's."""
+_MENTION = ("corpus", "document", "sentence_start", "sentence", "start", "end", "term", "concept")
+"""The columns of a mention in an instance, without its number, as ``WIC_MENTION_COLUMNS``."""
 
 _COLUMNS: dict[str, tuple[str, ...]] = {
     INSTANCES: tuple(WIC_INSTANCE_COLUMNS),
@@ -46,13 +34,13 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where the instances of a benchmark come from.
+    """The provenance of a benchmark's instances.
 
     Attributes:
-        instances: of all splits, with their concepts and where they stand.
+        instances: of all splits, with their concepts and places.
         mentions: one of every sentence.
         names: term, in lower case, and concept_id.
-        related: concept1, concept2, relation of concepts that must not meet.
+        related: concept1, concept2, relation of concepts that no instance has.
     """
 
     instances: pl.DataFrame
@@ -61,40 +49,40 @@ class Provenance:
     related: pl.DataFrame
 
 
-def check_outputs(benchmark: BenchmarkFiles, folder: Path) -> Finding:
-    """Return whether the files of a folder are those that its manifest tells of."""
-    expected = sorted({*benchmark.outputs, *_COLUMNS, *(f"{split}.json" for split in SPLITS)})
-    said = [_changed(folder, path, benchmark.outputs.get(path)) for path in expected]
-    breaches = [Breach(found=words) for words in said if words]
-    return Finding(split="", check="outputs", n_checked=len(expected), breaches=breaches)
+def check_outputs(made: Benchmark) -> SplitFinding:
+    """Return whether the files of a folder are those of its manifest."""
+    known = made.manifest.outputs
+    expected = sorted({*known, *_COLUMNS, *(f"{split}.json" for split in SPLITS)})
+    faults = [_fault(made, path, known.get(path)) for path in expected]
+    breaches = [Breach(found=words) for words in faults if words]
+    return finding("", "outputs", len(expected), breaches)
 
 
-def _changed(folder: Path, path: str, known: Output | None) -> str:
-    """Return what is wrong with a file: Parquet goes by its rows, all else by its bytes."""
+def _fault(made: Benchmark, path: str, known: Output | None) -> str:
+    """Return the fault of a file: Parquet is compared by rows, all else by bytes."""
     if known is None:
         return f"{path} is not in the manifest"
     try:
         if path.endswith(".parquet"):
-            found = fingerprint(_read(folder, path))
+            found = fingerprint(made.read(path))
         else:
-            found = hashlib.sha256((folder / path).read_bytes()).hexdigest()
+            found = hashlib.sha256((made.folder / path).read_bytes()).hexdigest()
     except (InputError, OSError) as error:
         return f"{path} cannot be read ({error})"
     return "" if found == known.fingerprint else f"{path} is not what the manifest tells of"
 
 
-def read_provenance(folder: Path) -> Provenance:
-    """Return what a folder tells of where its instances come from.
+def read_provenance(made: Benchmark) -> Provenance:
+    """Return the provenance in a folder.
 
     Raises:
         InputError: a file cannot be read or lacks a column.
     """
     frames = {}
     for path, columns in _COLUMNS.items():
-        frames[path] = _read(folder, path)
-        lacking = sorted(set(columns) - set(frames[path].columns))
-        if lacking:
-            raise InputError(f"{folder / path} has no column {lacking[0]!r}")
+        frames[path] = made.read(path)
+        if lacking := sorted(set(columns) - set(frames[path].columns)):
+            raise InputError(f"{made.folder / path} has no column {lacking[0]!r}")
     return Provenance(
         instances=frames[INSTANCES],
         mentions=frames[MENTIONS],
@@ -103,21 +91,17 @@ def read_provenance(folder: Path) -> Provenance:
     )
 
 
-def check_mentions(provenance: Provenance) -> Finding:
+def check_mentions(provenance: Provenance) -> SplitFinding:
     """Return whether every sentence has one mention."""
     counted = Counter(provenance.mentions["sentence"].to_list())
     breaches = [Breach(found=f"{n} mentions in {text!r}") for text, n in counted.items() if n > 1]
-    return Finding(split="", check="one_row", n_checked=len(counted), breaches=breaches)
+    return finding("", "one_row", len(counted), breaches)
 
 
-def check_provenance(split: str, instances: pl.DataFrame, provenance: Provenance) -> list[Finding]:
-    """Return whether a split is what its provenance says.
-
-    Args:
-        split: its name.
-        instances: as its JSON file has them.
-        provenance: of all splits.
-    """
+def check_provenance(
+    split: str, instances: pl.DataFrame, provenance: Provenance
+) -> list[SplitFinding]:
+    """Return whether the instances of a split, as its JSON file has them, fit the provenance."""
     rows = provenance.instances.filter(provenance.instances["split"] == split)
     return [
         _same_rows(split, instances, rows.select(list(WIC_COLUMNS))),
@@ -126,7 +110,7 @@ def check_provenance(split: str, instances: pl.DataFrame, provenance: Provenance
     ]
 
 
-def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> Finding:
+def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> SplitFinding:
     pairs = zip(instances_of(found), instances_of(expected), strict=False)
     breaches = [
         Breach(instance=one, found="instances.parquet has another")
@@ -134,18 +118,16 @@ def _same_rows(split: str, found: pl.DataFrame, expected: pl.DataFrame) -> Findi
         if one != other
     ]
     if found.height != expected.height:
-        said = f"{found.height:,} instances, and {expected.height:,} in instances.parquet"
-        breaches.append(Breach(found=said))
-    return Finding(split=split, check="rows", n_checked=found.height, breaches=breaches)
+        text = f"{found.height:,} instances, and {expected.height:,} in instances.parquet"
+        breaches.append(Breach(found=text))
+    return finding(split, "rows", found.height, breaches)
 
 
-def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Finding]:
+def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[SplitFinding]:
     """Return whether labels and concepts go together."""
-    concepts = list(rows.select("concept1", "concept2").iter_rows())
-    related = {
-        frozenset((concept1, concept2)): relation
-        for concept1, concept2, relation in provenance.related.select(_COLUMNS[RELATED]).rows()
-    }
+    concepts = rows.select("concept1", "concept2").rows()
+    pairs = provenance.related.select(_COLUMNS[RELATED]).rows()
+    related = {frozenset(pair): relation for *pair, relation in pairs}
 
     def wrong_label(instance: Instance) -> str:
         concept1, concept2 = concepts[instance.number - 1]
@@ -165,18 +147,13 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Fi
     ]
 
 
-def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> Finding:
+def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
     """Return whether all mentions of a split are among those of the corpora."""
     known = set(provenance.mentions.select(_COLUMNS[MENTIONS]).rows())
-    sides = [rows.select(f"{name}{side}" for name in _SIDE).rows() for side in (1, 2)]
+    sides = [rows.select(f"{name}{side}" for name in _MENTION).rows() for side in (1, 2)]
 
     def unknown(instance: Instance) -> str:
         wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in known]
         return f"mention {wrong[0]} is not in {MENTIONS}" if wrong else ""
 
     return each(split, "mention", instances_of(rows), unknown)
-
-
-def _read(folder: Path, path: str) -> pl.DataFrame:
-    """Return the rows of a Parquet file."""
-    return read_rows(folder / path)

@@ -23,16 +23,16 @@ QUOTAS: dict[str, dict[str, int]] = {
         "label_similarity": 100,
     },
 }
-"""How many True instances of each group BioWiC has in a split, and as many False ones."""
+"""The number of True instances, and of False ones, that BioWiC has of each group in a split."""
 
 MOST_USES = 100
-"""How often train and dev may have one sentence."""
+"""The largest number of times that a sentence occurs in train and dev."""
 
 _SIMILAR = Fraction(3, 4)  # no float decides
 
 
-def group_of(term1: str, term2: str, *, bear_one_concept: bool | None) -> str | None:
-    """Return what two terms have in common: the first of ``medsim.wic.GROUPS`` that holds.
+def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | None:
+    """Return what two terms have in common: the first of ``medsim.wic.GROUPS`` that applies.
 
     Nothing here is shared with the search that makes a benchmark, which is checked against it.
     The groups and their order are those of Rouhizadeh et al. (2024).
@@ -40,20 +40,20 @@ def group_of(term1: str, term2: str, *, bear_one_concept: bool | None) -> str | 
     Args:
         term1: as its sentence has it.
         term2: as its sentence has it; the order of the two does not matter.
-        bear_one_concept: whether a concept of the terminology bears both as names, ignoring case;
+        share_concept: whether both are names of one concept of the terminology, ignoring case;
             None where that is not known, which passes over synonyms.
 
     Returns:
-        The group; None where none holds, or none is known to.
+        The group; None where none applies, or none is known to.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     if equal_ignoring_case(term1, term2) or lemma_of(term1) == lemma_of(term2):
         return "term_identity"
     if one_abbreviates(term1, term2):
         return "abbreviations"
-    if bear_one_concept:
+    if share_concept:
         return "synonyms"
     return "label_similarity" if labels_are_similar(term1, term2) else None
 
@@ -95,7 +95,7 @@ def lemma_pair(term1: str, term2: str) -> tuple[str, str]:
     """Return a pair of terms so that it equals every other whose lemmas are the same.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     lemma1, lemma2 = sorted((lemma_of(term1), lemma_of(term2)))
     return lemma1, lemma2

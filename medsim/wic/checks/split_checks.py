@@ -1,4 +1,4 @@
-"""Rules that the instances of a split, or of several, obey together."""
+"""Checks of the instances of a split, or of several, together."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from medsim.wic import GROUPS
-from medsim.wic.checks.findings import Breach, Finding, each
+from medsim.wic.checks.findings import Breach, each, finding
 from medsim.wic.checks.rules import MOST_USES, QUOTAS, lemma_pair, term_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
     from typing import TypeAlias
 
-    from medsim.wic.checks.findings import Instance
+    from medsim.wic.checks.findings import Instance, SplitFinding
 
     Keys: TypeAlias = Callable[[Instance], Sequence[Hashable]]
     Splits: TypeAlias = Mapping[str, Sequence[Instance]]
@@ -23,27 +23,23 @@ def _sentences(instance: Instance) -> tuple[str, str]:
     return instance.first.sentence, instance.second.sentence
 
 
-def _pair(instance: Instance) -> tuple[tuple[str, str]]:
-    return (term_pair(*instance.terms),)
-
-
-def _lemmas(instance: Instance) -> tuple[tuple[str, str]]:
-    return (lemma_pair(*instance.terms),)
-
-
-_ONCE: dict[str, Keys] = {"sentence": _sentences, "pair": _pair, "lemma_pair": _lemmas}
-"""What test has once, and train and dev have not at all."""
+_KEYS: dict[str, Keys] = {
+    "sentence": _sentences,
+    "pair": lambda instance: (term_pair(*instance.terms),),
+    "lemma_pair": lambda instance: (lemma_pair(*instance.terms),),
+}
+"""Parts of instances that test has once, and train and dev have not at all."""
 
 
 def check_splits(
     splits: Splits, quotas: Mapping[str, Mapping[str, int]] | None
-) -> dict[str, list[Finding]]:
+) -> dict[str, list[SplitFinding]]:
     """Return whether instances are right together, by split.
 
     Args:
         splits: all instances by split.
-        quotas: what a manifest says that each group of a split has of each label, exactly; None
-            holds BioWiC's numbers against it, which a smaller benchmark need not reach.
+        quotas: of each label in each group of a split by the manifest, which are reached exactly;
+            None takes BioWiC's, which a smaller benchmark need not reach.
     """
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}
@@ -56,10 +52,10 @@ def check_splits(
             _repeated_instance(split, instances, place_of),
         ]
         if split == "test":
-            found[split] += [_repeated(instances, what) for what in _ONCE]
+            found[split] += [_repeated(instances, part) for part in _KEYS]
         else:
             found[split].append(_sentence_limit(split, instances))
-            found[split] += [_leaked(split, instances, splits.get("test"), what) for what in _ONCE]
+            found[split] += [_leaked(split, instances, splits.get("test"), part) for part in _KEYS]
     return found
 
 
@@ -69,49 +65,47 @@ def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
     return {group: (counted[group, True], counted[group, False]) for group in GROUPS}
 
 
-def _balance(split: str, instances: Sequence[Instance]) -> Finding:
+def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
     counts = {group: both for group, both in _counts(instances).items() if any(both)}
     breaches = [
         Breach(found=f"{group} has {n_true:,} True and {n_false:,} False instances")
         for group, (n_true, n_false) in counts.items()
         if n_true != n_false
     ]
-    return Finding(split=split, check="balance", n_checked=len(counts), breaches=breaches)
+    return finding(split, "balance", len(counts), breaches)
 
 
 def _quota(
     split: str,
     instances: Sequence[Instance],
     quotas: Mapping[str, Mapping[str, int]] | None,
-) -> list[Finding]:
-    """Return whether groups have as many instances as they should, where somebody says."""
+) -> list[SplitFinding]:
+    """Return whether groups have as many instances as they should; nothing where it is unknown."""
     of_split = (QUOTAS if quotas is None else quotas).get(split)
     if of_split is None:
         return []
     breaches, smaller = [], []
     for group, both in _counts(instances).items():
         quota = of_split[group]
-        said = f"{group} has {both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
         if max(both) > quota or (quotas is not None and min(both) < quota):
-            breaches.append(Breach(found=said))
+            found = f"{both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
+            breaches.append(Breach(found=f"{group} has {found}"))
         elif max(both) < quota:
             smaller.append(f"{group} {both[0]:,} of {quota:,}")
-    remark = f"smaller than published: {', '.join(smaller)}" if smaller else ""
-    return [
-        Finding(split=split, check="quota", n_checked=len(GROUPS), breaches=breaches, remark=remark)
-    ]
+    note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
+    return [finding(split, "quota", len(GROUPS), breaches, note)]
 
 
 def _one_mention(
     split: str, instances: Sequence[Instance], mention_of: dict[str, tuple[int, int]]
-) -> Finding:
+) -> SplitFinding:
     """Return where a sentence has another mention than before, which ``mention_of`` remembers."""
 
     def fault(instance: Instance) -> str:
-        for number, side in enumerate(instance.sides, start=1):
-            mention = (side.start, side.end)
-            start, end = mention_of.setdefault(side.sentence, mention)
-            if mention != (start, end):
+        for number, mention in enumerate(instance.mentions, start=1):
+            here = mention.start, mention.end
+            start, end = mention_of.setdefault(mention.sentence, here)
+            if here != (start, end):
                 return f"sentence {number} has its mention from {start} to {end} elsewhere"
         return ""
 
@@ -120,18 +114,18 @@ def _one_mention(
 
 def _repeated_instance(
     split: str, instances: Sequence[Instance], place_of: dict[Hashable, str]
-) -> Finding:
+) -> SplitFinding:
     """Return which instances were there before, which ``place_of`` remembers."""
 
     def fault(instance: Instance) -> str:
         here = f"{split} {instance.number}"
-        place = place_of.setdefault(frozenset(instance.sides), here)
+        place = place_of.setdefault(frozenset(instance.mentions), here)
         return "" if place == here else f"{place} is the same"
 
     return each(split, "repeated_instance", instances, fault)
 
 
-def _sentence_limit(split: str, instances: Sequence[Instance]) -> Finding:
+def _sentence_limit(split: str, instances: Sequence[Instance]) -> SplitFinding:
     times = Counter(text for instance in instances for text in _sentences(instance))
     first = {text: one for one in reversed(instances) for text in _sentences(one)}
     breaches = [
@@ -139,32 +133,32 @@ def _sentence_limit(split: str, instances: Sequence[Instance]) -> Finding:
         for text, n in times.items()
         if n > MOST_USES
     ]
-    return Finding(split=split, check="sentence_limit", n_checked=len(times), breaches=breaches)
+    return finding(split, "sentence_limit", len(times), breaches)
 
 
-def _repeated(instances: Sequence[Instance], what: str) -> Finding:
-    """Return whether test has twice what it may have once."""
+def _repeated(instances: Sequence[Instance], part: str) -> SplitFinding:
+    """Return whether test has a part twice that it may have once."""
     first: dict[Hashable, int] = {}
 
     def fault(instance: Instance) -> str:
-        there = [first.setdefault(key, instance.number) for key in _ONCE[what](instance)]
+        there = [first.setdefault(key, instance.number) for key in _KEYS[part](instance)]
         before = [number for number in there if number != instance.number]
-        return f"instance {before[0]} has the same {what.replace('_', ' ')}" if before else ""
+        return f"instance {before[0]} has the same {part.replace('_', ' ')}" if before else ""
 
-    return each("test", f"repeated_{what}", instances, fault)
+    return each("test", f"repeated_{part}", instances, fault)
 
 
 def _leaked(
-    split: str, instances: Sequence[Instance], test: Sequence[Instance] | None, what: str
-) -> Finding:
-    """Return whether train or dev has what test has."""
-    check = f"leaked_{what}"
+    split: str, instances: Sequence[Instance], test: Sequence[Instance] | None, part: str
+) -> SplitFinding:
+    """Return whether train or dev has a part of test."""
+    check = f"leaked_{part}"
     if test is None:
-        return Finding(split=split, check=check, n_checked=0, remark="not checked: no test split")
-    in_test = {key: instance.number for instance in test for key in _ONCE[what](instance)}
+        return finding(split, check, 0, note="not checked: no test split")
+    in_test = {key: instance.number for instance in test for key in _KEYS[part](instance)}
 
     def fault(instance: Instance) -> str:
-        there = [in_test[key] for key in _ONCE[what](instance) if key in in_test]
-        return f"test {there[0]} has the same {what.replace('_', ' ')}" if there else ""
+        there = [in_test[key] for key in _KEYS[part](instance) if key in in_test]
+        return f"test {there[0]} has the same {part.replace('_', ' ')}" if there else ""
 
     return each(split, check, instances, fault)

@@ -1,42 +1,81 @@
-"""Whether what a benchmark keeps of its terminology is what the terminology says."""
+"""Checks of a benchmark against a terminology: its names, and the concepts of its mentions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.config import available_threads
 from medsim.core.store import Store
 from medsim.core.terms import lowered
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.reading import read_terminology
-from medsim.wic.checks.findings import Breach, Finding
+from medsim.wic.checks.findings import Breach, finding
 from medsim.wic.making.candidates import names_of_forms
 from medsim.wic.making.mentions import forms_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection
 
     import polars as pl
 
     from medsim.core.progress import Progress
+    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.checks.findings import SplitFinding
     from medsim.wic.checks.provenance_checks import Provenance
 
+ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
+"""The concepts that have a name, by the name in lower case."""
 
-def check_terminology(
-    location: str, options: Mapping[str, object], provenance: Provenance, progress: Progress
-) -> list[Finding]:
-    """Return whether names, related concepts and concepts of mentions are the terminology's.
+
+def names_of_source(location: str, options: ReadingOptions, progress: Progress) -> pl.DataFrame:
+    """Return the names of a terminology's active concepts: term and concept_id.
 
     Args:
-        location: a path or a built-in name.
-        options: of the benchmark's manifest: how it read its terminology.
-        provenance: what the benchmark keeps.
+        location: a built-in name or a path; see ``medsim.terminologies.sources.find_source``.
+        options: how it is read; its language is the names'.
         progress: told of the stage.
 
     Raises:
         InputError: the terminology is missing, damaged or in no known format.
     """
-    mentions = provenance.mentions
+    with Store(threads=available_threads()) as store:
+        read_terminology(location, store, options, progress)
+        return store.frame("wic/name", language=options.language)
+
+
+def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:
+    """Return the concepts of terms that are names, ignoring case.
+
+    Args:
+        terms: any.
+        names: term and concept_id.
+    """
+    wanted = set(lowered(list(terms)))
+    found: dict[str, set[str]] = defaultdict(set)
+    concepts = names["concept_id"].to_list()
+    for lower, concept in zip(lowered(names["term"].to_list()), concepts, strict=True):
+        if lower in wanted:
+            found[lower].add(concept)
+    return {lower: frozenset(named) for lower, named in found.items()}
+
+
+def check_terminology(
+    location: str, made: Benchmark, provenance: Provenance, progress: Progress
+) -> list[SplitFinding]:
+    """Return whether names, related concepts and concepts of mentions are the terminology's.
+
+    Args:
+        location: a built-in name or a path.
+        made: the benchmark, whose manifest says how its terminology was read.
+        provenance: of its instances.
+        progress: told of the stage.
+
+    Raises:
+        InputError: the terminology is missing, damaged or in no known format.
+    """
+    mentions, options = provenance.mentions, made.manifest.options
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)
         terminology = read_terminology(location, store, reading, progress)
@@ -58,12 +97,12 @@ def check_terminology(
         ]
 
 
-def _compared(check: str, kept: pl.DataFrame, said: pl.DataFrame) -> Finding:
-    """Return the rows that only one side has."""
-    columns = [name for name in said.columns if name in kept.columns]
-    own, theirs = (set(frame.select(columns).iter_rows()) for frame in (kept, said))
+def _compared(check: str, own: pl.DataFrame, theirs: pl.DataFrame) -> SplitFinding:
+    """Return the rows that only one of a benchmark and its terminology has."""
+    columns = [name for name in theirs.columns if name in own.columns]
+    kept, expected = (set(frame.select(columns).iter_rows()) for frame in (own, theirs))
     breaches = [
-        *(Breach(found=f"{row} is not in the terminology") for row in sorted(own - theirs)),
-        *(Breach(found=f"{row} is lacking") for row in sorted(theirs - own)),
+        *(Breach(found=f"{row} is not in the terminology") for row in sorted(kept - expected)),
+        *(Breach(found=f"{row} is lacking") for row in sorted(expected - kept)),
     ]
-    return Finding(split="", check=check, n_checked=said.height, breaches=breaches)
+    return finding("", check, theirs.height, breaches)

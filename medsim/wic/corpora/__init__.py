@@ -1,20 +1,25 @@
-"""Corpora whose mentions are linked to concepts: one module a format, and their sentences."""
+"""Corpora whose mentions are linked to concepts, and the parts of them that are left out."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+
+from medsim.core.manifest import Skipped
+
+_LONGEST_VALUE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Annotation:
     """A stretch of a document that names a concept.
 
     Attributes:
         start: its first code point, counted in title, a space, abstract.
         end: one past its last.
-        text: what stands there.
+        text: of the document at these offsets.
         kind: its type as the corpus has it, such as "Disease" or "T047".
-        codes: what it is linked to, as (vocabulary, code) with the vocabulary as UMLS names it,
+        codes: of the concepts that it is linked to, as (vocabulary, code), vocabularies as in UMLS,
             such as ("MSH", "D003920"), ("OMIM", "217000"), ("UMLS", "C0011849"); empty where it
             is linked to nothing, several where it stands for several concepts, with ("", "") for a
             part that is linked to nothing.
@@ -29,16 +34,52 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A title and an abstract with their mentions.
+    """A title and an abstract with their annotations.
 
     Attributes:
         document_id: such as a PubMed id.
         title: the first line.
         abstract: the rest; may be empty.
-        mentions: in order of start and end; their offsets were checked against the text.
+        annotations: in order of start and end; their offsets were checked against the text.
     """
 
     document_id: str
     title: str
     abstract: str
-    mentions: tuple[Mention, ...]
+    annotations: tuple[Annotation, ...]
+
+
+class Problems:
+    """Counts by reason, and for faults of a file the first place of each reason."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def count(self, reason: str, n_rows: int = 1) -> None:
+        """Count rows that are left out by intention, such as relations."""
+        self._counts[reason] += n_rows
+
+    def add(self, reason: str, where: str, value: str) -> None:
+        """Count a fault.
+
+        Args:
+            reason: a short sentence.
+            where: the file and the line or document.
+            value: the faulty text, and the expected one where that helps.
+        """
+        self._counts[reason] += 1
+        if reason not in self._first:
+            short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
+            self._first[reason] = f"{where}: {short}"
+
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Return all counts, in order of reason."""
+        return tuple(Skipped(reason=why, n_rows=n) for why, n in sorted(self._counts.items()))
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a line for each kind of fault, in order of reason."""
+        return tuple(
+            f"{reason}: {self._counts[reason]:,}, first in {first}"
+            for reason, first in sorted(self._first.items())
+        )

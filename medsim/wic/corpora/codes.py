@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 UNLINKED = ("", "")
-"""What stands for a part of a mention that is linked to nothing."""
+"""The code of a part of a mention that is linked to nothing."""
 
 _BETWEEN_PARTS = re.compile(r"[|+,;]")
 _NOTHING = {"", "-", "-1"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OptionError
-from medsim.wic.corpora.problems import Problems
+from medsim.wic.corpora import Problems
 from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.wic.corpora.sentences import LONGEST_TEXT, cut_documents
 from medsim.wic.output import MENTION_COLUMNS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.manifest import Skipped
-    from medsim.wic.corpora import Document, Mention
+    from medsim.wic.corpora import Document
     from medsim.wic.corpora.sentences import Spans
 
 _ROWS_A_FRAME = 1 << 14
@@ -30,12 +30,12 @@ _Row = tuple[str, str, int, str, int, int, str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusMentions:
-    """What a corpus holds.
+    """A corpus as it was read.
 
     Attributes:
         corpus: its name.
-        mentions: ``MENTION_COLUMNS``, by document and place, as they were read.
-        n_documents: that were cut into sentences.
+        mentions: ``MENTION_COLUMNS``, in the order of the file's documents and of places.
+        n_documents: those that were cut into sentences.
         n_sentences: of these.
         n_mentions: of these, kept or not.
     """
@@ -49,12 +49,12 @@ class CorpusMentions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpora:
-    """What files of corpora hold.
+    """All corpora of a benchmark.
 
     Attributes:
         corpora: one a file, in their order.
         digests: SHA-256 of the bytes of each file as they were read, in hex.
-        skipped: what was left out of all of them together.
+        skipped: how much was left out of all of them together, and why.
         warnings: a line for each kind of fault in the files.
     """
 
@@ -74,23 +74,20 @@ def read_corpora(
 ) -> Corpora:
     """Return the mentions of files in PubTator format, each in its sentence.
 
-    Corpora are named after their files, see ``corpus_names``.
-
     Args:
-        paths: the files, at least one.
+        paths: the files, at least one; corpora are named after them, see ``corpus_names``.
         threads: how many processes cut sentences; it never changes the result.
         advance: told how many more documents are read.
 
     Raises:
         InputError: a file cannot be read, or has no document.
-        OptionError: a file is named twice, or none, or the extra medsim[wic] is not installed.
+        OptionError: a file is named twice, or none, or the extra wic is not installed.
     """
     problems = Problems()
-    corpora: list[CorpusMentions] = []
-    digests: list[str] = []
+    corpora, digests = [], []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
-            documents = _told(documents_of(file, path, problems), advance)
+            documents = _reported(documents_of(file, path, problems), advance)
             corpora.append(mentions_in_sentences(documents, corpus, problems, threads=threads))
             digests.append(digest_of(file, path))
     return Corpora(
@@ -102,7 +99,7 @@ def read_corpora(
 
 
 def corpus_names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is taken.
+    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use.
 
     Raises:
         OptionError: a file is named twice, or none is.
@@ -128,13 +125,10 @@ def mentions_in_sentences(
     """Return the mentions that have exactly one code and lie within one sentence.
 
     Args:
-        documents: taken one after the other; few are held at a time.
+        documents: read one after the other; few are held at a time.
         corpus: the name of the corpus.
         problems: told of all mentions that are left out, and of documents that are too long to cut.
         threads: how many processes cut sentences; it never changes the result.
-
-    Raises:
-        OptionError: the extra medsim[wic] is not installed.
     """
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
@@ -143,7 +137,7 @@ def mentions_in_sentences(
     for document, sentences in cut_documents(short, threads=threads):
         n_documents += 1
         n_sentences += len(sentences)
-        n_mentions += len(document.mentions)
+        n_mentions += len(document.annotations)
         rows.extend(_rows(document, sentences, corpus, problems))
         if len(rows) >= _ROWS_A_FRAME:
             frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
@@ -161,35 +155,18 @@ def mentions_in_sentences(
 def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:
     """Yield the rows of a document's mentions, and count those that have none."""
     text = f"{document.title} {document.abstract}"
-    for mention in document.mentions:
-        if (reason := _not_one_concept(mention)) is not None:
-            problems.count(reason)
-            continue
-        at = bisect_right(sentences, mention.start, key=lambda span: span[0]) - 1
+    for one in document.annotations:
+        at = bisect_right(sentences, one.start, key=lambda span: span[0]) - 1
         start, end = sentences[at] if at >= 0 else (0, 0)
-        if mention.end > end:
+        if not one.codes:
+            problems.count("mention is linked to nothing")
+        elif len(one.codes) > 1:
+            problems.count("mention stands for several concepts")
+        elif one.end > end:
             problems.count("mention goes over a sentence boundary")
-            continue
-        yield (
-            corpus,
-            document.document_id,
-            start,
-            text[start:end],
-            mention.start - start,
-            mention.end - start,
-            mention.text,
-            mention.kind,
-            *mention.codes[0],
-        )
-
-
-def _not_one_concept(mention: Mention) -> str | None:
-    """Return why a mention does not stand for one concept, or None where it does."""
-    if not mention.codes:
-        return "mention is linked to nothing"
-    if len(mention.codes) > 1:
-        return "mention stands for several concepts"
-    return None
+        else:
+            place = (corpus, document.document_id, start, text[start:end])
+            yield *place, one.start - start, one.end - start, one.text, one.kind, *one.codes[0]
 
 
 def _short_enough(
@@ -207,7 +184,7 @@ def _short_enough(
             )
 
 
-def _told(documents: Iterable[Document], advance: Callable[[int], None]) -> Iterator[Document]:
+def _reported(documents: Iterable[Document], advance: Callable[[int], None]) -> Iterator[Document]:
     for document in documents:
         yield document
         advance(1)

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from medsim.core.errors import InputError
 from medsim.core.hashed import open_hashed
-from medsim.wic.corpora import Document, Mention
+from medsim.wic.corpora import Annotation, Document
 from medsim.wic.corpora.codes import codes_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.hashed import HashedReader
-    from medsim.wic.corpora.problems import Problems
+    from medsim.wic.corpora import Problems
 
 LONGEST_LINE = 1 << 24
 """The most bytes that a line may have."""
@@ -36,31 +36,21 @@ _FORMLESS = "line has no known form"
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
-    """A document as its lines are read; annotations are checked once the text is whole."""
+    """A document as its lines are read; those of annotations are checked once the text is whole."""
 
     document_id: str
     line: int
     title: str
     abstract: str | None = None
-    annotations: list[tuple[int, str]] = field(default_factory=list)
+    lines: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fault:
-    """Why an annotation is left out, and what stands there."""
+    """The reason why an annotation is left out, and its faulty value."""
 
     reason: str
     value: str
-
-
-def read_pubtator(path: Path, problems: Problems) -> Iterator[Document]:
-    """Yield the documents of a file; see ``documents_of``.
-
-    Raises:
-        InputError: the file cannot be read, is not UTF-8, has too long a line, or no document.
-    """
-    with open_corpus(path) as file:
-        yield from documents_of(file, path, problems)
 
 
 def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator[Document]:
@@ -71,14 +61,13 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
     lines mean nothing. Lines whose second column is a word, such as ``CID``, state relations and
     are passed over. The text that offsets count in, in code points, is title, a space, abstract.
 
-    MedMentions' README describes the format; ``medsim.wic.corpora.codes`` says how codes are
-    written.
+    MedMentions' README describes the format; ``medsim.wic.corpora.codes`` has that of codes.
 
     Args:
         file: from its beginning; a line has at most ``LONGEST_LINE`` bytes.
         path: of the file, for messages.
         problems: told of every annotation, abstract and document that is left out. Of documents
-            with one id the first is kept. A mention must stand in the text at its offsets.
+            with one id the first is kept. The text at the offsets of a mention must be its own.
 
     Raises:
         InputError: the file cannot be read, is not UTF-8, has too long a line, or no document.
@@ -93,7 +82,7 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
 
 
 def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Draft]:
-    """Yield documents with all lines that are theirs."""
+    """Yield documents with all their lines."""
     draft: _Draft | None = None
     first = ""
     for number, line in _lines(file, path):
@@ -103,7 +92,7 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
             if draft is not None:
                 yield draft
             draft = _Draft(document_id=text[1], line=number, title=text[3])
-        elif (reason := _taken(draft, number, line, text)) is not None:
+        elif (reason := _added(draft, number, line, text)) is not None:
             problems.add(reason, f"{path}: line {number}", repr(line[:_SHOWN]))
     if draft is None:
         begins = f"begins with {first[:_SHOWN]!r}" if first else "is empty"
@@ -111,15 +100,15 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
     yield draft
 
 
-def _taken(draft: _Draft | None, number: int, line: str, text: re.Match[str] | None) -> str | None:
-    """Add a line to its document, or return why it has no place there."""
+def _added(draft: _Draft | None, number: int, line: str, text: re.Match[str] | None) -> str | None:
+    """Add a line to its document, or return the reason why it does not belong there."""
     if text is None and "\t" not in line:
         return _FORMLESS
     document_id = line.partition("\t")[0] if text is None else text[1]
     if draft is None or document_id != draft.document_id:
         return "line belongs to another document" if text is None else "abstract has no title"
     if text is None:
-        draft.annotations.append((number, line))
+        draft.lines.append((number, line))
     elif draft.abstract is None:
         draft.abstract = text[3]
     else:
@@ -128,36 +117,31 @@ def _taken(draft: _Draft | None, number: int, line: str, text: re.Match[str] | N
 
 
 def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
-    """Return a document with the mentions that are as they should be."""
+    """Return a document with its valid annotations."""
     abstract = draft.abstract or ""
     text = f"{draft.title} {abstract}"
-    mentions: list[Mention] = []
-    for number, line in draft.annotations:
+    annotations: list[Annotation] = []
+    for number, line in draft.lines:
         columns = line.split("\t", 3)
         if columns[1][:1].isalpha():
             problems.count("line states a relation")
             continue
-        found = _mention(columns, text)
-        if isinstance(found, Mention):
-            mentions.append(found)
+        found = _annotation(columns, text)
+        if isinstance(found, Annotation):
+            annotations.append(found)
         else:
             problems.add(found.reason, f"{path}: line {number}", found.value)
     return Document(
         document_id=draft.document_id,
         title=draft.title,
         abstract=abstract,
-        mentions=tuple(sorted(mentions, key=lambda one: (one.start, one.end))),
+        annotations=tuple(sorted(annotations, key=lambda one: (one.start, one.end))),
     )
 
 
-def _mention(columns: list[str], text: str) -> Mention | _Fault:
-    """Return the mention that a line states of a text.
-
-    Args:
-        columns: id, start, end, and the rest of the line.
-        text: of its document.
-    """
-    if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as Args has it
+def _annotation(columns: list[str], text: str) -> Annotation | _Fault:
+    """Return the annotation of a text in a line: its id, start, end, and the rest of the line."""
+    if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as above
         return _Fault(reason=_FORMLESS, value=repr("\t".join(columns)[:_SHOWN]))
     _, first, last, rest = columns
     if not (_OFFSET.fullmatch(first) and _OFFSET.fullmatch(last)):
@@ -177,7 +161,7 @@ def _mention(columns: list[str], text: str) -> Mention | _Fault:
     column = others.partition("\t")[0]
     if (codes := codes_of(column)) is None:
         return _Fault(reason="code is in an unknown form", value=repr(column))
-    return Mention(start=start, end=end, text=term, kind=kind, codes=codes)
+    return Annotation(start=start, end=end, text=term, kind=kind, codes=codes)
 
 
 def _lines(file: HashedReader, path: Path) -> Iterator[tuple[int, str]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.wic.corpora import Document
 
 Spans = list[tuple[int, int]]
-"""Where sentences start and end, in code points, ends exclusive."""
+"""Starts and ends of sentences, in code points, ends exclusive."""
 
 LONGEST_TEXT = 50_000
 """The most code points of a text that is cut: PySBD's time is quadratic, here some seconds."""
@@ -34,15 +34,15 @@ _SLACK = 16
 
 
 def sentences_of(text: str) -> Spans:
-    """Return where the sentences of a text are, in order, without white space around them.
+    """Return the places of the sentences of a text, in order, without white space around them.
 
-    PySBD (Sadvilkar and Neumann 2020) says what sentences there are. Its own places are not
-    used, since it looks for a sentence from the beginning of the text each time and drops those
-    that it changed; here each is looked for where the one before ended, and what lies between two
-    that are found is a sentence of its own. So every character that is no white space is in one.
+    PySBD (Sadvilkar and Neumann 2020) finds the sentences. Its own places are not used, since it
+    looks for a sentence from the beginning of the text each time and drops those that it changed;
+    here each is looked for where the one before ended, and the text between two that are found is a
+    sentence of its own. So every character that is no white space is in one.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     if not text.strip():
         return []
@@ -51,11 +51,7 @@ def sentences_of(text: str) -> Spans:
 
 
 def sentences_of_document(title: str, abstract: str) -> Spans:
-    """Return where the sentences of title, a space, abstract are; none has parts of both.
-
-    Raises:
-        OptionError: the extra medsim[wic] is not installed.
-    """
+    """Return the places of the sentences of title, a space, abstract; none has parts of both."""
     shift = len(title) + 1
     later = [(start + shift, end + shift) for start, end in sentences_of(abstract)]
     return sentences_of(title) + later
@@ -73,7 +69,7 @@ def cut_documents(
             result. One, or few documents, start none.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed, or processes cannot be started.
+        OptionError: the extra wic is not installed, or processes cannot be started.
     """
     _segmenter()
     remaining = iter(documents)
@@ -96,7 +92,7 @@ def cut_documents(
 def _cut_by_processes(
     batches: Iterable[list[Document]], n_processes: int
 ) -> Iterator[tuple[list[Document], list[Spans]]]:
-    """Yield batches in their order with their sentences, a few batches ahead of what is taken."""
+    """Yield batches in their order with their sentences; a few batches are cut ahead."""
     # Spawned, not forked: a fork copies the locks of Polars' threads as they happen to be.
     with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as processes:
         ahead: deque[tuple[list[Document], Future[list[Spans]]]] = deque()
@@ -118,7 +114,7 @@ def _cut(texts: list[tuple[str, str]]) -> list[Spans]:
 
 
 def _placed(text: str, sentences: Iterable[str]) -> Spans:
-    """Return where sentences stand in a text, in order.
+    """Return the places of sentences in a text, in order.
 
     A sentence must follow the one before, except that those that are not found leave a gap about as
     long as they are. So one that was changed does not let a later "It." take its place far away.
@@ -141,7 +137,7 @@ def _placed(text: str, sentences: Iterable[str]) -> Spans:
 
 
 def _trimmed(text: str, start: int, end: int) -> Spans:
-    """Return a stretch without the white space around it; nothing where there is nothing else."""
+    """Return a stretch of text without white space around it; none where it has nothing else."""
     inner = text[start:end].strip()
     if not inner:
         return []
@@ -160,6 +156,6 @@ def _segmenter() -> Any:
             import pysbd  # noqa: PLC0415 — an extra
         except ImportError as error:
             raise OptionError(
-                "sentences of corpora need PySBD: pip install 'medsim[wic]'"
+                "sentences of corpora need PySBD; install medsim with its extra wic"
             ) from error
     return pysbd.Segmenter(language="en", clean=False)

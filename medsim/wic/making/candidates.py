@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from medsim.core.terms import lowered
-from medsim.wic.making.alike import alike_pairs
 from medsim.wic.making.mentions import forms_of
+from medsim.wic.making.similar_labels import similar_label_pairs
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
@@ -48,7 +48,7 @@ class Blocks:
 
     @property
     def n_pairs(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """How many instances each block has, int64[n_blocks]."""
+        """The number of instances of each block, int64[n_blocks]."""
         n_first = self.places[:, 1] - self.places[:, 0]
         n_second = self.places[:, 3] - self.places[:, 2]
         same = self.places[:, 0] == self.places[:, 2]
@@ -72,15 +72,15 @@ def candidate_blocks(
     Args:
         store: with the canonical tables.
         mentions: see ``medsim.wic.making.mentions.chosen_mentions``; rows of blocks are theirs.
-        language: of the names that make two terms synonyms.
-        vocabulary: the name of the terminology's own.
+        language: of the names by which two terms are synonyms.
+        vocabulary: the terminology's own.
         any_depth: whether all ancestors of a concept are broader, or its parents alone.
         threads: how many search; they never change the result.
     """
     forms = forms_of(mentions["lower_term"].unique())
     store.put("form", forms)
     store.put("form_name", names_of_forms(store.frame("wic/name", language=language), forms))
-    alike = alike_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
+    alike = similar_label_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
     store.put("mentioned", mentions.select("concept_id").unique().sort("concept_id"))
@@ -97,7 +97,7 @@ def candidate_blocks(
 
 
 def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """Return which concepts bear forms as names, ignoring case: form_id and concept_id, in order.
+    """Return the concepts whose names are forms, ignoring case: form_id and concept_id, in order.
 
     Args:
         names: the rows of ``sql/wic/name``.

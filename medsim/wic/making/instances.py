@@ -1,4 +1,4 @@
-"""Rows of instances and of mentions, as a benchmark's files have them."""
+"""Instances as a benchmark's files have them, and hashes of them to draw by."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.kernels.hashing import tie_hashes
+from medsim.core.terms import pack
+from medsim.kernels.hashing import term_hashes, tie_hashes
 from medsim.wic import GROUPS
 from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from medsim.kernels.types import Flags, Hashes
     from medsim.wic.making.splits import Split
 
-_SIDES = np.uint64(2)
+IDENTITY = ("sentence1", "sentence2", "start1", "start2")
+"""The columns that tell an instance from others."""
+
+_COINS, _ORDER, _SIDES = np.uint64(0), np.uint64(1), np.uint64(2)
 _ONE = np.uint64(1)
 _RENAMED = {
     "document_id1": "document1",
@@ -29,7 +34,7 @@ _RENAMED = {
 def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFrame:
     """Return the instances of one split: ``WIC_INSTANCE_COLUMNS``.
 
-    Which mention of an instance comes first is drawn, so that it tells nothing.
+    The order of the two mentions is drawn, so that it carries no information.
 
     Args:
         name: of the split.
@@ -67,6 +72,22 @@ def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
         concept_id="concept_id",
     )
     return _typed(found, WIC_MENTION_COLUMNS)
+
+
+def coin_flips(instances: pl.DataFrame, seed: int) -> Flags:
+    """Return a fair coin's answer to each instance, ``WIC_COLUMNS``: bool[n_instances]."""
+    flips: Flags = tie_hashes(np.uint64(seed), _COINS, _hashes(instances)) & _ONE == 1
+    return flips
+
+
+def drawn_order(instances: pl.DataFrame, seed: int) -> Hashes:
+    """Return a hash of each instance to order instances by: uint64[n_instances]."""
+    return tie_hashes(np.uint64(seed), _ORDER, _hashes(instances))
+
+
+def _hashes(instances: pl.DataFrame) -> Hashes:
+    packed = pack(instances.select(pl.concat_str(IDENTITY, separator="\n")).to_series().to_list())
+    return term_hashes(packed.codes, packed.starts)
 
 
 def _typed(

@@ -14,12 +14,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 def lemma_of(term: str) -> str:
     """Return a term in lower case with every word in it replaced by its lemma.
 
-    A word is a run of letters; what stands between words stays. So "Review articles" and "review
+    A word is a run of letters; the characters between words stay. So "Review articles" and "review
     article" have one lemma, "IL-1" and "IL-10" do not; and terms that are equal ignoring case have
     one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no model.
 
     Raises:
-        OptionError: the extra medsim[wic] is not installed.
+        OptionError: the extra wic is not installed.
     """
     (lower,) = lowered([term])
     return _WORD.sub(lambda word: _lemma_of_word(word[0]), lower)
@@ -30,5 +30,7 @@ def _lemma_of_word(word: str) -> str:
     try:
         import simplemma  # noqa: PLC0415 — an extra
     except ImportError as error:
-        raise OptionError("lemmas of terms need simplemma: pip install 'medsim[wic]'") from error
+        raise OptionError(
+            "lemmas of terms need simplemma; install medsim with its extra wic"
+        ) from error
     return lowered([simplemma.lemmatize(word, lang="en")])[0]

@@ -47,7 +47,7 @@ def content_hashes(mentions: pl.DataFrame) -> Hashes:
 
 
 def forms_of(terms: Iterable[str]) -> pl.DataFrame:
-    """Return the forms of terms: what decides what two of them have in common.
+    """Return the forms of terms, by which two of them are compared.
 
     Args:
         terms: distinct, in lower case.

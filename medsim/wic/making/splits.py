@@ -1,4 +1,4 @@
-"""Which instances a benchmark has, and in which split each of them is."""
+"""Shares out candidate instances among the splits of a benchmark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from medsim.kernels.hashing import tie_hashes
 from medsim.wic import GROUPS
 from medsim.wic.checks.rules import MOST_USES
-from medsim.wic.making.taken import Drawn, Uses, joined, take
+from medsim.wic.making.selection import Selection, Uses, joined, select
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from medsim.wic.making.candidates import Blocks
 
 LABELS = (0, 1)
-"""What an instance's terms can mean: not the same, or the same."""
+"""Of an instance whose terms do not mean the same, or do."""
 
 _SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
 
-_Classes: TypeAlias = "dict[tuple[int, int], Drawn]"  # by group and label
+_Classes: TypeAlias = "dict[tuple[int, int], Selection]"  # by group and label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +32,11 @@ class Split:
 
     Attributes:
         drawn: the instances.
-        groups: int64[n], which of ``medsim.wic.GROUPS``.
+        groups: int64[n], the rows of ``medsim.wic.GROUPS``.
         labels: int64[n].
     """
 
-    drawn: Drawn
+    drawn: Selection
     groups: np.ndarray[tuple[int], np.dtype[np.int64]]
     labels: np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -91,7 +91,7 @@ class Splitter:
         }
         return _balanced(
             {
-                (group, label): self._take(self.blocks, group, label, uses, wanted[group])
+                (group, label): self._select(self.blocks, group, label, uses, wanted[group])
                 for group in range(len(GROUPS))
                 for label in LABELS
             }
@@ -100,8 +100,8 @@ class Splitter:
     def _dev(self, left: Blocks, test: _Classes, uses: Uses) -> _Classes:
         return _balanced(
             {
-                (group, label): self._take(left, group, label, uses, len(taken) // 2)
-                for (group, label), taken in test.items()
+                (group, label): self._select(left, group, label, uses, len(drawn) // 2)
+                for (group, label), drawn in test.items()
             }
         )
 
@@ -111,10 +111,10 @@ class Splitter:
         train: _Classes = {}
         for group, label in enumerate(rarer):
             before = dev[group, label]
-            train[group, label] = self._take(left, group, label, uses, self.most_train, before)
+            train[group, label] = self._select(left, group, label, uses, self.most_train, before)
         for group, label in enumerate(rarer):
             other, wanted = 1 - label, len(train[group, label])
-            train[group, other] = self._take(left, group, other, uses, wanted, dev[group, other])
+            train[group, other] = self._select(left, group, other, uses, wanted, dev[group, other])
         return _balanced(train)
 
     def _rarer(self, blocks: Blocks, group: int) -> int:
@@ -123,17 +123,17 @@ class Splitter:
         numbers = [int(n_pairs[_of(blocks, group, label)].sum()) for label in LABELS]
         return int(np.argmin(numbers))
 
-    def _take(
+    def _select(
         self,
         blocks: Blocks,
         group: int,
         label: int,
         uses: Uses,
         wanted: int,
-        before: Drawn | None = None,
-    ) -> Drawn:
+        before: Selection | None = None,
+    ) -> Selection:
         own = blocks.take(_of(blocks, group, label))
-        return take(own, self.hashes, self.seed, uses, wanted, before)
+        return select(own, self.hashes, self.seed, uses, wanted, before)
 
     def _n_pairs_of_terms(self, group: int) -> int:
         """Return how many pairs of terms a group has of its rarer label."""
@@ -151,7 +151,7 @@ def _of(blocks: Blocks, group: int, label: int) -> Flags:
 def _balanced(classes: _Classes) -> _Classes:
     """Return as many instances of either label in every group, the first in order."""
     return {
-        (group, label): drawn.first(min(len(drawn), len(classes[group, 1 - label])))
+        (group, label): drawn.rows(slice(len(classes[group, 1 - label])))
         for (group, label), drawn in classes.items()
     }
 

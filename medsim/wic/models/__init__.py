@@ -1,1 +1,1 @@
-"""Models of words in context: what they are fitted on and what they answer."""
+"""Models of words in context, their data and their answers."""

@@ -1,9 +1,9 @@
-"""What a model answers to instances: by a coin, from a file, or by a threshold on its scores."""
+"""Answers to instances: by a coin, from a file, or by a threshold on scores."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,100 +11,117 @@ import numpy as np
 from medsim.core.errors import OptionError
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import best_threshold
-from medsim.wic.making.draws import coin_flips
 from medsim.wic.models.predictions import read_predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
+    from medsim.core.progress import Progress
     from medsim.kernels.types import Flags, Rows, Values
+    from medsim.wic.models.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import FileModel
-    from medsim.wic.models.questions import Questions, Round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """What a model answers; rows that no round asks about have no meaning.
+class Setting:
+    """The setting in which models answer.
 
     Attributes:
-        said: bool[n_instances], whether both terms have one meaning. Where an instance is not
+        seed: of folds, coins and fitting.
+        threads: how many compute.
+        cache: the folder that keeps what encoders made; None keeps nothing.
+        progress: told of every stage.
+    """
+
+    seed: int
+    threads: int
+    cache: Path | None
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswers:
+    """The answers of a model; rows that no round asks about have no meaning.
+
+    Attributes:
+        positive: bool[n_instances], whether both terms have one meaning. Where an instance is not
             covered it is what most labels are that the model knew, False if they are even.
         scores: float64[n_instances], by which it answers; NaN where it has none.
         covered: bool[n_instances], whether the model could see something of the instance.
         thresholds: float64[n_rounds], scores at or above which it says True; empty where there are
             none, NaN where there was nothing to choose one by.
+        digests: SHA-256 of the files that it answers from, in hex, by their path.
     """
 
-    said: Flags
+    positive: Flags
     scores: Values
     covered: Flags
     thresholds: Values
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
-def coin_answers(questions: Questions, seed: int) -> Answers:
-    """Return what a coin says."""
-    return unscored(coin_flips(questions.instances, seed))
-
-
-def file_answers(questions: Questions, spec: FileModel) -> Answers:
-    """Return what a file says of the test split, or what follows from its scores.
+def file_answers(dataset: WicDataset, spec: FileModel) -> ModelAnswers:
+    """Return the answers in a file to the test split, or those that follow from its scores.
 
     Raises:
         InputError: a file cannot be read, or does not fit the instances.
         OptionError: the file has scores alone, and there is no such file of the dev split.
     """
-    n_instances = questions.instances.height
-    scores = np.full(n_instances, np.nan)
-    found = read_predictions(spec.file, questions.instances[questions.tested])
+    found = read_predictions(spec.file, dataset.instances[dataset.tested])
+    digests = {str(spec.file): found.sha256}
+    scores = np.full(dataset.instances.height, np.nan)
     if found.scores is not None:
-        scores[questions.tested] = found.scores
+        scores[dataset.tested] = found.scores
     if found.answers is not None:
-        said = np.zeros(n_instances, np.bool_)
-        said[questions.tested] = found.answers
-        return unscored(said, scores)
+        positive = np.zeros(len(scores), np.bool_)
+        positive[dataset.tested] = found.answers
+        return replace(unscored(positive, scores), digests=digests)
     if spec.dev is not None:
-        if questions.dev.start == questions.dev.stop:
+        if dataset.dev.start == dataset.dev.stop:
             raise OptionError(
-                f"{spec.dev} has scores of a dev split, and {questions.name} has none; add --dev"
+                f"{spec.dev} has scores of a dev split, and {dataset.name} has none; add `dev`"
             )
-        of_dev = read_predictions(spec.dev, questions.instances[questions.dev]).scores
-        if of_dev is None:
+        of_dev = read_predictions(spec.dev, dataset.instances[dataset.dev])
+        if of_dev.scores is None:
             raise OptionError(f"{spec.dev} has no column 'score', as {spec.file} has")
-        scores[questions.dev] = of_dev
-    elif not questions.is_crossed:
+        scores[dataset.dev] = of_dev.scores
+        digests[str(spec.dev)] = of_dev.sha256
+    elif not dataset.is_crossed:
         raise OptionError(
             f"{spec.file} has scores alone, and a threshold is chosen on scores of the dev split: "
-            f"--predictions {spec.name}={spec.file},dev=PATH"
+            f"`predictions` {spec.name}={spec.file},dev=PATH"
         )
-    return threshold_answers(questions, lambda _round: scores, lambda one: one.dev)
+    answers = threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+    return replace(answers, digests=digests)
 
 
 def threshold_answers(
-    questions: Questions, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
-) -> Answers:
+    dataset: WicDataset, scores_in: Callable[[Round], Values], chosen_on: Callable[[Round], Rows]
+) -> ModelAnswers:
     """Return True where a score is at or above the threshold that is best elsewhere.
 
     The best is the most accurate, the lowest of equally accurate ones, midway between two scores
     that occur, so that equal scores are never told apart (``medsim.statistics.scores``).
 
     Args:
-        questions: the instances.
+        dataset: the instances.
         scores_in: returns float64[n_instances] for a round, NaN where there is no score.
         chosen_on: returns the rows on which the threshold of a round is chosen.
     """
-    labels = questions.labels
-    said, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
+    labels = dataset.labels
+    positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
     thresholds = []
-    for one in questions.rounds:
+    for one in dataset.rounds:
         found, rows = scores_in(one), chosen_on(one)
         threshold = _threshold(found[rows], labels[rows])
         asked = found[one.test]
         known = ~np.isnan(asked) & (not math.isnan(threshold))
-        said[one.test] = np.where(known, asked >= threshold, majority(labels[rows]))
+        positive[one.test] = np.where(known, asked >= threshold, majority(labels[rows]))
         scores[one.test] = asked
         thresholds.append(threshold)
-    return Answers(
-        said=said, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
+    return ModelAnswers(
+        positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
     )
 
 
@@ -113,12 +130,12 @@ def majority(labels: Flags) -> bool:
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 
-def unscored(said: Flags, scores: Values | None = None) -> Answers:
+def unscored(positive: Flags, scores: Values | None = None) -> ModelAnswers:
     """Return answers to all instances that need no threshold."""
-    return Answers(
-        said=said,
-        scores=np.full(len(said), np.nan) if scores is None else scores,
-        covered=np.ones(len(said), np.bool_),
+    return ModelAnswers(
+        positive=positive,
+        scores=np.full(len(positive), np.nan) if scores is None else scores,
+        covered=np.ones(len(positive), np.bool_),
         thresholds=np.zeros(0),
     )
 

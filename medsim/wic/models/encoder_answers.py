@@ -1,4 +1,4 @@
-"""What encoders answer, by the cosine of both sides."""
+"""The answers of encoders, by the cosine of both sides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from medsim.wic.models.model_specs import TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingSpec
     from medsim.kernels.types import Flags, Ids, Values, Vectors
-    from medsim.wic.models.answers import Answers
+    from medsim.wic.models.answers import ModelAnswers, Setting
+    from medsim.wic.models.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import CosineModel, TunedModel
-    from medsim.wic.models.questions import Questions, Round
 
 T = TypeVar("T")
 
@@ -37,63 +36,48 @@ _A_BATCH = 256  # of texts or targets: a second or so of a small model
 
 
 def cosine_answers(
-    questions: Questions,
-    spec: CosineModel,
-    named: NamedEmbedding,
-    progress: Progress,
-    *,
-    threads: int,
-    cache: Path | None,
-) -> Answers:
+    dataset: WicDataset, spec: CosineModel, named: NamedEmbedding, setting: Setting
+) -> ModelAnswers:
     """Return True where the cosine of both sides is at or above a threshold.
 
     A side is the target in its sentence, the mean of the vectors of its tokens; or the sentence
     with its target in double quotes, as the encoder pools it.
 
-    Args:
-        questions: the instances.
-        spec: how the model answers.
-        named: the encoder.
-        progress: told of every stage, and warned of targets that are cut.
-        threads: how many may compute.
-        cache: the folder that keeps vectors of sentences; None keeps nothing.
-
     Raises:
         OptionError: the embedding has vectors of words.
     """
-    rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in questions.rounds]))
-    left, right = (targets_of(questions.instances[rows], side) for side in (1, 2))
+    progress, threads = setting.progress, setting.threads
+    rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in dataset.rounds]))
+    left, right = (targets_of(dataset.instances[rows], side) for side in (1, 2))
     if spec.reads == TARGET:
         targets, first, second = _numbered(left, right, _in_order)
         vectors, covered = _target_vectors(named.spec, targets, progress, threads)
     else:
         texts, first, second = _numbered(_quoted(left), _quoted(right), str)
-        has = embed_terms(named, texts, progress, threads=threads, cache=cache)
-        if not isinstance(has.embedded, TermPoints):
+        found = embed_terms(named, texts, progress, threads=threads, cache=setting.cache)
+        if not isinstance(found.embedded, TermPoints):
             raise OptionError(
                 f"{spec.name} has vectors of words; a sentence with its target in quotes needs an "
                 "encoder"
             )
-        vectors, covered = has.embedded.vectors, has.covered
-    scores = np.full(questions.instances.height, np.nan)
+        vectors, covered = found.embedded.vectors, found.covered
+    scores = np.full(dataset.instances.height, np.nan)
     known = covered[first] & covered[second]
     scores[rows[known]] = _cosines(vectors, first[known], second[known], threads)
-    return threshold_answers(questions, lambda _round: scores, lambda one: one.dev)
+    return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
 
 
-def tuned_answers(
-    questions: Questions, spec: TunedModel, progress: Progress, *, seed: int, threads: int
-) -> Answers:
-    """Return what an encoder says that is fine-tuned in every round, by cosine and threshold.
+def tuned_answers(dataset: WicDataset, spec: TunedModel, setting: Setting) -> ModelAnswers:
+    """Return the answers of an encoder that is fine-tuned in every round, by cosine and threshold.
 
-    It reads the sentence with its target in double quotes. Thresholds are chosen on what it was not
-    fitted on.
+    It reads the sentence with its target in double quotes. Thresholds are chosen on instances
+    that it was not fitted on.
     """
-    embedding, labels = spec.embedding, questions.labels
-    left, right = (_quoted(targets_of(questions.instances, side)) for side in (1, 2))
+    embedding, labels = spec.embedding, dataset.labels
+    left, right = (_quoted(targets_of(dataset.instances, side)) for side in (1, 2))
 
     def scores_in(one: Round) -> Values:
-        encoder = SentenceEncoder(embedding.path, embedding.options, threads)
+        encoder = SentenceEncoder(embedding.path, embedding.options, setting.threads)
         train = one.train[~np.isin(one.train, one.held_back)]
         pairs = TextPairs(
             left=[left[row] for row in train],
@@ -101,9 +85,9 @@ def tuned_answers(
             labels=labels[train],
         )
         name = spec.name if one.fold is None else f"{spec.name} for fold {one.fold}"
-        with progress.stage(f"fine-tune {name}") as stage:
+        with setting.progress.stage(f"fine-tune {name}") as stage:
             stage.total(spec.epochs * len(train))
-            encoder.tune(pairs, epochs=spec.epochs, seed=seed, advance=stage.advance)
+            encoder.tune(pairs, epochs=spec.epochs, seed=setting.seed, advance=stage.advance)
             stage.found(f"{len(train):,} instances, {spec.epochs} epochs")
         rows = np.concatenate([one.held_back, one.test])
         texts, first, second = _numbered(
@@ -113,10 +97,10 @@ def tuned_answers(
         )
         parts = [encoder.encode(texts[at : at + _A_BATCH]) for at in range(0, len(texts), _A_BATCH)]
         scores = np.full(len(labels), np.nan)
-        scores[rows] = _cosines(np.concatenate(parts), first, second, threads)
+        scores[rows] = _cosines(np.concatenate(parts), first, second, setting.threads)
         return scores
 
-    return threshold_answers(questions, scores_in, lambda one: one.held_back)
+    return threshold_answers(dataset, scores_in, lambda one: one.held_back)
 
 
 def targets_of(instances: pl.DataFrame, side: int) -> list[Target]:
@@ -144,7 +128,7 @@ def _in_order(target: Target) -> tuple[int, str, int, int]:
 def _numbered(
     left: Sequence[T], right: Sequence[T], key: Callable[[T], Any]
 ) -> tuple[list[T], Ids, Ids]:
-    """Return what stands on either side, each once and in order, and which each row has."""
+    """Return the items of both sides, each once and in order, and the item of each row."""
     distinct = sorted({*left, *right}, key=key)
     places = {one: place for place, one in enumerate(distinct)}
     first = np.array([places[one] for one in left], np.int32)

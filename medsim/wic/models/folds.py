@@ -9,7 +9,7 @@ import numpy as np
 from medsim.core.errors import InputError
 from medsim.core.terms import lowered
 from medsim.kernels.components import components
-from medsim.wic.making.draws import drawn_order
+from medsim.wic.making.instances import drawn_order
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 N_FOLDS = 10
-"""How many folds there are where instances hang together in so many parts."""
+"""The number of folds, where instances hang together in so many parts or more."""
 
 
 def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
@@ -42,8 +42,8 @@ def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     if len(parts) < 2:  # noqa: PLR2004 — one to fit on, one to ask
         raise InputError(
             f"all {len(part_of):,} instances hang together by sentences or pairs of terms, so "
-            "models cannot be fitted on some and asked about others; name files with --train and "
-            "--dev"
+            "models cannot be fitted on some and asked about others; name files with `train` and "
+            "`dev`"
         )
     sizes = np.bincount(part_of)
     drawn = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)

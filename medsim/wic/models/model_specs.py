@@ -1,4 +1,4 @@
-"""Models of words in context as a user names them, and what each is."""
+"""Models of words in context, and the texts that name them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RANDOM = "random"
 """The model that answers by a coin."""
 
 SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
-"""What a model reads: the words of a sentence; the target alone, in its sentence where the model
+"""The input of a model: the words of a sentence; the target alone, in its sentence where the model
 reads that; or the sentence with its target in quotes."""
 
 COIN, WORDS, COSINES, TUNED, FILE = "coin", "perceptron", "cosine", "fine-tuned", "file"
-"""How a model answers."""
+"""Kinds of answers."""
 
 READABLE = {WORDS: (TARGET, SENTENCE), COSINES: (TARGET, QUOTED), TUNED: (QUOTED,)}
-"""What models that answer in each way can read, the default first."""
+"""The inputs that fit each kind of answer, the default first."""
 
 _OWN = ("input", "tune", "epochs")
 _EPOCHS = 3
@@ -35,83 +35,61 @@ _EXAMPLES = f"minilm=model.onnx,input=quoted, or {RANDOM}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoinModel:
-    """A model that answers by a coin.
+class NamedModel:
+    """A model, under the name that results have."""
 
-    Attributes:
-        name: under which results have it.
-    """
-
-    way: ClassVar[str] = COIN
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileModel:
+class CoinModel(NamedModel):
+    """A model that answers by a coin."""
+
+    answer_kind: ClassVar[str] = COIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileModel(NamedModel):
     """A model whose predictions are in a file.
 
     Attributes:
-        name: under which results have it.
         file: of predictions.
         dev: of scores of the dev split, beside a file of scores of the test split.
     """
 
-    way: ClassVar[str] = FILE
-    name: str
+    answer_kind: ClassVar[str] = FILE
     file: Path
     dev: Path | None
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """All its files."""
-        return (self.file,) if self.dev is None else (self.file, self.dev)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordModel:
-    """A perceptron on word vectors.
+class WordModel(NamedModel):
+    """A perceptron on word vectors, which reads ``TARGET`` or ``SENTENCE``."""
 
-    Attributes:
-        name: under which results have it.
-        reads: ``TARGET`` or ``SENTENCE``.
-        embedding: the word vectors.
-    """
-
-    way: ClassVar[str] = WORDS
-    name: str
+    answer_kind: ClassVar[str] = WORDS
     reads: str
     embedding: EmbeddingSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CosineModel:
-    """An encoder whose vectors are compared by their cosine.
+class CosineModel(NamedModel):
+    """An encoder whose vectors are compared by cosine; it reads ``TARGET`` or ``QUOTED``."""
 
-    Attributes:
-        name: under which results have it.
-        reads: ``TARGET`` or ``QUOTED``.
-        embedding: the encoder.
-    """
-
-    way: ClassVar[str] = COSINES
-    name: str
+    answer_kind: ClassVar[str] = COSINES
     reads: str
     embedding: EmbeddingSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TunedModel:
-    """An encoder that is fine-tuned, and then compared by its cosine.
+class TunedModel(NamedModel):
+    """An encoder that is fine-tuned, and then compared by cosine.
 
     Attributes:
-        name: under which results have it.
-        embedding: the encoder.
         epochs: how often it sees each instance.
     """
 
-    way: ClassVar[str] = TUNED
+    answer_kind: ClassVar[str] = TUNED
     reads: ClassVar[str] = QUOTED
-    name: str
     embedding: EmbeddingSpec
     epochs: int
 
@@ -120,7 +98,7 @@ EmbeddedModel: TypeAlias = WordModel | CosineModel | TunedModel
 """A model that is made of an embedding."""
 
 ModelSpec: TypeAlias = CoinModel | FileModel | EmbeddedModel
-"""A model that is to be scored; ``way`` says how it answers."""
+"""A model that is to be scored."""
 
 
 def parse_model(text: str) -> ModelSpec:
@@ -136,7 +114,7 @@ def parse_model(text: str) -> ModelSpec:
     """
     if text == RANDOM:
         return CoinModel(name=RANDOM)
-    named = parse_named(text, "--model", _EXAMPLES)
+    named = parse_named(text, "`models`", _EXAMPLES)
     if named.path == RANDOM:
         _check_options(text, named.options, ())
         return CoinModel(name=named.name)
@@ -148,21 +126,21 @@ def parse_model(text: str) -> ModelSpec:
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
     path = Path(named.path).expanduser()
     format_name, found = find_format(path, options)
-    way = _way(text, own, format_name, found)
-    _check_options(text, own, _OWN if way == TUNED else _OWN[:2])
-    readable = READABLE[way][-1:] if way == COSINES and format_name != ONNX else READABLE[way]
+    kind = _answer_kind(text, own, format_name, found)
+    _check_options(text, own, _OWN if kind == TUNED else _OWN[:2])
+    readable = READABLE[kind][-1:] if kind == COSINES and format_name != ONNX else READABLE[kind]
     reads = own.get("input", readable[0])
     if reads not in readable:
         raise OptionError(
-            f"--model {text!r}: input={reads} does not fit ({found.describes}); accepted: "
+            f"`models` {text!r}: input={reads} does not fit ({found.describes}); accepted: "
             f"{', '.join(readable)}"
         )
     embedding = EmbeddingSpec(name=named.name, path=path, options=options)
-    if way == TUNED:
+    if kind == TUNED:
         epochs = _epochs(text, own.get("epochs", str(_EPOCHS)))
         return TunedModel(name=named.name, embedding=embedding, epochs=epochs)
-    kind = WordModel if way == WORDS else CosineModel
-    return kind(name=named.name, reads=reads, embedding=embedding)
+    model = WordModel if kind == WORDS else CosineModel
+    return model(name=named.name, reads=reads, embedding=embedding)
 
 
 def parse_predictions(text: str) -> FileModel:
@@ -171,7 +149,7 @@ def parse_predictions(text: str) -> FileModel:
     Raises:
         OptionError: the text names none, or an option is unknown.
     """
-    named = parse_named(text, "--predictions", "llm=answers.csv,dev=dev-answers.csv")
+    named = parse_named(text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv")
     if unknown := [name for name in named.options if name != "dev"]:
         raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
     dev = named.options.get("dev")
@@ -182,8 +160,8 @@ def parse_predictions(text: str) -> FileModel:
     )
 
 
-def _way(text: str, own: dict[str, str], format_name: str, found: Format) -> str:
-    """Return how a model that is made of an embedding answers."""
+def _answer_kind(text: str, own: dict[str, str], format_name: str, found: Format) -> str:
+    """Return how a model that is made of an embedding answers, of ``READABLE``."""
     tune = own.get("tune", "no")
     if tune not in {"yes", "no"}:
         raise OptionError(unknown_name("tune", tune, ["yes", "no"]))
@@ -191,7 +169,7 @@ def _way(text: str, own: dict[str, str], format_name: str, found: Format) -> str
         return COSINES if found.gives == TERMS else WORDS
     if format_name != SENTENCE_TRANSFORMERS:
         raise OptionError(
-            f"--model {text!r}: tune=yes is for {SENTENCE_TRANSFORMERS}; this is {found.describes}"
+            f"`models` {text!r}: tune=yes is for {SENTENCE_TRANSFORMERS}; this is {found.describes}"
         )
     return TUNED
 
@@ -201,7 +179,7 @@ def _check_options(text: str, given: dict[str, str], accepted: tuple[str, ...]) 
     for name, value in given.items():
         if name not in accepted:
             raise OptionError(
-                f"--model {text!r}: {name}={value} does not fit; accepted: "
+                f"`models` {text!r}: {name}={value} does not fit; accepted: "
                 f"{', '.join(accepted) or 'none'}"
             )
 
@@ -209,6 +187,6 @@ def _check_options(text: str, given: dict[str, str], accepted: tuple[str, ...]) 
 def _epochs(text: str, given: str) -> int:
     if not given.isdecimal() or not 1 <= int(given) <= _MOST_EPOCHS:
         raise OptionError(
-            f"--model {text!r}: epochs={given} is out of range; 1 to {_MOST_EPOCHS:,} are accepted"
+            f"`models` {text!r}: epochs={given} is out of range; 1 to {_MOST_EPOCHS:,} are accepted"
         )
     return int(given)

@@ -1,4 +1,4 @@
-"""Reads what any model said of instances from a file."""
+"""Reads the predictions of any model from a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.tables.named import Table, read_table
 from medsim.core.tables.text import read_text
-from medsim.wic.making.draws import IDENTITY
+from medsim.wic.making.instances import IDENTITY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,25 +31,27 @@ _LONGEST_SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
-    """What a model said of instances.
+    """The answers of a model to instances.
 
     Attributes:
         answers: bool[n_instances], whether both terms have one meaning; None where the model gives
             scores alone.
-        scores: float64[n_instances], higher where the model holds that likelier; None where it
+        scores: float64[n_instances], higher where that is likelier by the model; None where it
             gives none.
+        sha256: of the file's bytes that were read, in hex.
     """
 
     answers: Flags | None
     scores: Values | None
+    sha256: str
 
 
 def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
-    """Return what a file says of instances.
+    """Return the predictions in a file.
 
     A file is CSV, TSV, Parquet or JSON lines, with a column ``prediction`` (1, T, true or yes; 0,
     F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
-    of the instances, or have the columns of ``draws.IDENTITY``.
+    of the instances, or have the columns of ``instances.IDENTITY``.
 
     Args:
         path: of the file.
@@ -66,14 +68,14 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
     rows = _rows_of(table, instances)
     answers = _answers(table)[rows] if "prediction" in columns else None
     scores = _scores(table)[rows] if "score" in columns else None
-    return Predictions(answers=answers, scores=scores)
+    return Predictions(answers=answers, scores=scores, sha256=table.sha256)
 
 
 def _answers(table: Table) -> Flags:
-    said = [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]]
-    wrong = pl.Series([one is None for one in said], dtype=pl.Boolean)
+    answers = [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]]
+    wrong = pl.Series([one is None for one in answers], dtype=pl.Boolean)
     table.refuse(wrong, "prediction", "is none of 1, 0, T, F, true, false, yes, no")
-    return np.array(said, np.bool_)
+    return np.array(answers, np.bool_)
 
 
 def _scores(table: Table) -> Values:
@@ -127,10 +129,11 @@ def _matched(table: Table, instances: pl.DataFrame) -> Rows:
 
 
 def _json_lines(path: Path) -> Table:
-    """Return the columns that count of a file of a JSON object a line, as text."""
+    """Return the known columns of a file with a JSON object a line, as text."""
     at: list[int] = []
     rows: list[dict[str, str]] = []
-    content = read_text(path, guess=False).content
+    text = read_text(path, guess=False)
+    content = text.content
     if content.lstrip().startswith("["):
         raise InputError(f"{path} is a JSON list; write JSON lines, an object a line")
     for number, line in enumerate(content.split("\n"), start=1):
@@ -154,4 +157,5 @@ def _json_lines(path: Path) -> Table:
         unit="line",
         at=pl.Series(at, dtype=pl.Int64),
         frame=pl.DataFrame(rows, dict.fromkeys(columns, pl.String)),
+        sha256=text.sha256,
     )

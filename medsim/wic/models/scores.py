@@ -1,4 +1,4 @@
-"""What answers show: accuracies of every part of a questions, and which models differ."""
+"""Accuracies of models on every part of a benchmark, and differences between models."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ import polars as pl
 from medsim.statistics.accuracies import accuracy_of, distance_to
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS, HUMAN_ACCURACY
-from medsim.wic.models.questions import SEEN
+from medsim.wic.models.dataset import SEEN
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from medsim.kernels.types import Flags
-    from medsim.wic.models.answers import Answers
-    from medsim.wic.models.questions import Questions
+    from medsim.wic.models.answers import ModelAnswers
+    from medsim.wic.models.dataset import WicDataset
 
 REFERENCES = {"human": HUMAN_ACCURACY, "chance": 0.5}
-"""Accuracies that every model is held against: of people, and of a coin where half is True."""
+"""Accuracies that every model is compared with: of people, and of a coin where half is True."""
 
 ALL, ACCURACY, THRESHOLD = "all", "accuracy", "threshold"
 
 _Row: TypeAlias = dict[str, str | int | float | bool | None]
 
 
-def predictions_of(questions: Questions, answers: Mapping[str, Answers]) -> pl.DataFrame:
+def predictions_of(dataset: WicDataset, answers: Mapping[str, ModelAnswers]) -> pl.DataFrame:
     """Return a row per model and instance: ``WIC_PREDICTION_COLUMNS``."""
-    tested = questions.tested
-    fold_of = np.zeros(questions.instances.height, np.int32)
-    for one in questions.rounds:
+    tested = dataset.tested
+    fold_of = np.zeros(dataset.instances.height, np.int32)
+    for one in dataset.rounds:
         fold_of[one.test] = one.fold or 0
-    asked = questions.instances[tested].select(
+    asked = dataset.instances[tested].select(
         pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("instance"),
         "cat",
-        pl.Series("seen", questions.seen(), pl.String),
+        pl.Series("seen", dataset.seen(), pl.String),
         "label",
         pl.Series("fold", fold_of[tested]).replace(0, None),
     )
     frames = [
         asked.with_columns(
             pl.lit(name).alias("model"),
-            pl.Series("prediction", one.said[tested].astype(np.int8)),
+            pl.Series("prediction", one.positive[tested].astype(np.int8)),
             pl.Series("score", one.scores[tested]).fill_nan(None),
             pl.Series("covered", one.covered[tested]),
         )
@@ -60,17 +60,12 @@ def predictions_of(questions: Questions, answers: Mapping[str, Answers]) -> pl.D
 
 
 def results_of(
-    questions: Questions, predictions: pl.DataFrame, answers: Mapping[str, Answers]
+    dataset: WicDataset, predictions: pl.DataFrame, answers: Mapping[str, ModelAnswers]
 ) -> pl.DataFrame:
-    """Return accuracies of every model on all instances, on groups, and on seen and unseen terms.
+    """Return accuracies of every model, and its thresholds: ``WIC_RESULT_COLUMNS``.
 
-    Args:
-        questions: the instances.
-        predictions: ``WIC_PREDICTION_COLUMNS``.
-        answers: of each model, for its thresholds.
-
-    Returns:
-        ``WIC_RESULT_COLUMNS``; a subset without instances has no row.
+    They are of all instances, of groups, and of seen and unseen terms; a subset without instances
+    has no row.
     """
     rows: list[_Row] = []
     for name, one in answers.items():
@@ -89,7 +84,7 @@ def results_of(
                     "n_uncovered": int((~part["covered"]).sum()),
                 }
             )
-        for at, threshold in zip(questions.rounds, one.thresholds.tolist(), strict=False):
+        for at, threshold in zip(dataset.rounds, one.thresholds.tolist(), strict=False):
             rows.append(
                 {
                     "model": name,
@@ -99,28 +94,21 @@ def results_of(
                     "n_instances": len(at.test),
                 }
             )
-    return _table(questions, rows, WIC_RESULT_COLUMNS)
+    return _table(dataset, rows, WIC_RESULT_COLUMNS)
 
 
-def comparisons_of(questions: Questions, predictions: pl.DataFrame) -> pl.DataFrame:
-    """Return how every two models differ, and each from people and from chance.
+def comparisons_of(dataset: WicDataset, predictions: pl.DataFrame) -> pl.DataFrame:
+    """Return the differences between models, people and chance: ``WIC_COMPARISON_COLUMNS``.
 
     Two models are compared by McNemar's test on the same instances, with p-values corrected for
     the number of pairs of models.
-
-    Args:
-        questions: the instances.
-        predictions: ``WIC_PREDICTION_COLUMNS``.
-
-    Returns:
-        ``WIC_COMPARISON_COLUMNS``.
     """
     correct = {
         str(name): _correct(part)
         for (name,), part in predictions.group_by("model", maintain_order=True)
     }
     rows = [*_between_models(correct), *_from_references(correct)]
-    return _table(questions, rows, WIC_COMPARISON_COLUMNS)
+    return _table(dataset, rows, WIC_COMPARISON_COLUMNS)
 
 
 def _between_models(correct: Mapping[str, Flags]) -> Iterator[_Row]:
@@ -180,9 +168,9 @@ def _correct(predictions: pl.DataFrame) -> Flags:
 
 
 def _table(
-    questions: Questions, rows: list[_Row], columns: Mapping[str, pl.DataType | type[pl.DataType]]
+    dataset: WicDataset, rows: list[_Row], columns: Mapping[str, pl.DataType | type[pl.DataType]]
 ) -> pl.DataFrame:
-    return pl.DataFrame([{"data": questions.name, **row} for row in rows], schema=dict(columns))
+    return pl.DataFrame([{"data": dataset.name, **row} for row in rows], schema=dict(columns))
 
 
 def _defined(value: float) -> float | None:

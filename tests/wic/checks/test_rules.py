@@ -80,7 +80,7 @@ def test_an_abbreviation_is_the_initials_of_the_other(
 
 
 @pytest.mark.parametrize(
-    ("term1", "term2", "bear_one_concept", "expected"),
+    ("term1", "term2", "share_concept", "expected"),
     [
         ("Tal fever", "tal FEVER", False, "term_identity"),
         ("Tal fevers", "tal fever", False, "term_identity"),
@@ -98,21 +98,21 @@ def test_an_abbreviation_is_the_initials_of_the_other(
 def test_the_first_group_that_holds_is_the_group(
     term1: str,
     term2: str,
-    bear_one_concept: bool | None,  # noqa: FBT001 — a parameter
+    share_concept: bool | None,  # noqa: FBT001 — a parameter
     expected: str | None,
 ) -> None:
-    assert group_of(term1, term2, bear_one_concept=bear_one_concept) == expected
+    assert group_of(term1, term2, share_concept=share_concept) == expected
 
 
 @given(TERMS, TERMS, st.sampled_from([True, False, None]))
 def test_no_order_of_terms_matters(
     term1: str,
     term2: str,
-    bear_one_concept: bool | None,  # noqa: FBT001 — a parameter
+    share_concept: bool | None,  # noqa: FBT001 — a parameter
 ) -> None:
-    one = group_of(term1, term2, bear_one_concept=bear_one_concept)
+    one = group_of(term1, term2, share_concept=share_concept)
 
-    assert one == group_of(term2, term1, bear_one_concept=bear_one_concept)
+    assert one == group_of(term2, term1, share_concept=share_concept)
     assert one is None or one in GROUPS
     assert term_pair(term1, term2) == term_pair(term2, term1)
     assert lemma_pair(term1, term2) == lemma_pair(term2, term1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,9 +11,8 @@ from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
 from medsim.core.errors import OptionError
-from medsim.wic.corpora import Document, Mention, mentions, sentences
+from medsim.wic.corpora import Annotation, Document, Problems, mentions, sentences
 from medsim.wic.corpora.mentions import corpus_names, mentions_in_sentences, read_corpora
-from medsim.wic.corpora.problems import Problems
 from medsim.wic.output import MENTION_COLUMNS
 
 
@@ -25,8 +25,10 @@ def document(title: str, abstract: str, *terms: tuple[str, int]) -> Document:
         for _ in range(nth + 1):
             start = text.index(term, start + 1)
         codes = (("MSH", f"D{number:06d}"),)
-        found.append(Mention(start=start, end=start + len(term), text=term, kind="X", codes=codes))
-    return Document(document_id="7", title=title, abstract=abstract, mentions=tuple(found))
+        found.append(
+            Annotation(start=start, end=start + len(term), text=term, kind="X", codes=codes)
+        )
+    return Document(document_id="7", title=title, abstract=abstract, annotations=tuple(found))
 
 
 def test_a_mention_keeps_its_place_in_its_sentence() -> None:
@@ -55,25 +57,12 @@ def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
         ("It", 0),
         ("rose.", 0),
     )
-    plain = one.mentions[4]
     codes = [(), (("MSH", "D000001"), ("MSH", "D000002")), (("MSH", "D000001"), ("", ""))]
-    others = tuple(
-        Mention(start=plain.start, end=plain.end, text=plain.text, kind="X", codes=several)
-        for several in codes
-    )
+    others = tuple(replace(one.annotations[4], codes=several) for several in codes)
     problems = Problems()
 
     found = mentions_in_sentences(
-        [
-            Document(
-                document_id="7",
-                title=one.title,
-                abstract=one.abstract,
-                mentions=one.mentions + others,
-            )
-        ],
-        "c",
-        problems,
+        [replace(one, annotations=one.annotations + others)], "c", problems
     )
 
     assert found.mentions["term"].to_list() == ["It", "rose."]

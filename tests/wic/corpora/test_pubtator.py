@@ -8,14 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from fixtures.corpora import invented_names, pubtator_text
+from fixtures.corpora import invented_names, pubtator_text, read_pubtator
 from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.wic.corpora import Document, Mention, pubtator
-from medsim.wic.corpora.problems import Problems
-from medsim.wic.corpora.pubtator import read_pubtator
+from medsim.wic.corpora import Annotation, Document, Problems, pubtator
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -44,11 +42,11 @@ def test_a_document_has_its_texts_and_its_mentions_in_order_of_place(path: Path)
     documents, counts, warnings = read(path, TEXT + lines)
 
     mentions = (
-        Mention(start=0, end=3, text="Orl", kind="T116,T123", codes=(("UMLS", "C0000001"),)),
-        Mention(start=19, end=22, text="dup", kind="Disease", codes=(("MSH", "D000001"),)),
+        Annotation(start=0, end=3, text="Orl", kind="T116,T123", codes=(("UMLS", "C0000001"),)),
+        Annotation(start=19, end=22, text="dup", kind="Disease", codes=(("MSH", "D000001"),)),
     )
     assert documents == [
-        Document(document_id="7", title="Orl and dup", abstract="Bim of dup.", mentions=mentions)
+        Document(document_id="7", title="Orl and dup", abstract="Bim of dup.", annotations=mentions)
     ]
     assert (counts, warnings) == ({}, [])
 
@@ -58,14 +56,14 @@ def test_names_of_parts_follow_the_codes(path: Path) -> None:
 
     (document,), _, _ = read(path, TEXT + line)
 
-    assert document.mentions[0].codes == (("MSH", "D000001"), ("MSH", "D000002"))
+    assert document.annotations[0].codes == (("MSH", "D000001"), ("MSH", "D000002"))
 
 
 @pytest.mark.parametrize("end", ["\tDisease", "\tDisease\t", "\tDisease\t-1", "\t\t-"])
 def test_a_mention_may_have_no_code(path: Path, end: str) -> None:
     (document,), counts, _ = read(path, f"{TEXT}7\t8\t11\tdup{end}\n")
 
-    assert document.mentions[0].codes == ()
+    assert document.annotations[0].codes == ()
     assert counts == {}
 
 
@@ -75,7 +73,7 @@ def test_a_mention_may_have_no_code(path: Path, end: str) -> None:
 def test_relations_are_counted_and_passed_over(path: Path, line: str) -> None:
     (document,), counts, warnings = read(path, f"{TEXT}{line}\n7\t8\t11\tdup\tDisease\tD000001\n")
 
-    assert len(document.mentions) == 1
+    assert len(document.annotations) == 1
     assert counts == {"line states a relation": 1}
     assert warnings == []
 
@@ -114,7 +112,7 @@ def test_a_line_that_is_wrong_is_left_out_and_named(
 ) -> None:
     (document,), counts, warnings = read(path, f"{TEXT}{line}\n7\t0\t3\tOrl\tX\tD000001\n")
 
-    assert [mention.text for mention in document.mentions] == ["Orl"]
+    assert [mention.text for mention in document.annotations] == ["Orl"]
     assert document.abstract == "Bim of dup."
     assert counts == {reason: 1}
     (warning,) = warnings
@@ -126,7 +124,7 @@ def test_a_line_that_is_wrong_is_left_out_and_named(
 def test_the_last_character_of_a_text_can_be_mentioned(path: Path) -> None:
     (document,), counts, _ = read(path, f"{TEXT}7\t22\t23\t.\tX\tD000001\n")
 
-    assert document.mentions[0].end == 23
+    assert document.annotations[0].end == 23
     assert counts == {}
 
 
@@ -146,7 +144,7 @@ def test_of_documents_with_one_id_the_first_is_kept(path: Path) -> None:
 def test_a_document_may_lack_its_abstract(path: Path) -> None:
     (document,), counts, _ = read(path, "7|t|Orl dup\n7\t4\t7\tdup\tX\tD000001\n")
 
-    assert (document.abstract, len(document.mentions), counts) == ("", 1, {})
+    assert (document.abstract, len(document.annotations), counts) == ("", 1, {})
 
 
 def test_line_ends_marks_and_compression_make_no_difference(path: Path) -> None:
@@ -185,28 +183,31 @@ def test_what_is_written_is_read_back(tmp_path_factory, texts) -> None:
     documents, lines = [], []
     for number, (title, abstract, rng) in enumerate(texts):
         text = f"{title} {abstract}"
-        mentions = []
+        found = []
         for _ in range(rng.randint(0, 4)):
             start = rng.randrange(len(text))
             end = rng.randint(start + 1, len(text))
             code = f"D{rng.randrange(1_000_000):06d}"
             codes = (("MSH", code),)
-            mentions.append(
-                Mention(start=start, end=end, text=text[start:end], kind="X", codes=codes)
+            found.append(
+                Annotation(start=start, end=end, text=text[start:end], kind="X", codes=codes)
             )
-        mentions.sort(key=lambda one: (one.start, one.end))
+        found.sort(key=lambda one: (one.start, one.end))
         documents.append(
             Document(
-                document_id=f"d{number}", title=title, abstract=abstract, mentions=tuple(mentions)
+                document_id=f"d{number}",
+                title=title,
+                abstract=abstract,
+                annotations=tuple(found),
             )
         )
         lines += [f"d{number}|t|{title}", f"d{number}|a|{abstract}"]
-        lines += [f"d{number}\t{m.start}\t{m.end}\t{m.text}\tX\t{m.codes[0][1]}" for m in mentions]
+        lines += [f"d{number}\t{m.start}\t{m.end}\t{m.text}\tX\t{m.codes[0][1]}" for m in found]
     path = tmp_path_factory.getbasetemp() / "written.txt"
 
-    found, counts, _ = read(path, "\n".join(lines) + "\n")
+    read_back, counts, _ = read(path, "\n".join(lines) + "\n")
 
-    assert found == documents
+    assert read_back == documents
     assert counts == {}
 
 
@@ -217,11 +218,11 @@ def test_every_line_is_read_or_counted_once(path: Path) -> None:
 
     n_lines = Counter(bool("|t|" in line or "|a|" in line) for line in content.split("\n") if line)
     assert len(documents) == n_lines[True] / 2 == 60
-    assert n_lines[False] == sum(len(one.mentions) for one in documents) + sum(counts.values())
+    assert n_lines[False] == sum(len(one.annotations) for one in documents) + sum(counts.values())
     assert set(counts) == {"line states a relation", "mention is not in the text at its offsets"}
     for document in documents:
         text = f"{document.title} {document.abstract}"
-        assert all(text[one.start : one.end] == one.text for one in document.mentions)
+        assert all(text[one.start : one.end] == one.text for one in document.annotations)
 
 
 @pytest.mark.parametrize(
@@ -281,4 +282,4 @@ def test_published_corpora_are_read_whole() -> None:
         problems = Problems()
         documents = list(read_pubtator(Path(str(DATA)) / "wic" / f"{name}.txt", problems))
         counts = {one.reason: one.n_rows for one in problems.skipped()}
-        assert (len(documents), sum(len(one.mentions) for one in documents), counts) == expected
+        assert (len(documents), sum(len(one.annotations) for one in documents), counts) == expected

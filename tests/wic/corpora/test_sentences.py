@@ -10,13 +10,12 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
+from fixtures.corpora import read_pubtator
 from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
-from medsim.wic.corpora import Document, sentences
-from medsim.wic.corpora.problems import Problems
-from medsim.wic.corpora.pubtator import read_pubtator
+from medsim.wic.corpora import Document, Problems, sentences
 from medsim.wic.corpora.sentences import cut_documents, sentences_of, sentences_of_document
 
 DATA = os.environ.get("MEDSIM_DATA")
@@ -152,7 +151,7 @@ def test_documents_are_taken_as_they_are_needed(monkeypatch) -> None:
     def endless() -> Iterator[Document]:
         while True:
             taken.append(1)
-            yield Document(document_id="7", title="Dup.", abstract="", mentions=())
+            yield Document(document_id="7", title="Dup.", abstract="", annotations=())
 
     assert len(list(islice(cut_documents(endless(), threads=1), 5))) == 5
     assert len(taken) <= 8
@@ -163,7 +162,7 @@ def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None
     script.write_text(
         "from medsim.wic.corpora import Document\n"
         "from medsim.wic.corpora.sentences import cut_documents\n"
-        "one = Document(document_id='7', title='Dup.', abstract='', mentions=())\n"
+        "one = Document(document_id='7', title='Dup.', abstract='', annotations=())\n"
         "list(cut_documents([one] * 100, threads=2))\n",
         encoding="utf-8",
     )
@@ -178,7 +177,7 @@ def test_the_extra_is_asked_for_where_it_is_missing(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pysbd", None)
     sentences._segmenter.cache_clear()
 
-    with pytest.raises(OptionError, match=r"pip install 'medsim\[wic\]'"):
+    with pytest.raises(OptionError, match="install medsim with its extra wic"):
         sentences_of("It fell.")
 
 

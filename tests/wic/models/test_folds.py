@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.wic.making.draws import coin_flips, drawn_order
+from medsim.wic.making.instances import coin_flips, drawn_order
 from medsim.wic.models.folds import folds_of, linked
 
 
@@ -54,19 +54,6 @@ def test_the_case_and_the_sides_of_a_pair_of_terms_do_not_matter() -> None:
     )
 
     assert linked(pl.concat([plain, mirrored])).tolist() == [0, 1, 0, 1]
-
-
-@settings(max_examples=25)
-@given(st.integers(0, 10**6), st.integers(20, 80))
-def test_folds_share_neither_a_sentence_nor_a_pair_of_terms(seed: int, n: int) -> None:
-    instances = invented_instances(seed, n, reuse=0.1)
-
-    folds = folds_of(instances, seed)
-
-    seen: dict[object, int] = {}
-    for fold, instance in zip(folds.tolist(), instances.iter_rows(named=True), strict=True):
-        for key in keys_of(instance):
-            assert seen.setdefault(key, fold) == fold
 
 
 def test_folds_are_of_one_size_where_nothing_hangs_together() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
-from medsim.wic.making.alike import alike_pairs
+from medsim.wic.making.similar_labels import similar_label_pairs
 
 pytestmark = pytest.mark.kernels
 
@@ -26,22 +26,22 @@ def by_brute_force(terms: list[str]) -> list[list[int]]:
 
 @given(st.lists(LETTERS | LONG, unique=True, max_size=40))
 def test_every_pair_above_the_ratio_is_found_and_no_other(terms: list[str]) -> None:
-    assert alike_pairs(terms).tolist() == by_brute_force(terms)
+    assert similar_label_pairs(terms).tolist() == by_brute_force(terms)
 
 
 def test_a_ratio_of_exactly_three_quarters_is_not_similar() -> None:
-    assert alike_pairs(["abcd", "abce"]).tolist() == []
-    assert alike_pairs(["abcde", "abcdf"]).tolist() == [[0, 1]]
+    assert similar_label_pairs(["abcd", "abce"]).tolist() == []
+    assert similar_label_pairs(["abcde", "abcdf"]).tolist() == [[0, 1]]
 
 
 def test_threads_do_not_change_what_is_found() -> None:
     rng = np.random.default_rng(5)
     terms = sorted({"".join(rng.choice(list("abcd"), 9)) for _ in range(700)})
-    found = alike_pairs(terms)
+    found = similar_label_pairs(terms)
     assert len(found) > 4_096  # more than a task has room for at first
-    assert np.array_equal(alike_pairs(terms, threads=3), found)
+    assert np.array_equal(similar_label_pairs(terms, threads=3), found)
 
 
 def test_no_terms_have_no_pairs() -> None:
-    assert alike_pairs([]).shape == (0, 2)
-    assert alike_pairs(["", "a"]).shape == (0, 2)
+    assert similar_label_pairs([]).shape == (0, 2)
+    assert similar_label_pairs(["", "a"]).shape == (0, 2)

@@ -1,4 +1,4 @@
-"""What models are asked: the instances of a questions, and what may be known beforehand."""
+"""The instances that models are asked about, and the rounds in which they are asked."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
 from medsim.core.terms import lowered
-from medsim.wic.layout import read_instances
-from medsim.wic.making.draws import drawn_order
+from medsim.wic.benchmark import read_instances
+from medsim.wic.making.instances import drawn_order
 from medsim.wic.models.folds import folds_of
 
 if TYPE_CHECKING:
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows
 
 SEEN = ("seen", "partly_seen", "unseen")
-"""How many terms of an instance, both, one or none, occur in what models are fitted on."""
+"""Instances of which both terms, one or none occur in those that models are fitted on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What models are fitted on, and what they are then asked; all as rows of instances.
+    """The rows of instances that models are fitted on, and of those that they are then asked about.
 
-    Rows are in an order drawn from what instances say, so that nothing depends on that of files.
+    Rows are in an order drawn from the content of instances, so that of files does not matter.
 
     Attributes:
-        fold: which instances are asked, from 1; None where there are splits.
-        train: int[n_train], what models are fitted on.
-        dev: int[n_dev], what thresholds are chosen on.
-        held_back: int[n_held_back], what a model that is fitted and then needs a threshold chooses
-            it on; it leaves them out of ``train``.
-        test: int[n_test], what is asked.
+        fold: which instances are asked about, from 1; None where there are splits.
+        train: int[n_train], to fit models on.
+        dev: int[n_dev], to choose thresholds on.
+        held_back: int[n_held_back], on which a fitted model chooses its threshold; it leaves them
+            out of ``train``.
+        test: int[n_test], to ask about.
     """
 
     fold: int | None
@@ -48,16 +48,16 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Questions:
+class WicDataset:
     """Instances, and the rounds in which models are asked about them.
 
     Attributes:
         name: of the file or folder.
-        instances: ``WIC_COLUMNS``, all that is known, split after split.
-        tested: the first and the row after the last that models are asked about.
-        dev: the first and the row after the last of the dev split.
+        instances: ``WIC_COLUMNS``, of all splits, one after the other.
+        tested: the rows that models are asked about.
+        dev: the rows of the dev split.
         rounds: one, or one a fold.
-        fitted: in words, on what models are fitted and thresholds chosen.
+        fitted: a text that says on what models are fitted and thresholds chosen.
         files: path and fingerprint of the content of every split.
     """
 
@@ -82,10 +82,9 @@ class Questions:
     def seen(self) -> list[str | None]:
         """Return for each instance that is asked about one of ``SEEN``; None without a train split.
 
-        What counts is what models of its round are fitted on; case does not.
+        Only instances count that models of its round are fitted on; case does not.
         """
-        sides = (lowered(self.instances[name].to_list()) for name in ("term1", "term2"))
-        pairs = list(zip(*sides, strict=True))
+        pairs = self._pairs()
         found: list[str | None] = [None] * len(pairs)
         for one in self.rounds:
             known = {term for row in one.train for term in pairs[row]}
@@ -94,14 +93,13 @@ class Questions:
         return found[self.tested]
 
     def n_known(self) -> int:
-        """Return how many instances that are asked share something with what is known beforehand.
+        """Return how many instances to ask about share something with one of train or dev.
 
-        That is a sentence, or a pair of terms in either order and ignoring case, with an instance
-        of train or dev. Folds share nothing.
+        That is a sentence, or a pair of terms in either order and ignoring case. Folds share
+        nothing.
         """
-        sentences = list(self.instances.select("sentence1", "sentence2").iter_rows())
-        sides = (lowered(self.instances[name].to_list()) for name in ("term1", "term2"))
-        pairs = [frozenset(pair) for pair in zip(*sides, strict=True)]
+        sentences = self.instances.select("sentence1", "sentence2").rows()
+        pairs = [frozenset(pair) for pair in self._pairs()]
         n_known = 0
         for one in self.rounds:
             known = set() if self.is_crossed else {*one.train.tolist(), *one.dev.tolist()}
@@ -113,8 +111,13 @@ class Questions:
             )
         return n_known
 
+    def _pairs(self) -> list[tuple[str, str]]:
+        """Return both terms of each instance in lower case."""
+        first, second = (lowered(self.instances[name].to_list()) for name in ("term1", "term2"))
+        return list(zip(first, second, strict=True))
 
-def read_questions(data: Path, *, train: Path | None, dev: Path | None, seed: int) -> Questions:
+
+def read_dataset(data: Path, *, train: Path | None, dev: Path | None, seed: int) -> WicDataset:
     """Return the benchmark in a folder or a file.
 
     A folder has test.json, and train.json and dev.json where models need them. A single file is the
@@ -123,19 +126,19 @@ def read_questions(data: Path, *, train: Path | None, dev: Path | None, seed: in
     that were fitted on the others.
 
     Args:
-        data: the folder or the file, in the layout of ``medsim.wic.layout``.
+        data: the folder or the file, in the layout of ``medsim.wic.benchmark``.
         train: a file of instances to fit models on, in place of that in the folder.
         dev: a file of instances to choose thresholds on, likewise.
         seed: of the folds.
 
     Raises:
-        InputError: a file is missing or damaged, or has a term that is not where it says.
+        InputError: a file is missing or damaged, or has a term that is not at its offsets.
     """
     files = _files(data, train, dev)
     parts = {split: _checked(path) for split, path in files.items()}
     if not parts["test"].height:
         raise InputError(f"{files['test']} has no instance")
-    told = {
+    described = {
         split: {"path": str(files[split]), "fingerprint": fingerprint(part)}
         for split, part in parts.items()
     }
@@ -147,16 +150,22 @@ def read_questions(data: Path, *, train: Path | None, dev: Path | None, seed: in
         split: slice(end - part.height, end)
         for (split, part), end in zip(parts.items(), ends, strict=True)
     }
-    rows = {split: order[_inside(order, place)] for split, place in places.items()}
-    rounds = _crossed(instances, order, seed) if crossed else (_round(rows),)
-    return Questions(
+    rows = {
+        split: order[(order >= place.start) & (order < place.stop)]
+        for split, place in places.items()
+    }
+    none = np.zeros(0, np.int64)
+    train_rows, dev_rows = rows.get("train", none), rows.get("dev", none)
+    one = Round(fold=None, train=train_rows, dev=dev_rows, held_back=dev_rows, test=rows["test"])
+    rounds = _crossed(instances, order, seed) if crossed else (one,)
+    return WicDataset(
         name=data.name,
         instances=instances,
         tested=places["test"],
         dev=places["test"] if crossed else places.get("dev", slice(0, 0)),
         rounds=rounds,
         fitted=f"cross-fitted in {len(rounds)} folds" if crossed else _splits(rows),
-        files=told,
+        files=described,
     )
 
 
@@ -166,17 +175,16 @@ def _files(data: Path, train: Path | None, dev: Path | None) -> Mapping[str, Pat
         raise InputError(f"{data} does not exist")
     found = {"train": train, "dev": dev, "test": data}
     if data.is_dir():
-        for split, given in found.items():
-            own = data / f"{split}.json"
-            if split == "test" or given is None:
-                found[split] = own if own.exists() else None
+        own = {split: data / f"{split}.json" for split in found}
+        for split, given in (("train", train), ("dev", dev), ("test", None)):
+            found[split] = given or (own[split] if own[split].exists() else None)
         if found["test"] is None:
             raise InputError(f"{data} has no test.json; name a folder that has, or a file")
     return {split: path for split, path in found.items() if path is not None}
 
 
 def _checked(path: Path) -> pl.DataFrame:
-    """Return the instances of a file in which every term is where it says."""
+    """Return the instances of a file, in which every term stands at its offsets."""
     instances = read_instances(path)
     for number, row in enumerate(instances.iter_rows(named=True), start=1):
         for side in "12":
@@ -190,44 +198,27 @@ def _checked(path: Path) -> pl.DataFrame:
     return instances
 
 
-def _inside(rows: Rows, place: slice) -> Flags:
-    found: Flags = (rows >= place.start) & (rows < place.stop)
-    return found
-
-
-def _round(rows: Mapping[str, Rows]) -> Round:
-    none = np.zeros(0, np.int64)
-    dev = rows.get("dev", none)
-    return Round(
-        fold=None, train=rows.get("train", none), dev=dev, held_back=dev, test=rows["test"]
-    )
-
-
 def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
-    """Return a round a fold; what is held back is the fold that comes next."""
+    """Return a round a fold; the fold that comes next is held back."""
     fold_of = folds_of(instances, seed)[order]
     n_folds = int(fold_of.max()) + 1
     if n_folds < 3:  # noqa: PLR2004 — to fit on, to choose a threshold on, to ask
         raise InputError(
             f"the instances hang together in {n_folds} parts, of which none can be held back twice;"
-            " name files with --train and --dev"
+            " name files with `train` and `dev`"
         )
-    rounds = []
-    for fold in range(n_folds):
-        others = order[fold_of != fold]
-        held_back = order[fold_of == (fold + 1) % n_folds]
-        rounds.append(
-            Round(
-                fold=fold + 1,
-                train=others,
-                dev=others,
-                held_back=held_back,
-                test=order[fold_of == fold],
-            )
+    return tuple(
+        Round(
+            fold=fold + 1,
+            train=order[fold_of != fold],
+            dev=order[fold_of != fold],
+            held_back=order[fold_of == (fold + 1) % n_folds],
+            test=order[fold_of == fold],
         )
-    return tuple(rounds)
+        for fold in range(n_folds)
+    )
 
 
 def _splits(rows: Mapping[str, Rows]) -> str:
-    said = {"train": "models fitted on train", "dev": "thresholds chosen on dev"}
-    return ", ".join(text for split, text in said.items() if split in rows) or "nothing fitted"
+    texts = {"train": "models fitted on train", "dev": "thresholds chosen on dev"}
+    return ", ".join(text for split, text in texts.items() if split in rows) or "nothing fitted"

@@ -17,6 +17,8 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms, identify
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
 from medsim.wic.models import encoder_answers
+from medsim.wic.models.answers import Setting
+from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers
 from medsim.wic.models.model_specs import (
     CoinModel,
@@ -26,7 +28,6 @@ from medsim.wic.models.model_specs import (
     parse_model,
     parse_predictions,
 )
-from medsim.wic.models.questions import read_questions
 
 
 def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> Non
         name="m", reads="quoted", embedding=made_of(encoder)
     )
     assert parse_predictions("m=a.csv") == FileModel(name="m", file=Path("a.csv"), dev=None)
-    assert parse_predictions("m=a.csv,dev=b.csv").files == (Path("a.csv"), Path("b.csv"))
+    assert parse_predictions("m=a.csv,dev=b.csv").dev == Path("b.csv")
 
 
 def test_a_format_that_says_terms_and_gives_words_is_refused(
@@ -55,7 +56,7 @@ def test_a_format_that_says_terms_and_gives_words_is_refused(
     path = tmp_path / "words.vec"
     write_words(path, ["fever"], seed=1)
     write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
-    questions = read_questions(tmp_path / "one.json", train=None, dev=None, seed=0)
+    dataset = read_dataset(tmp_path / "one.json", train=None, dev=None, seed=0)
     spec = EmbeddingSpec(name="m", path=path, options=EmbeddingOptions())
     bags = WordBags(
         vectors=np.zeros((1, 2), np.float32),
@@ -74,10 +75,8 @@ def test_a_format_that_says_terms_and_gives_words_is_refused(
 
     with pytest.raises(OptionError, match="m has vectors of words; a sentence"):
         cosine_answers(
-            questions,
+            dataset,
             CosineModel(name="m", reads="quoted", embedding=spec),
             identify(spec, Progress()),
-            Progress(),
-            threads=1,
-            cache=None,
+            Setting(seed=0, threads=1, cache=None, progress=Progress()),
         )

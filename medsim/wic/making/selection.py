@@ -1,4 +1,4 @@
-"""Candidate instances in the order of their draws, window by window."""
+"""Selects candidate instances in the order of their draws, window by window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEVIATIONS = 8  # room for so many more than expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class Selection:
     """Instances in the order of their draws.
 
     Attributes:
@@ -37,23 +37,21 @@ class Drawn:
     def __len__(self) -> int:
         return len(self.draws)
 
-    def rows(self, rows: np.ndarray) -> Drawn:
+    def rows(self, rows: np.ndarray | slice) -> Selection:
         """Return the instances at ``rows``, in that order, or where a flag is set."""
-        return Drawn(mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows])
-
-    def first(self, number: int) -> Drawn:
-        """Return the first instances."""
-        return self.rows(np.arange(number))
+        return Selection(
+            mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows]
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uses:
-    """How far mentions and pairs of terms are used up; taking instances writes to it.
+    """Mentions and pairs of terms that are used up; selecting instances writes to it.
 
     Attributes:
-        mentions: int64[n_mentions], how often each was taken.
-        most: how often a mention may be taken.
-        terms: bool[n_pairs_of_terms], those that may not be taken again; None where all may.
+        mentions: int64[n_mentions], how often each was used.
+        most: how often a mention may be used.
+        terms: bool[n_pairs_of_terms], those that may not be used again; None where all may.
     """
 
     mentions: Counts
@@ -61,36 +59,36 @@ class Uses:
     terms: Flags | None
 
 
-def take(
+def select(
     blocks: Blocks,
     hashes: Hashes,
     seed: int,
     uses: Uses,
     wanted: int,
-    taken_before: Drawn | None = None,
-) -> Drawn:
-    """Return the first instances in the order of their draws that may be taken.
+    before: Selection | None = None,
+) -> Selection:
+    """Return the first instances in the order of their draws that may be selected.
 
     The draw of an instance is a hash of the seed and of the content of its two mentions. So
-    neither the order of rows nor threads decide which are taken.
+    neither the order of rows nor threads decide which are selected.
 
     Args:
         blocks: the candidates.
         hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
         seed: of the draws.
-        uses: what is used up; written.
+        uses: how far mentions and pairs of terms are used up; written.
         wanted: how many, at most.
-        taken_before: instances that are not taken again.
+        before: instances that are not selected again.
     """
-    found: list[Drawn] = []
+    found: list[Selection] = []
     n_left = wanted
-    before = None if taken_before is None else _keys(taken_before, len(hashes))
+    known = None if before is None else _keys(before, len(hashes))
     for window in _windows(blocks, hashes, seed, uses):
         if n_left == 0:
             break
         fresh = window
-        if before is not None:
-            fresh = window.rows(~np.isin(_keys(window, len(hashes)), before))
+        if known is not None:
+            fresh = window.rows(~np.isin(_keys(window, len(hashes)), known))
         terms = fresh.terms if uses.terms is not None else np.full(len(fresh), -1, np.int32)
         used = uses.terms if uses.terms is not None else np.zeros(0, np.bool_)
         rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, n_left)
@@ -99,16 +97,16 @@ def take(
     return joined(found)
 
 
-def joined(parts: list[Drawn]) -> Drawn:
+def joined(parts: list[Selection]) -> Selection:
     """Return instances one after the other."""
-    return Drawn(
+    return Selection(
         mentions=np.concatenate([np.empty((0, 2), np.int64), *(one.mentions for one in parts)]),
         terms=np.concatenate([np.empty(0, np.int32), *(one.terms for one in parts)]),
         draws=np.concatenate([np.empty(0, np.uint64), *(one.draws for one in parts)]),
     )
 
 
-def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Drawn]:
+def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Selection]:
     """Yield instances of blocks in the order of their draws, some at a time.
 
     Those whose pair of terms is used up are left out from the next window on; so the few pairs of
@@ -126,7 +124,7 @@ def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[
         low, size = high, min(2 * size, _LAST_WINDOW)
 
 
-def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Drawn:
+def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Selection:
     """Return the instances whose draws are at least ``low`` and below ``high``, in order."""
     span = np.array([low, high - 1], np.uint64)
     expected = float(blocks.n_pairs.sum()) * (high - low) / _DRAWS
@@ -141,9 +139,9 @@ def _between(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> 
     pairs, draws = pairs[:n_found], draws[:n_found]
     order = np.lexsort((pairs[:, 2], pairs[:, 1], draws))
     pairs = pairs[order]
-    return Drawn(mentions=pairs[:, 1:], terms=blocks.terms[pairs[:, 0]], draws=draws[order])
+    return Selection(mentions=pairs[:, 1:], terms=blocks.terms[pairs[:, 0]], draws=draws[order])
 
 
-def _keys(drawn: Drawn, n_mentions: int) -> Counts:
+def _keys(drawn: Selection, n_mentions: int) -> Counts:
     """Return a number of each pair of mentions, int64[n]."""
     return drawn.mentions[:, 0] * n_mentions + drawn.mentions[:, 1]

@@ -1,38 +1,56 @@
-"""Tables of models on words in context: a row a model, or a row a comparison."""
+"""Tables of words in context as they are printed to be read."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.wic import GROUPS, HUMAN_ACCURACY
 
-TABLES = ("accuracy", "comparisons")
-"""The tables that can be printed: of each model, and of every two."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STATISTICS_TABLES = ("splits", "terms", "corpora")
+"""The tables of a benchmark: instances by group and label, their terms, and their corpora."""
+
+SCORE_TABLES = ("accuracy", "comparisons")
+"""The tables of an evaluation: of each model, and of every two."""
 
 _PARTS = (*GROUPS, "seen", "partly_seen", "unseen")
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 
 
-def check_table(table: str) -> None:
+def check_table(table: str, known: Sequence[str]) -> None:
     """Raise OptionError for a table that there is none of."""
-    if table not in TABLES:
-        raise OptionError(unknown_name("table", table, list(TABLES)))
+    if table not in known:
+        raise OptionError(unknown_name("table", table, list(known)))
 
 
-def readable(frame: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Return one of ``TABLES`` as it is to be read."""
-    return readable_accuracies(frame) if table == TABLES[0] else readable_comparisons(frame)
+def readable_statistics(statistics: pl.DataFrame, table: str) -> pl.DataFrame:
+    """Return one of ``STATISTICS_TABLES`` to be read: a row per group, split or corpus.
+
+    Raises:
+        OptionError: there is no such table.
+    """
+    check_table(table, STATISTICS_TABLES)
+    own = statistics.filter(table=table)
+    if table == "terms":
+        return own.pivot("what", index="split", values="number")
+    with_split = pl.format("{} {}", "split", "what")
+    if table == "splits":
+        own = own.with_columns(what=with_split)
+        return own.pivot("what", index="of", values="number").rename({"of": "group"})
+    own = own.with_columns(what=pl.when(pl.col("split") == "").then("what").otherwise(with_split))
+    return own.pivot("what", index="of", values="number").rename({"of": "corpus"})
 
 
 def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
-    """Return accuracies as they are to be read: a row a model, a column a part of the benchmark.
+    """Return accuracies to be read: a row a model, a column a part of the benchmark.
 
     The accuracy of all instances has its 95% interval behind it, and beside it how far it is from
-    that of people, with ≈ where the interval holds that. Parts without instances have no column.
-
-    Args:
-        results: ``medsim.wic.output.WIC_RESULT_COLUMNS``.
+    that of people, with ≈ where the interval includes that. Parts without instances have no column.
     """
     accuracies = results.filter(statistic="accuracy")
     parts = [part for part in _PARTS if part in accuracies["subset"]]
@@ -47,11 +65,7 @@ def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """Return how models differ, as it is to be read: McNemar's p corrected by Holm's procedure.
-
-    Args:
-        comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
-    """
+    """Return comparisons of models to be read: McNemar's p corrected by Holm's procedure."""
     between = comparisons.filter(between="models")
     return pl.DataFrame(
         {

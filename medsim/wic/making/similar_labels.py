@@ -20,12 +20,12 @@ _ROOM = 1 << 12
 _TERMS_A_TASK = 256
 
 
-def alike_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
+def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
     """Return all pairs of terms whose ratio is above 0.75.
 
     The ratio is (|a| + |b| - d) / (|a| + |b|), lengths in code points, where d counts insertions
     and deletions, a substitution being one of each (Rouhizadeh et al. 2024). Every pair above it is
-    found: what is passed over without being compared cannot reach it.
+    found: pairs that are not compared cannot reach it.
 
     Args:
         terms: distinct, in lower case.
