@@ -11,7 +11,7 @@ import faiss
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.kernels.neighbours import (
+from medsim.kernels.cosine_search import (
     Nearest,
     Points,
     count_as_similar,

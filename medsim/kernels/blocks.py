@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.vectors import LANES, WORDS
+from medsim.kernels.instructions import LANES, WORDS
 
 if TYPE_CHECKING:
-    from medsim.kernels.nearest import Pool
+    from medsim.kernels.edit_search import Pool
     from medsim.kernels.types import Hashes, Ids
 
 _WORD = 64

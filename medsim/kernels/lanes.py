@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from medsim.kernels.vectors import (
+from medsim.kernels.instructions import (
     ONES,
     VECTOR_BYTES,
     WORD,

@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.vectors import (
+from medsim.kernels.instructions import (
     ONES,
     VECTOR_BYTES,
     WORD,
@@ -36,7 +36,7 @@ from medsim.kernels.vectors import (
 
 if TYPE_CHECKING:
     from medsim.kernels.blocks import Block
-    from medsim.kernels.nearest import Pool
+    from medsim.kernels.edit_search import Pool
     from medsim.kernels.types import Hashes, Ids, Offsets
 
 STEP = 4

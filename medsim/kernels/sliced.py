@@ -24,15 +24,25 @@ import numpy as np
 from medsim.kernels.best import bound_of, enter
 from medsim.kernels.blocks import Block, clear, filled
 from medsim.kernels.compiler import kernel
-from medsim.kernels.distance import Workspace, clear_masks, set_masks
+from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
+from medsim.kernels.edit_search import Search, search_length
+from medsim.kernels.edit_table import (
+    KEPT_PASSES,
+    NO_TERM_LEFT,
+    EditTable,
+    Slate,
+    begin,
+    kept_at,
+    planned,
+)
 from medsim.kernels.hashing import tie_of
+from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS
 from medsim.kernels.intrinsics import trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
-from medsim.kernels.nearest import Search, search_length
-from medsim.kernels.order import (
+from medsim.kernels.query_order import (
     N_FALLEN,
     N_RUNS,
-    Order,
+    QueryOrder,
     admits,
     length_of,
     new_order,
@@ -47,16 +57,6 @@ from medsim.kernels.screen import (
     offsets_of,
     rules_out,
 )
-from medsim.kernels.table import (
-    KEPT_PASSES,
-    NO_TERM_LEFT,
-    Slate,
-    Table,
-    begin,
-    kept_at,
-    planned,
-)
-from medsim.kernels.vectors import LANES, VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Offsets
@@ -70,7 +70,7 @@ _REST = 16  # blocks that are then not screened
 
 
 @kernel
-def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate: Slate) -> bool:
+def _enter_survivors(task: Search, slot: int, block: Block, table: EditTable, slate: Slate) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
     A term's distance is the difference of the lengths and what its counter has counted since it was
@@ -104,7 +104,7 @@ def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate:
 
 
 @kernel
-def _is_screened(order: Order, first: int, stop: int) -> bool:
+def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
     """Return whether a run of queries with the same bound is worth a screen of its own."""
     bound = order.bounds[first]
     if order.n_steps == 0 or stop - first < _LEAST_RUN or bound > MOST_MISSED:
@@ -115,7 +115,7 @@ def _is_screened(order: Order, first: int, stop: int) -> bool:
 
 @kernel
 def _search_run(
-    task: Search, order: Order, run: int, stride: int, block: Block, slate: Slate
+    task: Search, order: QueryOrder, run: int, stride: int, block: Block, slate: Slate
 ) -> None:
     """Compare a run of queries, of one length and bound, with a block.
 
@@ -169,7 +169,7 @@ def _search_run(
 
 
 @kernel
-def _search_block(task: Search, order: Order, stride: int, block: Block, slate: Slate) -> None:
+def _search_block(task: Search, order: QueryOrder, stride: int, block: Block, slate: Slate) -> None:
     """Compare the queries that admit a block's length with the block."""
     for run in range(order.state[N_RUNS]):
         first = order.runs[run]
@@ -180,7 +180,7 @@ def _search_block(task: Search, order: Order, stride: int, block: Block, slate: 
 
 
 @kernel
-def _search_plainly(task: Search, order: Order, other: int, work: Workspace) -> None:
+def _search_plainly(task: Search, order: QueryOrder, other: int, work: Workspace) -> None:
     """Compare the queries that admit a length with all terms of that length, one by one."""
     pool = task.pool
     for at in range(len(order.slots)):
@@ -201,7 +201,7 @@ def _search_length(
     task: Search,
     group: Ids,
     looks: Offsets,
-    order: Order,
+    order: QueryOrder,
     other: int,
     slate: Slate,
     work: Workspace,

@@ -15,6 +15,7 @@ from medsim.builds.negatives import layout, nearest
 from medsim.core.terms import pack
 from medsim.kernels.blocks import filled
 from medsim.kernels.hashing import term_hashes
+from medsim.kernels.instructions import WORDS
 from medsim.kernels.screen import (
     MOST_MISSED,
     N_PLANES,
@@ -26,7 +27,6 @@ from medsim.kernels.screen import (
     offsets_of,
     rules_out,
 )
-from medsim.kernels.vectors import WORDS
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"

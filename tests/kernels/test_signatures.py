@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.datasets import levenshtein
 
 from medsim.core.terms import pack
-from medsim.kernels.nearest import SIGNATURE_WORDS, _least_distance, signatures
+from medsim.kernels.edit_search import SIGNATURE_WORDS, _least_distance, signatures
 
 pytestmark = pytest.mark.kernels
 

@@ -13,7 +13,7 @@ from numba import config
 from medsim.builds.negatives.nearest import Candidates, Nearest, nearest
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
-from medsim.kernels.vectors import LANES
+from medsim.kernels.instructions import LANES
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"

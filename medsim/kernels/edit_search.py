@@ -8,7 +8,7 @@ import numpy as np
 
 from medsim.kernels.best import Best, bound_of, enter
 from medsim.kernels.compiler import kernel
-from medsim.kernels.distance import Workspace, bounded_distance, clear_masks, set_masks
+from medsim.kernels.edit_distance import Workspace, bounded_distance, clear_masks, set_masks
 from medsim.kernels.hashing import tie_of
 from medsim.kernels.intrinsics import popcount
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from medsim.kernels.best import bound_of
 from medsim.kernels.compiler import kernel
-from medsim.kernels.distance import Workspace, clear_masks, set_masks
-from medsim.kernels.nearest import Search, consider
+from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
+from medsim.kernels.edit_search import Search, consider
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Bytes, Codes, Ids, Starts
@@ -23,7 +23,7 @@ _COMPARED = 8  # candidates that are compared, and two more for each that the qu
 _LEVELS = 256
 
 
-class Grams(NamedTuple):
+class TrigramIndex(NamedTuple):
     """Which terms have which trigram; trigrams are folded into buckets.
 
     Attributes:
@@ -59,7 +59,7 @@ def _bucket(codes: Codes, at: int, shift: np.uint64) -> np.int64:
 
 
 @kernel
-def index_grams(codes: Codes, starts: Starts) -> Grams:
+def index_trigrams(codes: Codes, starts: Starts) -> TrigramIndex:
     """Return the trigrams of all terms of a pool."""
     bits = 1
     while bits < _MOST_BITS and (1 << bits) < len(codes):
@@ -77,11 +77,13 @@ def index_grams(codes: Codes, starts: Starts) -> Grams:
             bucket = _bucket(codes, first, shift) + 1
             places[at[bucket]] = term
             at[bucket] += 1
-    return Grams(at[:-1], places, shift)
+    return TrigramIndex(at[:-1], places, shift)
 
 
 @kernel
-def _count_shared(task: Search, grams: Grams, query: int, bound: np.int64, tally: Tally) -> int:
+def _count_shared(
+    task: Search, grams: TrigramIndex, query: int, bound: np.int64, tally: Tally
+) -> int:
     """Count the trigrams that terms share with a query, the rarest first, until enough are read.
 
     Only terms whose length alone does not put them beyond the bound are read.
@@ -117,8 +119,8 @@ def _count_shared(task: Search, grams: Grams, query: int, bound: np.int64, tally
 
 
 @kernel
-def search_alike(
-    task: Search, grams: Grams, first: int, stop: int, work: Workspace, tally: Tally
+def search_by_trigrams(
+    task: Search, grams: TrigramIndex, first: int, stop: int, work: Workspace, tally: Tally
 ) -> None:
     """Consider for ``queries[first:stop]`` the terms that share the most of their rare trigrams.
 

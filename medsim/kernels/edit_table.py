@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import kernel
+from medsim.kernels.instructions import VECTOR_BYTES, WORDS
 from medsim.kernels.lanes import (
     AFTER,
     BEFORE,
@@ -24,7 +25,6 @@ from medsim.kernels.lanes import (
     SOURCE,
     TARGET,
 )
-from medsim.kernels.vectors import VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
     from medsim.kernels.screen import Screen
@@ -64,7 +64,7 @@ class Slate(NamedTuple):
     plan: Plan
 
 
-class Table(NamedTuple):
+class EditTable(NamedTuple):
     """The table of one query length, term length and bound.
 
     Attributes:
@@ -81,7 +81,7 @@ class Table(NamedTuple):
 
 
 @kernel
-def planned(length: int, other: int, bound: int, plan: Plan) -> Table:
+def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
     """Cut the table of two lengths into passes that stay within the band of a bound.
 
     With D the difference of the lengths and h half of what the bound leaves beyond it, only the
@@ -118,11 +118,11 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> Table:
             plan[at, BEFORE], plan[at, AFTER] = high - low, 0
         row, at, before = row + height, at + 1, low
     plan[at, ROW] = length
-    return Table(at, n_planes, (1 << n_planes) - 1 - spare, count_bytes)
+    return EditTable(at, n_planes, (1 << n_planes) - 1 - spare, count_bytes)
 
 
 @kernel
-def begin(table: Table, slate: Slate) -> None:
+def begin(table: EditTable, slate: Slate) -> None:
     """Set the state before the first row: differences of 1, and counters preset."""
     n_columns = slate.plan[0, BEFORE] + slate.plan[0, AFTER] + _HEIGHT + MARGIN
     slate.states[: n_columns * 2 * WORDS] = _ZERO

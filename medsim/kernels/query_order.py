@@ -11,7 +11,7 @@ from medsim.kernels.compiler import kernel
 from medsim.kernels.screen import MOST_MISSED, STEP
 
 if TYPE_CHECKING:
-    from medsim.kernels.nearest import Search
+    from medsim.kernels.edit_search import Search
     from medsim.kernels.types import Hashes, Ids, Offsets, Starts
 
 _LOW_HALF = (1 << 31) - 1
@@ -20,7 +20,7 @@ N_RUNS, N_FALLEN = range(2)
 """Of an order's state: how many runs it has; how many bounds have fallen since it was made."""
 
 
-class Order(NamedTuple):
+class QueryOrder(NamedTuple):
     """Queries by length, by what their bounds have come to, then by text.
 
     Attributes:
@@ -49,14 +49,14 @@ class Order(NamedTuple):
 
 
 @kernel
-def new_order(n_queries: int, looks: Offsets) -> Order:
+def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
     """Return an order that holds no queries yet.
 
     Args:
         n_queries: how many there will be.
         looks: uint32[n_queries, n_looks], what a screen looks at.
     """
-    return Order(
+    return QueryOrder(
         np.empty(n_queries, np.int32),
         np.empty(n_queries, np.int64),
         np.empty(n_queries, np.int64),
@@ -81,7 +81,7 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
 
 
 @kernel
-def put_in_order(task: Search, group: Ids, looks: Offsets, order: Order) -> None:
+def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
     """Sort the queries of a group by length, by what their bounds have come to, then by text.
 
     Args:
@@ -125,7 +125,7 @@ def length_of(task: Search, slot: int) -> int:
 
 
 @kernel
-def admits(order: Order, other: int) -> bool:
+def admits(order: QueryOrder, other: int) -> bool:
     """Return whether a term of some length may be within the bound of any query."""
     for run in range(order.state[N_RUNS]):
         first = order.runs[run]
