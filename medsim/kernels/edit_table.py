@@ -1,4 +1,4 @@
-"""The edit-distance table of one query and 256 terms: planned pass by pass, and begun."""
+"""The edit-distance table of a query and a block of 256 terms: planned pass by pass, and begun."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.instructions import VECTOR_BYTES, WORDS
+from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS
 from medsim.kernels.lanes import (
     AFTER,
     BEFORE,
@@ -21,14 +21,16 @@ from medsim.kernels.lanes import (
     NEW_COUNTS,
     ONE_COUNTED,
     ONE_PLAIN,
+    PLANES,
     ROW,
     SOURCE,
     TARGET,
 )
 
 if TYPE_CHECKING:
+    from medsim.kernels.edit_search import Pool
     from medsim.kernels.screen import Screen
-    from medsim.kernels.types import Hashes, Plan
+    from medsim.kernels.types import Hashes, Ids, Plan
 
 NO_TERM_LEFT = ~np.uint64(0)
 """What a pass returns when every term's counter has overflowed."""
@@ -41,7 +43,25 @@ MAX_PLANES = 16
 
 _LEAST_PLANES = 3  # four rows add up to 4
 _HEIGHT = 4
+_WORD = 64
+_ONE = np.uint64(1)
 _ZERO = np.uint64(0)
+
+
+class Block(NamedTuple):
+    """Up to ``LANES`` terms of one length that lie side by side in the pool.
+
+    Attributes:
+        first: the place of the first.
+        n_terms: how many there are.
+        length: of each.
+        n_present: how many different characters they have.
+    """
+
+    first: int
+    n_terms: int
+    length: int
+    n_present: int
 
 
 class Slate(NamedTuple):
@@ -108,7 +128,7 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
         plan[at, SOURCE] = old * state_bytes + (low - before) * COLUMN_BYTES
         plan[at, TARGET] = new * state_bytes
         plan[at, COUNTS], plan[at, NEW_COUNTS] = old * count_bytes, new * count_bytes
-        plan[at, EQUALS] = low * VECTOR_BYTES
+        plan[at, PLANES], plan[at, EQUALS] = n_planes, low * VECTOR_BYTES
         if counted:
             plan[at, KIND] = FOUR_COUNTED if four else ONE_COUNTED
             plan[at, BEFORE] = row - difference - low
@@ -136,3 +156,40 @@ def begin(table: EditTable, slate: Slate) -> None:
 def kept_at(passed: int) -> int:
     """Return where the state after some passes is kept."""
     return passed if passed <= KEPT_PASSES else KEPT_PASSES + 1 + passed % 2
+
+
+@kernel
+def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) -> Block:
+    """Return a block, having noted which of its terms have which character in which column.
+
+    Args:
+        pool: the terms.
+        first: the place of the block's first.
+        length: of its terms.
+        equals: of the slate; all zero before.
+        present: the different characters are written to it.
+    """
+    codes, n_terms = pool.codes, min(LANES, int(pool.length_starts[length + 1] - first))
+    seen = np.zeros(pool.n_characters, np.bool_)
+    for lane in range(n_terms):
+        word, bit = lane // _WORD, _ONE << np.uint64(lane % _WORD)
+        begin = pool.starts[first + lane]
+        for column in range(length):
+            character = np.int64(codes[begin + column])
+            seen[character] = True
+            equals[(character * length + column) * WORDS + word] |= bit
+    n_present = 0
+    for number in range(pool.n_characters):
+        if seen[number]:
+            present[n_present] = number
+            n_present += 1
+    return Block(first, n_terms, length, n_present)
+
+
+@kernel
+def clear(block: Block, equals: Hashes, present: Ids) -> None:
+    """Undo ``filled``."""
+    n_words = block.length * WORDS
+    for at in range(block.n_present):
+        first = np.int64(present[at]) * n_words
+        equals[first : first + n_words] = _ZERO

@@ -9,7 +9,7 @@ import numpy as np
 from medsim.kernels.compiler import kernel
 from medsim.kernels.edit_distance import clear_masks, set_masks, words_of
 from medsim.kernels.edit_search import SIGNATURE_WORDS
-from medsim.kernels.intrinsics import popcount
+from medsim.kernels.instructions import popcount
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Rows, Starts
@@ -24,7 +24,7 @@ class TermsByLength(NamedTuple):
     Attributes:
         codes: uint32[n_code_points], characters as numbers from 0.
         starts: int64[n_terms + 1].
-        signatures: uint64[n_terms * SIGNATURE_WORDS], see ``medsim.kernels.edit_search.signatures``.
+        signatures: uint64[n_terms * SIGNATURE_WORDS], of ``edit_search.signatures``.
         n_characters: how many numbers the characters have.
     """
 

@@ -35,8 +35,8 @@ from medsim.kernels.instructions import (
 )
 
 if TYPE_CHECKING:
-    from medsim.kernels.blocks import Block
     from medsim.kernels.edit_search import Pool
+    from medsim.kernels.edit_table import Block
     from medsim.kernels.types import Hashes, Ids, Offsets
 
 STEP = 4

@@ -22,22 +22,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.kernels.best import bound_of, enter
-from medsim.kernels.blocks import Block, clear, filled
 from medsim.kernels.compiler import kernel
 from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
 from medsim.kernels.edit_search import Search, search_length
 from medsim.kernels.edit_table import (
     KEPT_PASSES,
     NO_TERM_LEFT,
+    Block,
     EditTable,
     Slate,
     begin,
+    clear,
+    filled,
     kept_at,
     planned,
 )
 from medsim.kernels.hashing import tie_of
-from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS
-from medsim.kernels.intrinsics import trailing_zeros
+from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS, trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
 from medsim.kernels.query_order import (
     N_FALLEN,
@@ -135,7 +136,6 @@ def _search_run(
     windows, preset = np.uint64(screen.windows.ctypes.data), np.uint64(screen.preset.ctypes.data)
     row_bytes, n_steps = np.uint64(block.length * VECTOR_BYTES), np.uint64(order.n_steps)
     table = planned(length, block.length, min(bound, max(length, block.length)), plan)
-    n_planes = np.uint64(table.n_planes)
     begin(table, slate)
     screened = _is_screened(order, first, stop)
     if screened:
@@ -158,7 +158,7 @@ def _search_run(
         shared, given_up = np.int64(length), False
         while done < table.n_passes and not given_up:
             pass_at = plan_at + np.uint64(done * PASS_BYTES)
-            left = run_pass(pass_at, order.codes[at], equals, row_bytes, states, counts, n_planes)
+            left = run_pass(pass_at, order.codes[at], equals, row_bytes, states, counts)
             given_up = left == NO_TERM_LEFT
             done += 1
         n_valid = min(done, KEPT_PASSES)

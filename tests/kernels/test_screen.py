@@ -13,7 +13,7 @@ from oracles.datasets import levenshtein
 
 from medsim.builds.negatives import layout, nearest
 from medsim.core.terms import pack
-from medsim.kernels.blocks import filled
+from medsim.kernels.edit_table import filled
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.instructions import WORDS
 from medsim.kernels.screen import (

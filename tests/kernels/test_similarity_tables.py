@@ -8,8 +8,8 @@ import pytest
 from medsim.kernels import vector_tables as tables
 from medsim.kernels.bag_pairs import dynamax_overlaps, overlaps
 from medsim.kernels.bag_tables import bag_means, dynamax_table, own_memberships
-from medsim.kernels.kendall_tables import kendall_table
 from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
+from medsim.kernels.vector_tables import kendall_table
 
 pytestmark = pytest.mark.kernels
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints
-from medsim.kernels.kendall_tables import kendall_table
 from medsim.kernels.vector_pairs import (
     centred_cosines,
     kendalls,
@@ -20,7 +19,7 @@ from medsim.kernels.vector_pairs import (
     means,
     untied_pairs,
 )
-from medsim.kernels.vector_tables import cosine_table
+from medsim.kernels.vector_tables import cosine_table, kendall_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
