@@ -53,6 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "kernels: small enough to run again with NUMBA_DISABLE_JIT=1"
     )
+    config.addinivalue_line(
+        "markers", "slow: processes, browsers, clusters, killed runs, and what takes over 2 seconds"
+    )
     if numba_config.DISABLE_JIT:
         # The kernels count modulo 2**64, as the processor does. NumPy's scalars do so too, but
         # warn of it. A filter reaches the threads of a search, which numpy.errstate does not.

@@ -402,6 +402,7 @@ def test_another_embedding_is_told_from_that_of_the_build(words: Path, tmp_path:
 # Interruption
 
 
+@pytest.mark.slow
 def test_a_killed_build_goes_on_with_the_same_embedding_only(tmp_path: Path) -> None:
     source = tmp_path / "release.zip"
     medsim.synth(source, concepts=600, seed=1)

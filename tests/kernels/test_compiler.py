@@ -25,6 +25,7 @@ assert not config.CACHE_DIR, config.CACHE_DIR
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_compiled_kernels_lie_in_a_folder_named_by_their_sources(tmp_path: Path) -> None:
     package = tmp_path / "package" / "medsim"
@@ -66,6 +67,7 @@ def test_the_setting_of_others_is_not_touched_while_a_kernel_is_made(
     assert seen == [before]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
     compiled = []

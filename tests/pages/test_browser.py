@@ -17,7 +17,7 @@ from medsim.cli.report import _library
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.pages.markup import rendered
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

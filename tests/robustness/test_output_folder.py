@@ -18,6 +18,8 @@ import pytest
 import medsim
 from medsim.core.output import claimed
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120  # seconds until a condition that must come has not come
 LAST = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
 FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=random/data.parquet"
