@@ -43,12 +43,8 @@ def run(*arguments: str | Path, **options):
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cli")
-    random_release(2, 60).write_zip(folder / "release.zip", "Snapshot")
-    result = run("build", folder / "release.zip", "-o", folder / "out")
-    assert result.exit_code == 0, result.output
-    return folder / "out"
+def out(shared_build) -> Path:
+    return shared_build.folder
 
 
 def page(name: str) -> str:
