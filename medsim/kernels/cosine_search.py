@@ -65,13 +65,7 @@ def similarity(points: Points, first: int, second: int) -> np.float32:
 
 @kernel
 def similarities(points: Points, first: Ids, second: Ids) -> Singles:
-    """Return the similarity of each pair of points: float32[n_pairs].
-
-    Args:
-        points: all terms.
-        first: int32[n_pairs], points.
-        second: int32[n_pairs], points.
-    """
+    """Return the similarity of each pair of points: float32[n_pairs]."""
     found = np.empty(len(first), np.float32)
     for pair in range(len(first)):
         found[pair] = similarity(points, first[pair], second[pair])

@@ -6,26 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from medsim.kernels import lanes
 from medsim.kernels.compiler import kernel
 from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS
-from medsim.kernels.lanes import (
-    AFTER,
-    BEFORE,
-    COLUMN_BYTES,
-    COUNTS,
-    EQUALS,
-    FOUR_COUNTED,
-    FOUR_PLAIN,
-    KIND,
-    MARGIN,
-    NEW_COUNTS,
-    ONE_COUNTED,
-    ONE_PLAIN,
-    PLANES,
-    ROW,
-    SOURCE,
-    TARGET,
-)
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Pool
@@ -33,7 +16,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Plan
 
 NO_TERM_LEFT = ~np.uint64(0)
-"""What a pass returns when every term's counter has overflowed."""
+"""The result of a pass after which every term's counter has overflowed."""
 
 KEPT_PASSES = 24
 """Passes whose state is kept for the next query; later ones take turns in two places."""
@@ -65,14 +48,14 @@ class Block(NamedTuple):
 
 
 class Slate(NamedTuple):
-    """What one thread writes to.
+    """The arrays that one thread writes to.
 
     Attributes:
         equals: uint64[n_characters * n_columns * WORDS], which terms of a block have a character
             in a column.
         states: uint64, the state of the columns before the first and after each kept pass.
         counts: uint64, the counters' planes, likewise.
-        screen: what blocks are screened with.
+        screen: of this thread.
         plan: int64[n_passes + 1, N_FIELDS], the passes of the current lengths and bound, and after
             the last the number of rows; columns as named in ``lanes``.
     """
@@ -90,7 +73,7 @@ class EditTable(NamedTuple):
     Attributes:
         n_passes: how many passes it has.
         n_planes: bit planes of its counters.
-        preset: what counters begin with: one more than ``2**n_planes - 1`` overflows.
+        preset: the value that counters begin with: one more than ``2**n_planes - 1`` overflows.
         count_bytes: the size of kept counters.
     """
 
@@ -114,7 +97,7 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
     n_planes = _LEAST_PLANES
     while (1 << n_planes) - 1 < spare:
         n_planes += 1
-    state_bytes = (min(other, highest - lowest + _HEIGHT) + 2 * MARGIN) * COLUMN_BYTES
+    state_bytes = (min(other, highest - lowest + _HEIGHT) + 2 * lanes.MARGIN) * lanes.COLUMN_BYTES
     count_bytes = (n_planes + 1) * VECTOR_BYTES
     row, at, before = 0, 0, 0
     while row < length:
@@ -124,27 +107,27 @@ def planned(length: int, other: int, bound: int, plan: Plan) -> EditTable:
         height = _HEIGHT if four else 1
         low, high = max(0, row - highest), min(other, row + height - lowest)
         old, new = kept_at(at), kept_at(at + 1)
-        plan[at, ROW] = row
-        plan[at, SOURCE] = old * state_bytes + (low - before) * COLUMN_BYTES
-        plan[at, TARGET] = new * state_bytes
-        plan[at, COUNTS], plan[at, NEW_COUNTS] = old * count_bytes, new * count_bytes
-        plan[at, PLANES], plan[at, EQUALS] = n_planes, low * VECTOR_BYTES
+        plan[at, lanes.ROW] = row
+        plan[at, lanes.SOURCE] = old * state_bytes + (low - before) * lanes.COLUMN_BYTES
+        plan[at, lanes.TARGET] = new * state_bytes
+        plan[at, lanes.COUNTS], plan[at, lanes.NEW_COUNTS] = old * count_bytes, new * count_bytes
+        plan[at, lanes.PLANES], plan[at, lanes.EQUALS] = n_planes, low * VECTOR_BYTES
         if counted:
-            plan[at, KIND] = FOUR_COUNTED if four else ONE_COUNTED
-            plan[at, BEFORE] = row - difference - low
-            plan[at, AFTER] = high - (row - difference) - height
+            plan[at, lanes.KIND] = lanes.FOUR_COUNTED if four else lanes.ONE_COUNTED
+            plan[at, lanes.BEFORE] = row - difference - low
+            plan[at, lanes.AFTER] = high - (row - difference) - height
         else:
-            plan[at, KIND] = FOUR_PLAIN if four else ONE_PLAIN
-            plan[at, BEFORE], plan[at, AFTER] = high - low, 0
+            plan[at, lanes.KIND] = lanes.FOUR_PLAIN if four else lanes.ONE_PLAIN
+            plan[at, lanes.BEFORE], plan[at, lanes.AFTER] = high - low, 0
         row, at, before = row + height, at + 1, low
-    plan[at, ROW] = length
+    plan[at, lanes.ROW] = length
     return EditTable(at, n_planes, (1 << n_planes) - 1 - spare, count_bytes)
 
 
 @kernel
 def begin(table: EditTable, slate: Slate) -> None:
     """Set the state before the first row: differences of 1, and counters preset."""
-    n_columns = slate.plan[0, BEFORE] + slate.plan[0, AFTER] + _HEIGHT + MARGIN
+    n_columns = slate.plan[0, lanes.BEFORE] + slate.plan[0, lanes.AFTER] + _HEIGHT + lanes.MARGIN
     slate.states[: n_columns * 2 * WORDS] = _ZERO
     for plane in range(table.n_planes):
         value = NO_TERM_LEFT if (table.preset >> plane) & 1 else _ZERO
@@ -160,14 +143,10 @@ def kept_at(passed: int) -> int:
 
 @kernel
 def filled(pool: Pool, first: int, length: int, equals: Hashes, present: Ids) -> Block:
-    """Return a block, having noted which of its terms have which character in which column.
+    """Return the block of terms of a length that begins at a place of the pool.
 
-    Args:
-        pool: the terms.
-        first: the place of the block's first.
-        length: of its terms.
-        equals: of the slate; all zero before.
-        present: the different characters are written to it.
+    Which of its terms have which character in which column is noted in ``equals``, which is zero
+    before; the different characters are written to ``present``.
     """
     codes, n_terms = pool.codes, min(LANES, int(pool.length_starts[length + 1] - first))
     seen = np.zeros(pool.n_characters, np.bool_)

@@ -41,14 +41,7 @@ def _common_subsequence(
     """Return the length of the longest common subsequence of a query and ``codes[begin:end]``.
 
     The bit-parallel algorithm of Hyyrö (2004): a bit that is not set is a row of the query where
-    the length grows.
-
-    Args:
-        masks: those of the query, see ``medsim.kernels.edit_distance.set_masks``.
-        words: uint64[words of the query], written over.
-        codes: of the terms.
-        begin: where the term begins.
-        end: where it ends.
+    the length grows. ``masks`` are the query's, of ``set_masks``; ``words`` are written over.
     """
     n_words = len(words)
     words[:] = ~_ZERO

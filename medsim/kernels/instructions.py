@@ -16,7 +16,7 @@ from numba import config, types
 from numba.extending import intrinsic
 
 LANES = 256
-"""How many terms are compared at once."""
+"""The number of terms that are compared at once."""
 
 WORDS = LANES // 64
 """The 64-bit words of a vector."""
@@ -129,9 +129,8 @@ class Loop:
     def close(self, values: list[Any], stop: Any = None) -> list[Any]:
         """End the body; return the carried values as they are after the loop.
 
-        Args:
-            values: what the next round begins with.
-            stop: a bit, whether there is none; by default there is until all are done.
+        The next round begins with ``values``. There is none where ``stop``, a bit, is set; without
+        it there is one until all are done.
         """
         b = self._builder
         following = plus(b, self.at, 1)

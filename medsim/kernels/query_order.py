@@ -21,7 +21,7 @@ N_RUNS, N_FALLEN = range(2)
 
 
 class QueryOrder(NamedTuple):
-    """Queries by length, by what their bounds have come to, then by text.
+    """Queries by length, by their present bounds, then by text.
 
     Attributes:
         slots: int32[n], which of the search's queries they are.
@@ -30,7 +30,7 @@ class QueryOrder(NamedTuple):
         codes: uint64[n], the addresses of their characters.
         shared: int64[n], how many first characters each shares with the one before it.
         runs: int64[n + 1], where each run of the same length and bound begins, and the last ends.
-        looks: uint64[n], the addresses of what a screen looks at.
+        looks: uint64[n], the addresses of the offsets that a screen looks at.
         n_steps: how many steps of looks each has; 0 where queries are not screened.
         rests: int64[MOST_MISSED + 1], for how many blocks a bound is not screened.
         state: int64[2], see ``N_RUNS``.
@@ -50,12 +50,7 @@ class QueryOrder(NamedTuple):
 
 @kernel
 def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
-    """Return an order that holds no queries yet.
-
-    Args:
-        n_queries: how many there will be.
-        looks: uint32[n_queries, n_looks], what a screen looks at.
-    """
+    """Return an order that holds no queries yet; ``looks`` are uint32[n_queries, n_looks]."""
     return QueryOrder(
         np.empty(n_queries, np.int32),
         np.empty(n_queries, np.int64),
@@ -82,12 +77,12 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
 
 @kernel
 def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
-    """Sort the queries of a group by length, by what their bounds have come to, then by text.
+    """Sort the queries of a group by length, by their present bounds, then by text.
 
     Args:
         task: the search.
         group: int32[n_queries], which of its queries, in order of length, then of text.
-        looks: uint32[n_queries, n_looks], what a screen looks at, row by row of ``group``.
+        looks: uint32[n_queries, n_looks], of ``offsets_of``, row by row of ``group``.
         order: filled.
     """
     pool, n_queries = task.pool, len(group)

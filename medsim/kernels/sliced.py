@@ -75,10 +75,7 @@ def _enter_survivors(task: Search, slot: int, block: Block, table: EditTable, sl
     """Let the terms of a block that are within the bound enter the best of a query.
 
     A term's distance is the difference of the lengths and what its counter has counted since it was
-    preset.
-
-    Returns:
-        Whether the query's bound has fallen.
+    preset. Whether the query's bound has fallen comes back.
     """
     pool = task.pool
     query = pool.places[task.queries[slot]]
@@ -118,16 +115,7 @@ def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
 def _search_run(
     task: Search, order: QueryOrder, run: int, stride: int, block: Block, slate: Slate
 ) -> None:
-    """Compare a run of queries, of one length and bound, with a block.
-
-    Args:
-        task: the search.
-        order: whose state counts the bounds that fall.
-        run: of the order.
-        stride: of the screen's windows.
-        block: of terms.
-        slate: of this thread.
-    """
+    """Compare a run of queries, of one length and bound, with a block."""
     first, stop = int(order.runs[run]), int(order.runs[run + 1])
     length, bound = order.lengths[first], order.bounds[first]
     plan, screen = slate.plan, slate.screen
@@ -206,11 +194,7 @@ def _search_length(
     slate: Slate,
     work: Workspace,
 ) -> bool:
-    """Compare the queries of a group with all terms of one length.
-
-    Returns:
-        Whether any query admits that length.
-    """
+    """Compare a group's queries with all terms of one length; return whether any admits it."""
     pool = task.pool
     if not 0 <= other < len(pool.length_starts) - 1 or not admits(order, other):
         return False

@@ -16,11 +16,11 @@ _INSIDE = 0b1000_0000
 
 
 class Subwords(NamedTuple):
-    """Which n-grams a model has, and where.
+    """The n-grams of a model and their rows.
 
     Attributes:
         shortest: characters of the shortest.
-        longest: characters of the longest; 0 where it has none.
+        longest: characters of the longest; 0 in a model without n-grams.
         n_buckets: rows that they share, by their hash.
         first_row: where those rows begin.
     """

@@ -24,13 +24,13 @@ _LEVELS = 256
 
 
 class TrigramIndex(NamedTuple):
-    """Which terms have which trigram; trigrams are folded into buckets.
+    """The terms that have a trigram; trigrams are folded into buckets.
 
     Attributes:
         starts: int64[n_buckets + 1], where the terms of each bucket lie.
         places: int32[n_trigrams], places of terms in the pool, in each bucket in order, hence by
             length.
-        shift: what is left of a trigram's hash once it is shifted by so much numbers its bucket.
+        shift: a trigram's hash, shifted right by it, is the number of its bucket.
     """
 
     starts: Starts
@@ -39,7 +39,7 @@ class TrigramIndex(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What one thread counts shared trigrams with.
+    """The arrays in which one thread counts shared trigrams.
 
     Attributes:
         counts: uint8[n_terms], all zero between queries.
@@ -86,10 +86,8 @@ def _count_shared(
 ) -> int:
     """Count the trigrams that terms share with a query, the rarest first, until enough are read.
 
-    Only terms whose length alone does not put them beyond the bound are read.
-
-    Returns:
-        How many terms have been counted.
+    Only terms whose length alone does not put them beyond the bound are read; the number of terms
+    that have been counted comes back.
     """
     pool = task.pool
     begin, end = pool.starts[query], pool.starts[query + 1]
@@ -125,15 +123,8 @@ def search_by_trigrams(
     """Consider for ``queries[first:stop]`` the terms that share the most of their rare trigrams.
 
     Only queries that are still far from all they have been compared with are served: for the
-    others the search that follows is as quick with any bound.
-
-    Args:
-        task: the search; a run writes only the slots of these queries.
-        grams: of the pool.
-        first: the first query to serve.
-        stop: the one after the last.
-        work: of this thread; masks are all zero before and after.
-        tally: of this thread; counts are all zero before and after.
+    others the search that follows is as quick with any bound. The counts of ``tally``, which is
+    this thread's, are all zero before and after; the rest as of ``edit_search.search``.
     """
     pool = task.pool
     for slot in range(first, stop):

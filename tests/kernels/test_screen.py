@@ -1,4 +1,4 @@
-"""Blocks ruled out by what they miss of a query."""
+"""Blocks ruled out by the characters of a query that they miss."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
 
 
 def misses(query: str, term: str, bound: int) -> int:
-    """Return how many characters of a query a term has nowhere near enough, counted one by one."""
+    """Return the number of characters of a query that a term has nowhere near enough."""
     difference = len(query) - len(term)
     spare = (bound - abs(difference)) // 2
     count = 0

@@ -23,7 +23,7 @@ def trigrams(term: str) -> list[str]:
 
 
 def alike(terms: list[str], wanted: int) -> list[list[tuple[str, int]]]:
-    """Return what each term is given by its trigrams alone; terms are in order of text."""
+    """Return the candidates that each term's trigrams alone give; terms are in order of text."""
     pool = layout.laid_out(nearest.Candidates.of(terms))
     queries = np.arange(len(terms), dtype=np.int32)
     best = nearest._no_candidates(np.full(len(terms), wanted, np.int32))
