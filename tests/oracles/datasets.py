@@ -595,7 +595,7 @@ def check_negatives(
     shared_pool: Iterable[str] | None = None,
     vectors: Mapping[str, Vector | None] | None = None,
 ) -> list[str]:
-    """Return what is wrong with negatives, a sentence each; an empty list when all is well.
+    """Return the faults of negatives, a sentence each; an empty list when all is well.
 
     The order of the negatives within a set does not matter. Of all but ``random``, the greedy
     choice is replayed: no allowed candidate may be strictly nearer than one that was taken, so ties

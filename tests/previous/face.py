@@ -28,7 +28,7 @@ COLUMNS = 80
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -38,7 +38,7 @@ class Ended(NamedTuple):
 def run_commands(
     commands: Sequence[Sequence[str]], folder: Path | None = None, columns: int = COLUMNS
 ) -> list[Ended]:
-    """Return how each command of the program ended.
+    """Return the exit code and output of each command of the program.
 
     Args:
         commands: the arguments of each, as behind ``medsim``.
@@ -77,7 +77,7 @@ def _listed(text: str) -> list[str]:
 
 
 def signatures() -> dict[str, object]:
-    """Return what every public name takes and gives back, as it is written."""
+    """Return the signature of every public name, as it is written."""
     return {name: _described(getattr(medsim, name)) for name in sorted(medsim.__all__)}
 
 
@@ -101,7 +101,7 @@ def _described(one: object) -> dict[str, object]:
 
 
 def _signature(one: object) -> dict[str, object]:
-    """Return parameters and what is given back; none of what Python writes in C."""
+    """Return parameters and return type; none of functions that are written in C."""
     assert callable(one)
     try:
         found = inspect.signature(one)

@@ -15,7 +15,7 @@ SURROGATES = range(0xD800, 0xE000)
 
 
 def results(store: Store, expression: str, *texts: str) -> list[object]:
-    """Return what an expression over ``text`` gives for each text."""
+    """Return the value of an expression over ``text`` for each text."""
     store.put("probe", pl.DataFrame({"text": texts}))
     return store.select(f"select {expression} as found from probe")["found"].to_list()  # noqa: S608
 
