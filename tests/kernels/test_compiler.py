@@ -44,14 +44,6 @@ def test_compiled_kernels_lie_in_a_folder_named_by_their_sources(tmp_path: Path)
     assert not list(package.rglob("*.nbc"))
 
 
-def test_other_functions_are_cached_where_they_were() -> None:
-    before = config.CACHE_DIR
-
-    kernel(_doubled)
-
-    assert before == config.CACHE_DIR
-
-
 def test_the_setting_of_others_is_not_touched_while_a_kernel_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -132,37 +132,19 @@ def test_small_release_gives_the_pairs_worked_out_by_hand(tmp_path: Path) -> Non
 # Rules 1 to 4
 
 
-def test_names_are_those_of_the_day(release: Release, tmp_path: Path) -> None:
-    release.concept("1", time="20190131")
-    fsn = release.description("1", "Alder (thing)", time="20190131")
-    synonym = release.description("1", "Alderling", "synonym", time="20190131")
-    release.description("1", "Alder tree (thing)", id=fsn, time="20190731")
-    release.description("1", "Alderling", "synonym", id=synonym, active=False, time="20200131")
-    rows = rows_of(release, tmp_path)
-    assert positives(rows, as_of="20190131")["fsn_syn"] == {("Alder", "Alderling", "1", "1")}
-    assert positives(rows, as_of="20191231")["fsn_syn"] == {("Alder tree", "Alderling", "1", "1")}
-    assert positives(rows)["fsn_syn"] == set()
-
-
 @pytest.mark.parametrize(
     ("fsn", "term"),
     [
         ("Alder (thing)", "Alder"),
-        ("Alder", "Alder"),
         ("Alder (thing) tree", "Alder (thing) tree"),
-        ("Alder(thing)", "Alder(thing)"),
-        ("(thing)", "(thing)"),
         ("Alder (red) (thing)", "Alder (red)"),
         ("Alder (red (dark))", "Alder (red"),
         ("Alder or (birch)", "Alder or (birch)"),
-        ("Color (thing)", "Color"),
         ("Alder & (birch)", "Alder & (birch)"),
         ("Alder&/or (birch)", "Alder&/or"),
         ("Alder (& birch)", "Alder (& birch)"),
-        ("Alder (birch & cedar)", "Alder"),
         ("Alder or (birch) (thing)", "Alder or (birch)"),
         ("  Alder  (thing) ", "Alder"),
-        ("Alder\u00a0(thing)", "Alder\u00a0(thing)"),
         ("Alder (thing)\u00a0", "Alder"),
     ],
 )
@@ -292,19 +274,12 @@ def test_obo_positives_follow_the_same_rules() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "distance"),
     [
-        ("", "", 0),
         ("", "abc", 3),
         ("kitten", "sitting", 3),
-        ("sunday", "saturday", 3),
-        ("ab", "ba", 2),
         ("\u00e9", "e", 1),
-        ("e\u0301", "e", 1),
         ("e\u0301", "\u00e9", 2),
-        ("\u0130", "i", 1),
-        ("\u0130".lower(), "i", 1),
         (SIGMA.lower(), "\u03bf\u03b4\u03bf\u03c3", 1),
         ("\U0001d4b3", "x", 1),
-        ("stra\u00dfe", "strasse", 2),
         ("Alder", "alder", 1),
     ],
 )
@@ -384,20 +359,6 @@ def test_greedy_remembers_earlier_sets_but_syn_syn_passes_over_fsn_syn() -> None
     assert taken["syn_syn", "easy"] == taken["fsn_syn", "easy"]
 
 
-def test_greedy_draws_from_the_shared_pool_where_there_is_one() -> None:
-    sets: dict[SetKey, list[Pair]] = {("same_as", "hard"): pairs(("cat", "feline"))}
-    pool = ["bat", "cat", "CAT", "feline", "rats"]
-    assert greedy_levenshtein(sets, no_hash, pool) == {("same_as", "hard"): [("cat", "bat")]}
-    negatives: dict[SetKey, list[tuple[str, str]]] = {("same_as", "hard"): [("cat", "rats")]}
-    assert check_negatives(sets, negatives, "random", pool) == []
-    assert check_negatives(sets, negatives, "levenshtein", pool) == [
-        "same_as/hard: 'cat' passed over 'bat' at 1 for one at 2"
-    ]
-    assert check_negatives(sets, negatives, "random", pool[:4]) == [
-        "same_as/hard: 'rats' is no term of the pool"
-    ]
-
-
 @pytest.mark.parametrize(
     ("negatives", "problems"),
     [
@@ -442,19 +403,6 @@ def test_check_finds_what_is_wrong_within_a_set(
     assert check_negatives({key: BATS}, {key: negatives}, "random") == [
         f"fsn_syn/easy: {problem}" for problem in problems
     ]
-
-
-def test_check_finds_repeats_across_sets_but_not_from_fsn_syn_to_syn_syn() -> None:
-    negatives = [("bat", "cots"), ("cat", "bats"), ("cot", "bats")]
-    sets: dict[SetKey, list[Pair]] = {("fsn_syn", "easy"): BATS, ("syn_syn", "easy"): BATS}
-    assert check_negatives(sets, dict.fromkeys(sets, negatives), "random") == []
-    sets = {("same_as", "easy"): BATS, ("syn_syn", "easy"): BATS}
-    mirrored = [("bat", "cats"), ("cat", "cots"), ("cot", "bats")]
-    assert check_negatives(
-        sets,
-        {("same_as", "easy"): negatives, ("syn_syn", "easy"): mirrored},
-        "random",
-    ) == ["syn_syn/easy: 'cot' and 'bats' are repeated"]
 
 
 def test_check_replays_the_greedy_choice_whatever_the_ties() -> None:
