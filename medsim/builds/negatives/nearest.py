@@ -261,4 +261,6 @@ def _trimmed(best: Best) -> Nearest:
     starts = np.zeros_like(best.starts)
     np.cumsum(best.counts, out=starts[1:])
     slots = slot_of + np.arange(starts[-1]) - np.repeat(starts[:-1], best.counts)
-    return Nearest(starts=starts, ids=best.ids[slots], distances=best.distances[slots])
+    return Nearest(
+        starts=starts, ids=best.ids[slots], distances=best.distances[slots].astype(np.int32)
+    )
