@@ -17,6 +17,8 @@ from benchmarks.harness.word_files import write_words
 from medsim.embeddings.metrics import METRICS
 from medsim.statistics import significance
 
+pytestmark = pytest.mark.slow
+
 SIZES = Sizes(n_pairs=300, n_terms=200, n_words=80, n_dimensions=12)
 JOB = similarities.Job(sizes=SIZES, plain_seconds=0.02, rounds=1, threads=1)
 INTERVAL = significance.Test(method="bca", statistic=0.5, p=0.01, low=0.4, high=0.6)

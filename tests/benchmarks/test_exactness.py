@@ -15,6 +15,8 @@ from benchmarks.harness.corpora import Concept, Corpus, corpus_of, invented
 from benchmarks.harness.searching import Job, race
 from benchmarks.same_rows import searched_in_all_ways
 
+pytestmark = pytest.mark.slow
+
 STRATA = (
     "usual",
     "short",

@@ -11,6 +11,8 @@ from benchmarks import hard_negatives
 from benchmarks.harness import MismatchError
 from benchmarks.harness.embedded import Sizes, invented_families
 
+pytestmark = pytest.mark.slow
+
 SIZES = Sizes(n_pairs=120, n_terms=300, n_words=0, n_dimensions=8)
 JOB = hard_negatives.Job(sizes=SIZES, n_compared=60, rounds=2, threads=1)
 

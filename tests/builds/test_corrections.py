@@ -65,6 +65,7 @@ def test_verify_finds_a_build_that_does_not_honour_its_corrections(
     assert found.filter(check="positives")["violations"].item() > 0
 
 
+@pytest.mark.slow
 def test_shards_carry_the_corrections_to_the_merge(
     shared_release: Path, shared_build: medsim.Build, tmp_path: Path
 ) -> None:

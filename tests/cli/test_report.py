@@ -58,6 +58,7 @@ def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["build", "results"])
 def test_the_same_output_gives_the_same_file(made: Path, tmp_path: Path, output: str) -> None:
     first = medsim.write_report(made / output, tmp_path / "first.html")

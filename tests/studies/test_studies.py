@@ -171,6 +171,7 @@ def answers_by_hand(study: Study, folder: Path) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 def test_scores_lie_in_files_that_medsim_takes(
     shared_build: medsim.Build, shared_release: Path, tmp_path: Path
 ) -> None:
