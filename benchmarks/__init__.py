@@ -1,1 +1,1 @@
-"""Benchmarks: each file but run.py registers one function that measures and returns what it saw."""
+"""Benchmarks: each file but run.py registers one function that returns its measurements."""

@@ -26,7 +26,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is compared.
+    """The sizes of a comparison.
 
     Attributes:
         n_pairs: of which alpha is computed.
@@ -58,7 +58,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """What a race showed.
+    """The times of a race.
 
     Attributes:
         turns: of the sides.
@@ -72,7 +72,7 @@ class Race:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what alpha of a million pairs takes, and the interval of a study of 1,200."""
+    """Return the time of alpha of a million pairs, and of the interval of a study of 1,200."""
     job = Job(
         n_pairs=settings.size(1_000_000, 100_000),
         n_plain=settings.size(1_000, 200),
@@ -100,7 +100,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def race(job: Job) -> Race:
-    """Return what both sides take, after comparing what they find."""
+    """Return the times of both sides, after comparing their results."""
     whole, study = invented(job.n_pairs), invented(_STUDY)
     _interval(invented(100))
     progress = Progress()

@@ -49,7 +49,7 @@ class Rated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is resampled.
+    """The sizes of a comparison.
 
     Attributes:
         n_pairs: of which medsim gives intervals.
@@ -87,7 +87,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """What a race showed.
+    """The times of a race.
 
     Attributes:
         turns: of the sides.
@@ -105,7 +105,7 @@ class Race:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what 1,000 resamples take, beside ``scipy.stats.bootstrap``; see ``Measure``.
+    """Return the time of 1,000 resamples beside ``scipy.stats.bootstrap``; see ``Measure``.
 
     SciPy leaves out each pair in turn and ranks the others anew, which takes time quadratic in
     their number. So it has a race of 2,000 pairs; what it would take for all of them is
@@ -141,7 +141,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def race(job: Job) -> Race:
-    """Return what both sides take, after comparing what they find of the same pairs."""
+    """Return the times of both sides, after comparing their results on the same pairs."""
     rated, few = invented(job.n_pairs), invented(_FEW)
     _one(few, job.threads)
     _difference(few, job.threads)
@@ -176,7 +176,7 @@ def race(job: Job) -> Race:
 
 
 def invented(n_pairs: int, seed: int = 0) -> Rated:
-    """Return pairs whose ratings, from 0 to 10, two embeddings tell well and less well."""
+    """Return rated pairs, from 0 to 10, with the similarities of a good and a worse embedding."""
     rng = np.random.default_rng(seed)
     truth, noise1, noise2, doubt = rng.standard_normal((4, n_pairs))
     return Rated(
@@ -187,7 +187,7 @@ def invented(n_pairs: int, seed: int = 0) -> Rated:
 
 
 def check(found: Test, expected: Test) -> None:
-    """Raise MismatchError where a test is not what SciPy says, but for the chance of the draws."""
+    """Raise MismatchError if a test differs from SciPy's by more than the chance of the draws."""
     near = _CHANCE * (expected.high - expected.low)
     for what, ours, scipys, tolerance in (
         ("difference", found.statistic, expected.statistic, _ROUNDING),

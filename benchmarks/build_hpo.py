@@ -8,7 +8,7 @@ from benchmarks.harness.building import build, measured
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what the build took; see ``Measure``."""
+    """Return the time and memory of the build; see ``Measure``."""
     return measured("hpo", apart(build, "hpo", settings.threads))
 
 

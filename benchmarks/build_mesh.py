@@ -22,7 +22,7 @@ _ALL = 1_000_000
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what the build took; see ``Measure``."""
+    """Return the time and memory of the build; see ``Measure``."""
     concepts = settings.size(_ALL, 5_000)
     with tempfile.TemporaryDirectory() as folder:
         release = Path(folder) / "mesh.zip"

@@ -12,7 +12,7 @@ from benchmarks.harness.building import build, measured
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what the build took; see ``Measure``."""
+    """Return the time and memory of the build; see ``Measure``."""
     concepts = settings.size(350_000, 5_000)
     with tempfile.TemporaryDirectory() as folder:
         release = Path(folder) / "release.zip"

@@ -47,7 +47,7 @@ _NEAR = 0.99  # cosine; padding changes how a batch is quantised
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """What encoding took.
+    """The vectors of an encoding and its time.
 
     Attributes:
         seconds: for all terms, reading the model included.
@@ -61,7 +61,7 @@ class Encoding:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return how many terms a second are encoded; see ``Measure``.
+    """Return the number of terms encoded a second; see ``Measure``.
 
     The other side is what sentence-transformers does with such a model, written by hand: it needs
     PyTorch, which is not installed for this. Both sides have all threads. The fingerprint is of the
@@ -94,7 +94,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def write_model(folder: Path, cache: Path) -> None:
-    """Write the model to a folder: its graph, its tokenizer, and what its files say of it.
+    """Write the model to a folder: its graph, its tokenizer, and its configuration.
 
     Raises:
         UnavailableError: its packages are not in the cache and cannot be downloaded.
@@ -108,7 +108,7 @@ def write_model(folder: Path, cache: Path) -> None:
 
 
 def encode(model: Path, terms: Sequence[str], kept: Path, threads: int) -> Encoding:
-    """Return what medsim takes, with a cache in the folder ``kept``."""
+    """Return medsim's encoding, with a cache in the folder ``kept``."""
     in_order = sorted(terms)
     _, found_format = find_format(model, EmbeddingOptions())
     progress = Progress()
@@ -129,7 +129,7 @@ def encode(model: Path, terms: Sequence[str], kept: Path, threads: int) -> Encod
 
 
 def encode_in_batches(model: Path, terms: Sequence[str], threads: int) -> Encoding:
-    """Return what padded batches take, in the order in which the terms come."""
+    """Return the encoding in padded batches, in the order of the terms."""
     import onnxruntime  # noqa: PLC0415 — an extra
     import tokenizers  # noqa: PLC0415 — an extra
 

@@ -26,7 +26,7 @@ _AT_ONCE = 32  # first terms whose distances to all terms are held
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What comparing a corpus showed.
+    """The differences between the search and brute force on a corpus.
 
     Attributes:
         corpus: its name.
@@ -46,7 +46,7 @@ class Compared:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return how many first terms were compared, all of which agree; see ``Measure``."""
+    """Return the number of first terms that were compared, all of which agree; see ``Measure``."""
     n_each = settings.size(250, 8)
     found = [
         apart(_mesh, settings.cache, n_each, settings.threads),
@@ -72,7 +72,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def compare(corpus: Corpus, n_each: int, threads: int) -> Compared:
-    """Return how the search and brute force compare on every stratum of a corpus."""
+    """Return the differences between the search and brute force on every stratum of a corpus."""
     search = NearestSearch(candidates_of(corpus), seed=SEED, threads=threads)
     brute_force = BruteForce(corpus.terms, corpus.groups, SEED)
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""How the search grows with the number of terms and with threads, and what memory it takes."""
+"""Time and memory of the search by the number of terms and of threads."""
 
 from __future__ import annotations
 

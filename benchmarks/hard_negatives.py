@@ -37,7 +37,7 @@ _WARM_UP = 500  # first terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is searched.
+    """The sizes of a search.
 
     Attributes:
         sizes: of what is invented; its pairs are the first terms.
@@ -54,7 +54,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What was seen.
+    """The times of a search.
 
     Attributes:
         seconds: for all first terms, the median over the rounds.
@@ -74,7 +74,7 @@ class Seen:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what making embedding negatives takes; see ``Measure``.
+    """Return the time of making embedding negatives; see ``Measure``.
 
     Full size is a large terminology, each first term wanting one to three negatives of all its
     terms. The others only search: they serve no first term before another.
@@ -104,7 +104,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def race(job: Job) -> Seen:
-    """Return what medsim and the others take, after comparing what they find."""
+    """Return the times of medsim and of the others, after comparing their results."""
     vectors, families = invented_families(job.sizes)
     positives = _positives(job.sizes, families)
     _negatives(vectors, families, _positives(replace(job.sizes, n_pairs=_few(job)), families), 1)

@@ -38,7 +38,7 @@ _WARM_UP = 100  # words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """What is read.
+    """The file that is read.
 
     Attributes:
         path: of the file.
@@ -55,7 +55,7 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What one reader took.
+    """The time, memory and result of a reader.
 
     Attributes:
         seconds: until the vectors of the wanted words are one array.
@@ -69,7 +69,7 @@ class Load:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what reading takes, from a binary file and from a text; see ``Measure``.
+    """Return the time of reading a binary file and a text file; see ``Measure``.
 
     The others read a file whole before words can be picked: a loop as people write it, and gensim
     where it is installed. Files are in the system's cache, for each has just been written.
@@ -103,7 +103,7 @@ def measure(settings: Settings) -> Measured:
 def _loaded(
     readers: Sequence[str], kind: str, n_words: int, n_wanted: int, cache: Path
 ) -> tuple[dict[str, Load], float]:
-    """Return what each reader took for a file that is made and removed, and the file's MiB."""
+    """Return the load of each reader, and the MiB of the file, which is made and removed."""
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         path = Path(folder) / "words"
@@ -116,14 +116,14 @@ def _loaded(
 
 
 def check(loads: Mapping[str, Load]) -> None:
-    """Raise MismatchError where a reader does not find what medsim finds."""
+    """Raise MismatchError where a reader finds other vectors than medsim."""
     for name, one in loads.items():
         if one.fingerprint != loads["medsim"].fingerprint:
             raise MismatchError(f"{name} finds other vectors than medsim")
 
 
 def load(file: File, reader: str) -> Load:
-    """Return what a reader took to find the wanted words of a file; it reads a small one before."""
+    """Return the load of a reader that finds the wanted words, after it has read a small file."""
     with tempfile.TemporaryDirectory() as folder:
         small = replace(file, path=Path(folder) / "words", n_words=_WARM_UP, n_wanted=_WARM_UP)
         write_words(small.path, small.n_words, binary=small.binary)

@@ -31,7 +31,7 @@ _FEW = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is looked up.
+    """The sizes of a look-up.
 
     Attributes:
         n_terms: in all.
@@ -50,7 +50,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What one index was seen to do.
+    """The times and results of an index.
 
     Attributes:
         seconds: for all queries, making the index included.
@@ -68,7 +68,7 @@ class Looked:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return how many terms a second are looked up; see ``Measure``.
+    """Return the number of terms looked up a second; see ``Measure``.
 
     All terms being linked to another would take a flat index half an hour at full size, so some are
     looked up among all, and what all would take is extrapolated.
@@ -105,7 +105,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def look_up(job: Job, index: str) -> Looked:
-    """Return how long an index takes for two queries, and for all."""
+    """Return the seconds of an index for two queries, and for all."""
     vectors = invented(job)
     lookup = Lookup(index=index, seed=0, threads=job.threads)
     few = replace(job, n_terms=_FEW)

@@ -1,4 +1,4 @@
-"""Runs benchmarks, prints what they saw, adds a line for each to LOG.md, checks the baseline."""
+"""Runs benchmarks, prints their results, adds a line for each to LOG.md, checks the baseline."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _THREADS = 2  # of every side for a baseline, whatever the machine has
 
 
 def main(arguments: list[str]) -> int:
-    """Run what the arguments ask for and return the exit code: 0, or 1 if anything is wrong."""
+    """Run the benchmarks of the arguments; return the exit code: 0, or 1 if anything is wrong."""
     options = _parser().parse_args(arguments)
     against_baseline = options.check or options.update
     settings = Settings(
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _check(name: str, baseline: Baseline, settings: Settings, log: Path) -> list[str]:
-    """Return what is wrong with a benchmark, run again as long as a ratio seems to have fallen."""
+    """Return the complaints about a benchmark, run again while a ratio seems to have fallen."""
     entry = baseline.benchmarks.get(name)
     if entry is None:
         return [f"{name}: has no baseline; write one with just bench-check --update {name}"]

@@ -52,7 +52,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def searched_in_all_ways(corpus: Corpus, n_queries: int = 5_000) -> dict[str, str]:
-    """Return a fingerprint of what is found in each way of searching."""
+    """Return a fingerprint of the results of each way of searching."""
     candidates = candidates_of(corpus)
     rng = np.random.default_rng(0)
     n_drawn = min(n_queries, len(corpus.terms))
@@ -84,7 +84,7 @@ def shuffle_release(release: Path, shuffled: Path, seed: int) -> None:
 
 
 def _found(search: NearestSearch, shards: list[Ids], queries: Ids) -> str:
-    """Return a fingerprint of what each query finds, whatever shard it was in."""
+    """Return a fingerprint of the results of each query, whatever its shard."""
     found: dict[int, bytes] = {}
     for shard in shards:
         nearest = search.nearest(shard, (shard % 4).astype(np.int32))

@@ -29,7 +29,7 @@ _FEW = 50  # terms a category, all of whose first terms the plain way is given
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is separated.
+    """The sizes of a comparison.
 
     Attributes:
         n_terms: in each category.
@@ -58,7 +58,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """How fast categories are separated under one metric.
+    """The speed of separating categories under one metric.
 
     Attributes:
         metric: its name.
@@ -77,7 +77,7 @@ class Speed:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return how long each metric takes to separate three categories; see ``Measure``.
+    """Return the seconds of each metric to separate three categories; see ``Measure``.
 
     Terms are invented without regard to categories, so that about half of all triples are errors.
     """
@@ -104,7 +104,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def race(job: Job, name: str) -> Speed:
-    """Return how fast a metric is, after its counts of a few terms agreed with the plain way."""
+    """Return the speed of a metric, after its counts of a few terms agreed with the plain way."""
     metric, bags = metrics_of(WordBags)[name], job.bags()
     few = replace(job, n_terms=min(_FEW, job.n_terms))
     check(name, separate(metric, bags, few, job.threads), counted_plainly(metric, bags, few, _FEW))
@@ -125,7 +125,7 @@ def race(job: Job, name: str) -> Speed:
 
 
 def separate(metric: Metric, bags: WordBags, job: Job, threads: int) -> Separation:
-    """Return how far the categories are apart."""
+    """Return the separation of the categories."""
     workers = Workers(threads=threads)
     table = tabulated(metric, bags, _terms(job), workers)
     return separation(table, _starts(job), workers)

@@ -33,7 +33,7 @@ _WARM_UP = 100  # pairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is compared.
+    """The sizes of a comparison.
 
     Attributes:
         sizes: of what is invented.
@@ -50,7 +50,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """How fast one metric is.
+    """The speed of one metric.
 
     Attributes:
         metric: its name.
@@ -70,7 +70,7 @@ class Speed:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return how many pairs a second each metric compares; see ``Measure``.
+    """Return the number of pairs that each metric compares a second; see ``Measure``.
 
     Full size is that of a large evaluation: 726,158 pairs of half a million terms. Pairs are drawn
     at random, so they share fewer words than those of a terminology. Ratios are of one thread on
@@ -109,7 +109,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def race_words(job: Job) -> list[Speed]:
-    """Return how fast the metrics of words are."""
+    """Return the speeds of the metrics of words."""
     bags = invented_bags(job.sizes)
 
     def words_of(term: int) -> Vectors:
@@ -119,7 +119,7 @@ def race_words(job: Job) -> list[Speed]:
 
 
 def race_terms(job: Job) -> list[Speed]:
-    """Return how fast the metrics of terms that have a vector each are."""
+    """Return the speeds of the metrics of terms that have a vector each."""
     points = invented_points(job.sizes)
     return [
         _raced(job, points, name, plain, lambda term: points.vectors[term])
@@ -130,7 +130,7 @@ def race_terms(job: Job) -> list[Speed]:
 def _raced(
     job: Job, embedded: Embedded, name: str, plain: Compare, of_term: Callable[[int], Vectors]
 ) -> Speed:
-    """Return how fast a metric is after comparing its similarities with those of the plain way."""
+    """Return the speed of a metric, after comparing its results with those of the plain way."""
     metric = METRICS.get(name)
     workers, alone = Workers(threads=job.threads), Workers(threads=1)
     first, second = invented_pairs(job.sizes)
@@ -175,7 +175,7 @@ def _compared_plainly(
 
 
 def check(name: str, found: Values, expected: Values) -> None:
-    """Raise MismatchError where a similarity is not what the plain way says, or not a number."""
+    """Raise MismatchError where a similarity differs from that of the plain way, or is NaN."""
     wrong = ~(np.abs(found - expected) <= _NEAR)
     if wrong.any():
         at = int(wrong.argmax())

@@ -42,7 +42,7 @@ _OWN = "MSH"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is compared.
+    """The sizes of a comparison.
 
     Attributes:
         corpora: the files.
@@ -61,7 +61,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """What a race showed.
+    """The times of a race.
 
     Attributes:
         ours: seconds of each round: all instances and their splits.
@@ -92,7 +92,7 @@ class _Plain:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return what it takes to make all instances of two corpora, and to loop over their pairs."""
+    """Return the time of making all instances of two corpora, and of looping over their pairs."""
     folder = Path(os.environ.get("MEDSIM_DATA", "")) / "wic"
     corpora = tuple(folder / name for name in _FILES)
     if not all(path.is_file() for path in corpora):
@@ -124,7 +124,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def race(job: Job) -> Race:
-    """Return what both sides take, after comparing what they find in the sample."""
+    """Return the times of both sides, after comparing their results in the sample."""
     progress = Progress()
     found = read_corpora(job.corpora, threads=job.threads)
     with Store(threads=job.threads) as store:
@@ -183,7 +183,7 @@ def _compare(store: Store, sample: pl.DataFrame, job: Job) -> None:
 
 
 def _looped(store: Store, sample: pl.DataFrame) -> Counter[tuple[str, int]]:
-    """Return how many instances of each group and label there are, a pair at a time."""
+    """Return the number of instances of each group and label, counted a pair at a time."""
     bearing = defaultdict(set)
     for form, concept in store.table("form_name").iter_rows():
         bearing[form].add(concept)

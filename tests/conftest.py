@@ -11,6 +11,8 @@ from numba import config as numba_config
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
+
 # Compilation takes seconds and happens in whichever example comes first.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(

@@ -1,4 +1,4 @@
-"""What every benchmark is given, what it returns, and where it is registered."""
+"""The settings of benchmarks, their results and their registry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How benchmarks run.
+    """The settings of a run of benchmarks.
 
     Attributes:
         quick: whether to take a small piece of the work, for a check in minutes.
@@ -34,7 +34,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a benchmark saw.
+    """The result of a benchmark.
 
     Attributes:
         about: the input, in words.
@@ -57,14 +57,14 @@ class MismatchError(Exception):
 
 
 class UnavailableError(Exception):
-    """What a benchmark needs cannot be had here."""
+    """Something that a benchmark needs is not available here."""
 
 
 class Measure(Protocol):
     """Runs a benchmark."""
 
     def __call__(self, settings: Settings) -> Measured:
-        """Return what it saw.
+        """Return its result.
 
         Raises:
             MismatchError: results are wrong, which is worse than slow.

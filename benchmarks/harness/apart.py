@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def apart(call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """Return what a function of some module returns when a fresh process calls it.
+    """Return the result of a module's function, called in a fresh process.
 
     Peak memory is read inside, by the stages of ``medsim.core.progress``: what the system tells a
     parent (``ru_maxrss``) begins with the parent's own peak, and is lost where stages reset it.

@@ -21,7 +21,7 @@ MARGIN = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is known of a benchmark at quick size.
+    """The committed ratios and fingerprint of a benchmark at quick size.
 
     Attributes:
         ratios: see ``Measured``.
@@ -34,7 +34,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """What is committed.
+    """The committed baseline.
 
     Attributes:
         machine: where the ratios were taken.
@@ -63,7 +63,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
 
 
 def entry_of(runs: Sequence[Measured]) -> Entry:
-    """Return what several runs of a benchmark say: the median of each ratio.
+    """Return the entry of several runs of a benchmark: the median of each ratio.
 
     Raises:
         MismatchError: their fingerprints differ.

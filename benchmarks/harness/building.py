@@ -24,7 +24,7 @@ _YARDSTICK_TERMS, _YARDSTICK_QUERIES, _YARDSTICK_LENGTH = 50_000, 200, 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """What a build took.
+    """The time and memory of a build.
 
     Attributes:
         seconds: for all of it.
@@ -40,7 +40,7 @@ class Built:
 
 
 def build(source: str, threads: int) -> Built:
-    """Return what building a source took."""
+    """Return the time and memory of building a source."""
     before = yardstick(threads)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
@@ -55,7 +55,7 @@ def build(source: str, threads: int) -> Built:
 
 
 def measured(about: str, built: Built) -> Measured:
-    """Return what a build took as a benchmark tells it."""
+    """Return the time and memory of a build as a benchmark's result."""
     stages = built.manifest.stages
     slowest = sorted(stages, key=lambda stage: -float(str(stage["seconds"])))[:_SLOWEST]
     told = ", ".join(f"{stage['name']} {stage['seconds']:.1f} s" for stage in slowest)

@@ -19,7 +19,7 @@ _OF_FAMILY, _OF_TERM = 0.6, 0.4  # how far a family lies from its field, and a t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much is invented.
+    """The sizes of invented data.
 
     Attributes:
         n_pairs: of terms.

@@ -56,7 +56,7 @@ def _git(*arguments: str) -> str:
 
 
 def machine(settings: Settings) -> str:
-    """Return what ratios depend on: the processor's kind, and how many threads computed."""
+    """Return the kind of processor and the number of threads, on which ratios depend."""
     return (
         f"{platform.machine()} {llvmlite.binding.get_host_cpu_name()}, {os.cpu_count()} cores, "
         f"{settings.threads} threads, Python {platform.python_version()}"

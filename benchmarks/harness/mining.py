@@ -45,7 +45,7 @@ def has_miner() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """What stands for a model where vectors are there already: a text is the number of its row.
+    """A stand-in for a model whose vectors are known: a text is the number of its row.
 
     Attributes:
         units: float32[n_rows, n_dimensions], of length 1.

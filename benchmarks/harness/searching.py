@@ -1,4 +1,4 @@
-"""Times the search beside comparing all terms, and compares what both find."""
+"""Times the search beside comparing all terms, and compares their results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WARM_UP = 20_000  # terms; fewer would not reach every kernel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is searched for.
+    """The sizes of a search.
 
     Attributes:
         n_queries: first terms, drawn from the corpus.
@@ -48,7 +48,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """What a race showed; seconds are medians over the rounds.
+    """The times of a race; seconds are medians over the rounds.
 
     Attributes:
         n_terms: in the corpus.
@@ -81,7 +81,7 @@ def candidates_of(corpus: Corpus) -> Candidates:
 
 
 def warm_up(corpus: Corpus, *, sliced: bool | None = None) -> None:
-    """Compile what a search of this corpus needs."""
+    """Compile the kernels that a search of this corpus needs."""
     some = slice(0, None, -(-len(corpus.terms) // _WARM_UP))
     few = Candidates.of(corpus.terms[some], corpus.groups[some])
     rows = np.arange(min(8, len(few.terms)), dtype=np.int32)
@@ -95,7 +95,7 @@ def drawn_queries(n_terms: int, n_queries: int, seed: int = 0) -> Ids:
 
 
 def fingerprint(found: Nearest) -> str:
-    """Return a hash of what a search found."""
+    """Return a hash of the results of a search."""
     digest = hashlib.sha256()
     for part in (found.starts, found.ids, found.distances):
         digest.update(part.tobytes())
@@ -103,7 +103,7 @@ def fingerprint(found: Nearest) -> str:
 
 
 def race(corpus: Corpus, job: Job) -> Race:
-    """Return what the search and its rivals took, in turns.
+    """Return the times of the search and its rivals, in turns.
 
     Raises:
         MismatchError: they found different terms.

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Return what a piece of work gives, and the seconds that it took."""
+    """Return the result of a piece of work, and the seconds that it took."""
     began = time.perf_counter()
     found = work()
     return found, time.perf_counter() - began

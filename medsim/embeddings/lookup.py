@@ -11,8 +11,8 @@ import faiss
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.kernels.neighbours import (
-    Nearest,
+from medsim.kernels.best import Best
+from medsim.kernels.cosine_search import (
     Points,
     count_as_similar,
     keep_nearest,
@@ -221,7 +221,7 @@ class CosineSearch:
         queries: Ids,
         rows: Rows,
         asked: Ids,
-        nearest: Nearest,
+        nearest: Best,
         advance: Callable[[int], None],
     ) -> Rows:
         """Ask FAISS for the candidates of some queries, and return those that need more."""
@@ -243,7 +243,7 @@ class CosineSearch:
                 advance(len(batch) - int(np.count_nonzero(flags) if self._exact else 0))
         return np.concatenate(unsure)
 
-    def _unsure(self, batch: Rows, last: Singles, nearest: Nearest) -> Flags:
+    def _unsure(self, batch: Rows, last: Singles, nearest: Best) -> Flags:
         """Return of which queries a point that FAISS left out could be among the nearest.
 
         Args:
@@ -253,14 +253,14 @@ class CosineSearch:
         """
         ends = nearest.starts[batch] + nearest.counts[batch]
         full = ends == nearest.starts[batch + 1]
-        lowest = nearest.similarities[np.maximum(ends - 1, 0)]
+        lowest = -nearest.distances[np.maximum(ends - 1, 0)]
         return np.asarray(~full | (lowest <= last + self._error), np.bool_)
 
     def _compare_all(
         self,
         queries: Ids,
         rows: Rows,
-        nearest: Nearest,
+        nearest: Best,
         advance: Callable[[int], None],
     ) -> None:
         def compare(row: int) -> None:
@@ -311,23 +311,23 @@ def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:
             yield alike[begin : begin + n_rows]
 
 
-def _slots(sizes: Ids) -> Nearest:
+def _slots(sizes: Ids) -> Best:
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
-    return Nearest(
+    return Best(
         starts=starts,
         counts=np.zeros(len(sizes), np.int32),
         ids=np.empty(starts[-1], np.int32),
-        similarities=np.empty(starts[-1], np.float32),
+        distances=np.empty(starts[-1], np.float32),
         ties=np.empty(starts[-1], np.uint64),
     )
 
 
-def _compact(nearest: Nearest) -> Neighbours:
+def _compact(nearest: Best) -> Neighbours:
     """Return what is in the slots, without those that are empty."""
     starts = np.zeros(len(nearest.counts) + 1, np.int64)
     np.cumsum(nearest.counts, out=starts[1:])
     filled = np.repeat(nearest.starts[:-1] - starts[:-1], nearest.counts) + np.arange(starts[-1])
     return Neighbours(
-        starts=starts, ids=nearest.ids[filled], similarities=nearest.similarities[filled]
+        starts=starts, ids=nearest.ids[filled], similarities=-nearest.distances[filled]
     )

@@ -97,10 +97,10 @@ def dynamax_table(
     Args:
         memberships: float64[n_tokens], of ``own_memberships``.
         products: float64[n_rows, n_columns], inner products of words.
-        rows: int32[n_tokens], of the left side.
-        columns: int32[n_tokens], of the right side.
-        left_starts: int64[n_left + 1], where the tokens of each bag begin.
-        right_starts: int64[n_right + 1].
+        rows: as all that follow of ``bag_means``.
+        columns: of the right side.
+        left_starts: of bags.
+        right_starts: of bags.
 
     Returns:
         float32[n_left, n_right] from 0 to 1; 0 where nothing is positive.

@@ -9,7 +9,7 @@ import numpy as np
 from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Hashes, Ids, Starts
+    from medsim.kernels.types import Hashes, Ids, Singles, Starts
 
 _FAR = np.int64(1) << np.int64(40)  # beyond any distance
 
@@ -17,26 +17,30 @@ _FAR = np.int64(1) << np.int64(40)  # beyond any distance
 class Best(NamedTuple):
     """The best candidates of each query so far, nearest first.
 
+    The distance of candidates that are ranked by cosine is the cosine with its sign changed.
+
     Attributes:
         starts: int64[n_queries + 1], the slots of each query.
         counts: int32[n_queries], how many of them are filled.
-        ids: int32[n_slots], rows of terms in order of text.
-        distances: int32[n_slots].
+        ids: int32[n_slots], the candidates.
+        distances: int32[n_slots], or float32.
         ties: uint64[n_slots], the hashes that order equal distances.
     """
 
     starts: Starts
     counts: Ids
     ids: Ids
-    distances: Ids
+    distances: Ids | Singles
     ties: Hashes
 
 
 @kernel
-def enter(best: Best, slot: int, found: int, distance: np.int64, tie: np.uint64) -> None:
+def enter(
+    best: Best, slot: int, found: int, distance: np.int64 | np.float32, tie: np.uint64
+) -> None:
     """Put a candidate among the best of a query if it belongs there and is not there yet.
 
-    Order is by distance, then tie, then text.
+    Order is by distance, then tie, then id.
     """
     begin, end = best.starts[slot], best.starts[slot + 1]
     filled = begin + best.counts[slot]

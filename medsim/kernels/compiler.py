@@ -1,4 +1,4 @@
-"""Compiles kernels, and keeps what was compiled for every state of their sources apart.
+"""Compiles kernels, with a cache of compiled code for each state of their sources.
 
 Numba keeps compiled code for as long as the kernel's own file stays the same. It does not see that
 a function, a constant or a type of another file has changed, and then runs old code or fails. So

@@ -1,4 +1,4 @@
-"""How many pairs of rows two rankings put in the same order."""
+"""Counts the pairs of rows that two rankings put in the same order."""
 
 from __future__ import annotations
 

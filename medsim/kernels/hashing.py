@@ -23,15 +23,7 @@ def mixed(word: np.uint64) -> np.uint64:
 
 @kernel
 def term_hashes(codes: Codes, starts: Starts) -> Hashes:
-    """Return a hash of each term's code points.
-
-    Args:
-        codes: uint32[n_code_points].
-        starts: int64[n_terms + 1].
-
-    Returns:
-        uint64[n_terms]. Time O(n_code_points).
-    """
+    """Return a hash of each term's code points: uint64[n_terms]. Time O(n_code_points)."""
     n_terms = len(starts) - 1
     hashes = np.empty(n_terms, np.uint64)
     for term in range(n_terms):
@@ -44,28 +36,13 @@ def term_hashes(codes: Codes, starts: Starts) -> Hashes:
 
 @kernel
 def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
-    """Return the hash by which a candidate is ordered among those of equal distance to a query.
-
-    Args:
-        seed: of the build.
-        query: the hash of the first term.
-        candidate: the hash of the second term.
-    """
+    """Return the hash by which a candidate is ordered among those of equal distance to a query."""
     return mixed(mixed(seed ^ query) ^ candidate)
 
 
 @kernel
 def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
-    """Return the hashes by which candidates of equal distance to a query are ordered.
-
-    Args:
-        seed: of the build.
-        query: the hash of the first term.
-        candidates: uint64[n_candidates], the hashes of the second terms.
-
-    Returns:
-        uint64[n_candidates].
-    """
+    """Return ``tie_of`` of each candidate: uint64[n_candidates], as hashes are."""
     ties = np.empty(len(candidates), np.uint64)
     first = mixed(seed ^ query)
     for at in range(len(candidates)):

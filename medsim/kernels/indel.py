@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.distance import clear_masks, set_masks, words_of
-from medsim.kernels.intrinsics import popcount
-from medsim.kernels.nearest import SIGNATURE_WORDS
+from medsim.kernels.edit_distance import clear_masks, set_masks, words_of
+from medsim.kernels.edit_search import SIGNATURE_WORDS
+from medsim.kernels.instructions import popcount
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Rows, Starts
@@ -18,13 +18,13 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-class Laid(NamedTuple):
+class TermsByLength(NamedTuple):
     """Terms laid out by length, the shortest first.
 
     Attributes:
         codes: uint32[n_code_points], characters as numbers from 0.
         starts: int64[n_terms + 1].
-        signatures: uint64[n_terms * SIGNATURE_WORDS], see ``medsim.kernels.nearest.signatures``.
+        signatures: uint64[n_terms * SIGNATURE_WORDS], of ``edit_search.signatures``.
         n_characters: how many numbers the characters have.
     """
 
@@ -41,14 +41,7 @@ def _common_subsequence(
     """Return the length of the longest common subsequence of a query and ``codes[begin:end]``.
 
     The bit-parallel algorithm of Hyyrö (2004): a bit that is not set is a row of the query where
-    the length grows.
-
-    Args:
-        masks: those of the query, see ``medsim.kernels.distance.set_masks``.
-        words: uint64[words of the query], written over.
-        codes: of the terms.
-        begin: where the term begins.
-        end: where it ends.
+    the length grows. ``masks`` are the query's, of ``set_masks``; ``words`` are written over.
     """
     n_words = len(words)
     words[:] = ~_ZERO
@@ -82,7 +75,9 @@ def _fewest_edits(bits: Hashes, left: int, right: int) -> int:
 
 
 @kernel
-def search_alike_pairs(laid: Laid, first: int, stop: int, firsts: Rows, seconds: Rows) -> int:
+def search_alike_pairs(
+    laid: TermsByLength, first: int, stop: int, firsts: Rows, seconds: Rows
+) -> int:
     """Return how many pairs are alike, and write as many as there is room for.
 
     Two terms of lengths a and b are alike if the ratio (a + b - d) / (a + b) is above 3/4, d being

@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 @kernel
 def draw_of(seed: np.uint64, one: np.uint64, other: np.uint64) -> np.uint64:
-    """Return the draw of a pair of mentions, whichever comes first.
-
-    Args:
-        seed: of the benchmark.
-        one: the hash of a mention's content.
-        other: the hash of the other's.
-    """
+    """Return the draw of a pair of mentions, given by their hashes, whichever comes first."""
     return tie_of(seed, min(one, other), max(one, other))
 
 
@@ -29,7 +23,7 @@ def draw_of(seed: np.uint64, one: np.uint64, other: np.uint64) -> np.uint64:
 def pairs_between(
     blocks: Places, hashes: Hashes, seed: np.uint64, span: Hashes, pairs: Places, draws: Hashes
 ) -> int:
-    """Return how many pairs of mentions have draws in a span, and write what there is room for.
+    """Return the number of pairs of mentions with draws in a span; write those there is room for.
 
     A block is all pairs of two runs of mentions, or, where the runs are one, all pairs in it.
 

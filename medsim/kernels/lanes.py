@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from medsim.kernels.vectors import (
+from medsim.kernels.instructions import (
     ONES,
     VECTOR_BYTES,
     WORD,
@@ -38,11 +38,12 @@ COLUMN_BYTES = 2 * VECTOR_BYTES
 MARGIN = 4
 """Columns of zeros that every pass leaves behind its last one, for the next pass to begin on."""
 
-KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, EQUALS, BEFORE, AFTER = range(9)
+KIND, ROW, SOURCE, TARGET, COUNTS, NEW_COUNTS, PLANES, EQUALS, BEFORE, AFTER = range(10)
 """Of a pass: its kind and its first row; offsets in bytes of the state and of the counters before
-and after it, and of its first column's vectors; its columns before and after the diagonal."""
+and after it; how many bit planes a counter has; the offset of its first column's vectors; its
+columns before and after the diagonal."""
 
-N_FIELDS = 9
+N_FIELDS = 10
 PASS_BYTES = 8 * N_FIELDS
 
 FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
@@ -59,7 +60,6 @@ def _run_pass(
     row_bytes: Any,
     states: Any,
     counts: Any,
-    n_planes: Any,
 ) -> Any:
     """Compute some rows of the table over some columns; return all ones if no term is left.
 
@@ -74,7 +74,6 @@ def _run_pass(
         row_bytes: uint64, the bytes of one character's vectors.
         states: uint64, where the columns' states lie.
         counts: uint64, where the bit planes of the counters lie.
-        n_planes: uint64, how many there are.
 
     Returns:
         uint64.
@@ -82,7 +81,7 @@ def _run_pass(
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         b = builder
-        planned, query, equals, row_bytes, states, counts, n_planes = arguments
+        planned, query, equals, row_bytes, states, counts = arguments
         fields = [_word(b, plus(b, planned, 8 * field)) for field in range(N_FIELDS)]
         query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, _CODE_BYTES)))
         first = b.add(equals, fields[EQUALS])
@@ -93,21 +92,11 @@ def _run_pass(
         for kind, block in enumerate(kinds):
             switch.add_case(ir.Constant(WORD, kind), block)
             b.position_at_end(block)
-            height = 4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1
-            counted = kind in {FOUR_COUNTED, ONE_COUNTED}
             rows = [
                 b.add(first, b.mul(_code(b, plus(b, query, _CODE_BYTES * row)), row_bytes))
-                for row in range(height)
+                for row in range(4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1)
             ]
-            source, target = b.add(states, fields[SOURCE]), b.add(states, fields[TARGET])
-            front = _Front(b, source, target, rows)
-            front.move(fields[BEFORE])
-            grown = [front.step(row) for row in range(height)] if counted else []
-            if counted:
-                front.move(fields[AFTER])
-            front.leave_margin()
-            old, new = b.add(counts, fields[COUNTS]), b.add(counts, fields[NEW_COUNTS])
-            left.append((_count(b, grown, old, new, n_planes), b.block))
+            left.append((_compute(b, kind, fields, rows, states, counts), b.block))
             b.branch(done)
         b.position_at_end(done)
         result = b.phi(WORD)
@@ -115,7 +104,23 @@ def _run_pass(
             result.add_incoming(value, block)
         return result
 
-    return types.uint64(*[types.uint64] * 7), generate
+    return types.uint64(*[types.uint64] * 6), generate
+
+
+def _compute(
+    builder: Any, kind: int, fields: list[Any], rows: list[Any], states: Any, counts: Any
+) -> Any:
+    """Compute a pass of one kind, given where the vectors of its rows lie in its first column."""
+    b = builder
+    front = _Front(b, b.add(states, fields[SOURCE]), b.add(states, fields[TARGET]), rows)
+    front.move(fields[BEFORE])
+    grown = []
+    if kind in {FOUR_COUNTED, ONE_COUNTED}:
+        grown = [front.step(row) for row in range(len(rows))]
+        front.move(fields[AFTER])
+    front.leave_margin()
+    old, new = b.add(counts, fields[COUNTS]), b.add(counts, fields[NEW_COUNTS])
+    return _count(b, grown, old, new, fields[PLANES])
 
 
 class _Front:

@@ -14,16 +14,7 @@ if TYPE_CHECKING:
 
 @kernel
 def taken(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
-    """Return some terms, packed.
-
-    Args:
-        codes: of all terms.
-        starts: int64[n_terms + 1].
-        rows: int[n_rows], which terms, in the order wanted.
-
-    Returns:
-        uint32[n_code_points] and int64[n_rows + 1].
-    """
+    """Return the terms of some rows, in their order, packed: code points and where terms begin."""
     new_starts = np.zeros(len(rows) + 1, np.int64)
     for at in range(len(rows)):
         new_starts[at + 1] = new_starts[at] + starts[rows[at] + 1] - starts[rows[at]]

@@ -20,15 +20,7 @@ def drawn_rows(n_rows: int, seed: np.uint64, resample: np.uint64) -> Ids:
     """Return how often each row is drawn when as many are drawn with replacement as there are.
 
     A SplitMix64 generator (Steele et al. 2014) whose state begins with the hash of the seed and the
-    resample's number, so a resample is the same whoever draws it.
-
-    Args:
-        n_rows: at least 1.
-        seed: of all resamples.
-        resample: which of them.
-
-    Returns:
-        int32[n_rows], ``n_rows`` in all. Time O(n_rows).
+    resample's number, so a resample is the same whoever draws it. int32[n_rows], time O(n_rows).
     """
     times = np.zeros(n_rows, np.int32)
     state = mixed(mixed(seed) ^ resample)
@@ -109,16 +101,7 @@ def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, st
 
 @kernel
 def shared_spearman(left: Ids, right: Ids, times: Ids) -> float:
-    """Return Spearman's correlation over the rows that have a rank on both sides.
-
-    Args:
-        left: int32[n_rows], the dense rank of each row; -1 where it has none.
-        right: int32[n_rows], the same of the other side.
-        times: int32[n_rows], how often each row counts, at most 3,000,000 in all.
-
-    Returns:
-        From -1 to 1; NaN where a side is constant. Time and memory O(n_rows).
-    """
+    """Return ``weighted_spearman`` over the rows that have a rank on both sides; -1 is none."""
     shared = np.empty(len(times), np.int32)
     for row in range(len(times)):
         shared[row] = times[row] if left[row] >= 0 and right[row] >= 0 else 0
@@ -137,8 +120,7 @@ def resampled_pairs(ranks: Ranks, pairs: Places, seed: np.uint64, first: int, st
         stop: the one after the last.
 
     Returns:
-        float64[stop - first, n_pairs], all pairs of a resample in the same rows; NaN where one is
-        not defined. Time O(n_pairs * n_rows) each.
+        float64[stop - first, n_pairs], else as of ``resampled_spearman``.
     """
     found = np.empty((stop - first, len(pairs)), np.float64)
     for resample in range(first, stop):

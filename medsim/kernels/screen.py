@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.vectors import (
+from medsim.kernels.instructions import (
     ONES,
     VECTOR_BYTES,
     WORD,
@@ -35,8 +35,8 @@ from medsim.kernels.vectors import (
 )
 
 if TYPE_CHECKING:
-    from medsim.kernels.blocks import Block
-    from medsim.kernels.nearest import Pool
+    from medsim.kernels.edit_search import Pool
+    from medsim.kernels.edit_table import Block
     from medsim.kernels.types import Hashes, Ids, Offsets
 
 STEP = 4
@@ -55,16 +55,13 @@ _ZERO = np.uint64(0)
 
 
 def _rules_out(_typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: Any) -> Any:
-    """Return whether every term of a block misses too many of a query's characters.
+    """Return all ones if every term of a block misses too many of a query's characters.
 
     Args:
         windows: uint64, where the vectors lie of the terms that miss a character in a window.
         offsets: uint64, where the offsets in bytes lie of the vectors to look at, each a uint32.
         n_steps: uint64, how many there are, over ``STEP``.
         preset: uint64, where the planes lie that counters begin with.
-
-    Returns:
-        uint64, all ones if so.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -114,13 +111,13 @@ write_neither: Any = intrinsic(_write_neither)
 
 
 class Screen(NamedTuple):
-    """What one thread screens with.
+    """The arrays with which one thread rules out blocks.
 
     Attributes:
         windows: uint64[(n_characters * stride + 1) * WORDS], for queries of up to ``stride``
             characters: which terms of a block miss a character in the window of a row; the last
             vector is zero.
-        preset: uint64[N_PLANES * WORDS], what counters begin with.
+        preset: uint64[N_PLANES * WORDS], the planes that counters begin with.
         present: int32[n_characters], first those that the block has.
     """
 

@@ -10,7 +10,7 @@ from medsim.kernels.compiler import kernel
 from medsim.kernels.hashing import mixed
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Flags, Hashes, Ids, Starts
+    from medsim.kernels.types import Hashes, Ids, Starts
 
 _FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
@@ -50,16 +50,7 @@ def _place(used: Hashes, key: np.uint64) -> np.int64:
 
 @kernel
 def used_pairs(left: Ids, right: Ids, n_more: int) -> Hashes:
-    """Return a hash set of pairs, with room for ``n_more``.
-
-    Args:
-        left: int32[n_pairs], term ids.
-        right: int32[n_pairs], term ids.
-        n_more: how many pairs will be added.
-
-    Returns:
-        uint64[a power of two], at most half full.
-    """
+    """Return a hash set of pairs of term ids, at most half full when ``n_more`` have been added."""
     size = 16
     while size < 2 * (len(left) + n_more):
         size *= 2
@@ -167,18 +158,3 @@ def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, us
             used[_place(used, key)] = key
             seconds[pair] = second
     return seconds
-
-
-@kernel
-def run_dry(chosen: Chosen, complete: Flags) -> Flags:
-    """Return which queries got fewer than they want though more candidates may exist.
-
-    Args:
-        chosen: what they got.
-        complete: bool[n_queries], whether a query's candidates are all there are.
-    """
-    dry = np.zeros(len(complete), np.bool_)
-    for query in range(len(complete)):
-        wanted = chosen.starts[query + 1] - chosen.starts[query]
-        dry[query] = chosen.counts[query] < wanted and not complete[query]
-    return dry

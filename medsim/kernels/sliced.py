@@ -22,17 +22,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.kernels.best import bound_of, enter
-from medsim.kernels.blocks import Block, clear, filled
 from medsim.kernels.compiler import kernel
-from medsim.kernels.distance import Workspace, clear_masks, set_masks
+from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
+from medsim.kernels.edit_search import Search, search_length
+from medsim.kernels.edit_table import (
+    KEPT_PASSES,
+    NO_TERM_LEFT,
+    Block,
+    EditTable,
+    Slate,
+    begin,
+    clear,
+    filled,
+    kept_at,
+    planned,
+)
 from medsim.kernels.hashing import tie_of
-from medsim.kernels.intrinsics import trailing_zeros
+from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS, trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
-from medsim.kernels.nearest import Search, search_length
-from medsim.kernels.order import (
+from medsim.kernels.query_order import (
     N_FALLEN,
     N_RUNS,
-    Order,
+    QueryOrder,
     admits,
     length_of,
     new_order,
@@ -47,16 +58,6 @@ from medsim.kernels.screen import (
     offsets_of,
     rules_out,
 )
-from medsim.kernels.table import (
-    KEPT_PASSES,
-    NO_TERM_LEFT,
-    Slate,
-    Table,
-    begin,
-    kept_at,
-    planned,
-)
-from medsim.kernels.vectors import LANES, VECTOR_BYTES, WORDS
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Offsets
@@ -70,14 +71,11 @@ _REST = 16  # blocks that are then not screened
 
 
 @kernel
-def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate: Slate) -> bool:
+def _enter_survivors(task: Search, slot: int, block: Block, table: EditTable, slate: Slate) -> bool:
     """Let the terms of a block that are within the bound enter the best of a query.
 
     A term's distance is the difference of the lengths and what its counter has counted since it was
-    preset.
-
-    Returns:
-        Whether the query's bound has fallen.
+    preset. Whether the query's bound has fallen comes back.
     """
     pool = task.pool
     query = pool.places[task.queries[slot]]
@@ -104,7 +102,7 @@ def _enter_survivors(task: Search, slot: int, block: Block, table: Table, slate:
 
 
 @kernel
-def _is_screened(order: Order, first: int, stop: int) -> bool:
+def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
     """Return whether a run of queries with the same bound is worth a screen of its own."""
     bound = order.bounds[first]
     if order.n_steps == 0 or stop - first < _LEAST_RUN or bound > MOST_MISSED:
@@ -115,18 +113,9 @@ def _is_screened(order: Order, first: int, stop: int) -> bool:
 
 @kernel
 def _search_run(
-    task: Search, order: Order, run: int, stride: int, block: Block, slate: Slate
+    task: Search, order: QueryOrder, run: int, stride: int, block: Block, slate: Slate
 ) -> None:
-    """Compare a run of queries, of one length and bound, with a block.
-
-    Args:
-        task: the search.
-        order: whose state counts the bounds that fall.
-        run: of the order.
-        stride: of the screen's windows.
-        block: of terms.
-        slate: of this thread.
-    """
+    """Compare a run of queries, of one length and bound, with a block."""
     first, stop = int(order.runs[run]), int(order.runs[run + 1])
     length, bound = order.lengths[first], order.bounds[first]
     plan, screen = slate.plan, slate.screen
@@ -135,7 +124,6 @@ def _search_run(
     windows, preset = np.uint64(screen.windows.ctypes.data), np.uint64(screen.preset.ctypes.data)
     row_bytes, n_steps = np.uint64(block.length * VECTOR_BYTES), np.uint64(order.n_steps)
     table = planned(length, block.length, min(bound, max(length, block.length)), plan)
-    n_planes = np.uint64(table.n_planes)
     begin(table, slate)
     screened = _is_screened(order, first, stop)
     if screened:
@@ -158,7 +146,7 @@ def _search_run(
         shared, given_up = np.int64(length), False
         while done < table.n_passes and not given_up:
             pass_at = plan_at + np.uint64(done * PASS_BYTES)
-            left = run_pass(pass_at, order.codes[at], equals, row_bytes, states, counts, n_planes)
+            left = run_pass(pass_at, order.codes[at], equals, row_bytes, states, counts)
             given_up = left == NO_TERM_LEFT
             done += 1
         n_valid = min(done, KEPT_PASSES)
@@ -169,7 +157,7 @@ def _search_run(
 
 
 @kernel
-def _search_block(task: Search, order: Order, stride: int, block: Block, slate: Slate) -> None:
+def _search_block(task: Search, order: QueryOrder, stride: int, block: Block, slate: Slate) -> None:
     """Compare the queries that admit a block's length with the block."""
     for run in range(order.state[N_RUNS]):
         first = order.runs[run]
@@ -180,7 +168,7 @@ def _search_block(task: Search, order: Order, stride: int, block: Block, slate: 
 
 
 @kernel
-def _search_plainly(task: Search, order: Order, other: int, work: Workspace) -> None:
+def _search_plainly(task: Search, order: QueryOrder, other: int, work: Workspace) -> None:
     """Compare the queries that admit a length with all terms of that length, one by one."""
     pool = task.pool
     for at in range(len(order.slots)):
@@ -201,16 +189,12 @@ def _search_length(
     task: Search,
     group: Ids,
     looks: Offsets,
-    order: Order,
+    order: QueryOrder,
     other: int,
     slate: Slate,
     work: Workspace,
 ) -> bool:
-    """Compare the queries of a group with all terms of one length.
-
-    Returns:
-        Whether any query admits that length.
-    """
+    """Compare a group's queries with all terms of one length; return whether any admits it."""
     pool = task.pool
     if not 0 <= other < len(pool.length_starts) - 1 or not admits(order, other):
         return False

@@ -15,12 +15,12 @@ _TOP_BITS = 0b1100_0000
 _INSIDE = 0b1000_0000
 
 
-class Grams(NamedTuple):
-    """Which n-grams a model has, and where.
+class Subwords(NamedTuple):
+    """The n-grams of a model and their rows.
 
     Attributes:
         shortest: characters of the shortest.
-        longest: characters of the longest; 0 where it has none.
+        longest: characters of the longest; 0 in a model without n-grams.
         n_buckets: rows that they share, by their hash.
         first_row: where those rows begin.
     """
@@ -38,7 +38,7 @@ def is_inside(byte: np.uint8) -> bool:
 
 
 @kernel
-def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Grams) -> tuple[Starts, Rows]:
+def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Subwords) -> tuple[Starts, Rows]:
     """Return the rows whose mean is the vector of each word.
 
     Every n-gram of a word in angle brackets, except a bracket alone, has the row that its 32-bit
@@ -88,7 +88,7 @@ def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Grams) -> tupl
 
 
 @kernel
-def means(matrix: Vectors, starts: Starts, rows: Rows) -> Vectors:
+def subword_means(matrix: Vectors, starts: Starts, rows: Rows) -> Vectors:
     """Return the means of groups of rows, added up one after the other as fastText does.
 
     Args:

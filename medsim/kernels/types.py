@@ -8,7 +8,7 @@ Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
 """Code points of terms, one term after the other: uint32[n_code_points]."""
 
 Starts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
-"""Where each group begins in a flat array, and its end: int64[n_groups + 1]."""
+"""The beginning of each group in a flat array, and the array's end: int64[n_groups + 1]."""
 
 Counts: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 """Whole numbers, one a row: int64[n]."""
@@ -32,13 +32,13 @@ Bytes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint8]]
 """Small counts: uint8[n]."""
 
 Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
-"""One truth a row: bool[n]."""
+"""A boolean a row: bool[n]."""
 
 CountTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Whole numbers in rows and columns: int64[n_rows, n_columns]."""
 
 Plan: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
-"""How a table is computed pass by pass: int64[n_passes + 1, n_fields]."""
+"""The passes that compute a table, a row each: int64[n_passes + 1, n_fields]."""
 
 Vectors: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 """A vector a row: float32[n_rows, n_dimensions]."""

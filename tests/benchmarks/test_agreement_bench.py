@@ -8,6 +8,8 @@ from benchmarks import agreement
 from benchmarks.harness import MismatchError
 from medsim.statistics.estimates import Estimate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def job(monkeypatch: pytest.MonkeyPatch) -> agreement.Job:

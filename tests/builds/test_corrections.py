@@ -7,25 +7,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.release import random_release
 
 import medsim
 from medsim.builds.corrections import read_corrections
 from medsim.core.errors import InputError
 
 COLUMNS = "term1,term2,judged\n"
-
-
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return random_release(5, 120).write_zip(
-        tmp_path_factory.mktemp("corrected") / "release.zip", "Full"
-    )
-
-
-@pytest.fixture(scope="module")
-def plain(release: Path) -> medsim.Build:
-    return medsim.build(release, release.parent / "plain")
 
 
 def pairs_of(build: medsim.Build, label: int, negatives: str | None = None) -> set[frozenset[str]]:
@@ -41,10 +28,10 @@ def corrections(folder: Path, *rows: tuple[str, str, str]) -> Path:
 
 
 def test_pairs_that_were_judged_otherwise_are_no_positives_and_no_negatives(
-    release: Path, plain: medsim.Build, tmp_path: Path
+    shared_release: Path, shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    wrong = sorted(tuple(sorted(pair)) for pair in pairs_of(plain, 1))[3]
-    same = sorted(tuple(sorted(pair)) for pair in pairs_of(plain, 0, "levenshtein"))[5]
+    wrong = sorted(tuple(sorted(pair)) for pair in pairs_of(shared_build, 1))[3]
+    same = sorted(tuple(sorted(pair)) for pair in pairs_of(shared_build, 0, "levenshtein"))[5]
     file = corrections(
         tmp_path,
         (wrong[1].upper(), wrong[0], "not_same"),
@@ -52,9 +39,9 @@ def test_pairs_that_were_judged_otherwise_are_no_positives_and_no_negatives(
         ("no such term", same[1], "same"),
     )
 
-    built = medsim.build(release, tmp_path / "out", corrections=file)
+    built = medsim.build(shared_release, tmp_path / "out", corrections=file)
 
-    assert pairs_of(built, 1) == pairs_of(plain, 1) - {frozenset(wrong)}
+    assert pairs_of(built, 1) == pairs_of(shared_build, 1) - {frozenset(wrong)}
     assert frozenset(same) not in pairs_of(built, 0)
     assert medsim.verify(tmp_path / "out", sample=10_000).holds
     skipped = {one["reason"]: one["n_rows"] for one in built.manifest.skipped}
@@ -64,10 +51,10 @@ def test_pairs_that_were_judged_otherwise_are_no_positives_and_no_negatives(
 
 
 def test_verify_finds_a_build_that_does_not_honour_its_corrections(
-    plain: medsim.Build, release: Path, tmp_path: Path
+    shared_build: medsim.Build, shared_release: Path, tmp_path: Path
 ) -> None:
-    wrong = min(tuple(sorted(pair)) for pair in pairs_of(plain, 1))
-    medsim.build(release, tmp_path / "out")
+    wrong = min(tuple(sorted(pair)) for pair in pairs_of(shared_build, 1))
+    medsim.build(shared_release, tmp_path / "out")
     manifest = tmp_path / "out" / "manifest.json"
     content = json.loads(manifest.read_text())
     content["options"]["corrections"] = [[*wrong, False]]
@@ -78,24 +65,25 @@ def test_verify_finds_a_build_that_does_not_honour_its_corrections(
     assert found.filter(check="positives")["violations"].item() > 0
 
 
+@pytest.mark.slow
 def test_shards_carry_the_corrections_to_the_merge(
-    release: Path, plain: medsim.Build, tmp_path: Path
+    shared_release: Path, shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    wrong = min(tuple(sorted(pair)) for pair in pairs_of(plain, 1))
+    wrong = min(tuple(sorted(pair)) for pair in pairs_of(shared_build, 1))
     file = corrections(tmp_path, (*wrong, "not_same"))
-    whole = medsim.build(release, tmp_path / "whole", corrections=file)
+    whole = medsim.build(shared_release, tmp_path / "whole", corrections=file)
     for shard in ("1/2", "2/2"):
-        medsim.build_shard(release, tmp_path / "out", shard=shard, corrections=file)
+        medsim.build_shard(shared_release, tmp_path / "out", shard=shard, corrections=file)
     file.unlink()
 
     merged = medsim.merge(tmp_path / "out")
 
     assert merged.manifest.outputs == whole.manifest.outputs
-    assert merged.manifest.outputs != plain.manifest.outputs
+    assert merged.manifest.outputs != shared_build.manifest.outputs
 
 
-def test_a_build_without_corrections_says_nothing_of_them(plain: medsim.Build) -> None:
-    assert "corrections" not in plain.manifest.options
+def test_a_build_without_corrections_says_nothing_of_them(shared_build: medsim.Build) -> None:
+    assert "corrections" not in shared_build.manifest.options
 
 
 def test_neither_order_nor_repetition_nor_direction_of_rows_matters(tmp_path: Path) -> None:

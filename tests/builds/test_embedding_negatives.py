@@ -133,11 +133,13 @@ def test_similarities_are_cosines_and_distances_stay_those_of_levenshtein(
 
 
 @pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def words(
+    tmp_path_factory: pytest.TempPathFactory, shared_release: Path, shared_build: medsim.Build
+) -> Path:
     """A folder with a release and vectors of most of its words."""
     folder = tmp_path_factory.mktemp("words")
-    random_release(5, 120).write_zip(folder / "release.zip", "Full")
-    rows = medsim.build(folder / "release.zip", folder / "plain").table("description").collect()
+    shutil.copy(shared_release, folder)
+    rows = shared_build.table("description").collect()
     draw = np.random.default_rng(1)
     named = sorted({word for term in rows["term"] for word in term.lower().split()})
     vectors = {word: draw.integers(-2, 3, 5).astype(float).tolist() for word in named[::2]}
@@ -157,8 +159,10 @@ def every(words: Path) -> medsim.Build:
     )
 
 
-def test_other_strategies_make_the_rows_that_they_make_alone(words: Path, every) -> None:
-    plain = medsim.open(words / "plain").manifest
+def test_other_strategies_make_the_rows_that_they_make_alone(
+    shared_build: medsim.Build, every
+) -> None:
+    plain = shared_build.manifest
     names = [stage["name"] for stage in every.manifest.stages]
     made = [name.rsplit("/", 1)[1] for name in names if name.startswith("make")]
 
@@ -206,9 +210,9 @@ def test_an_evaluation_under_the_same_embedding_sees_the_same_similarities(
 
 
 def test_similarity_is_null_in_other_sets_and_no_column_without_embedding_negatives(
-    words: Path, every
+    shared_build: medsim.Build, every
 ) -> None:
-    plain = medsim.open(words / "plain")
+    plain = shared_build
     n_known = "select negatives, count(similarity) > 0 as known from pair group by negatives"
 
     assert sorted(every.sql(n_known).rows()) == [
@@ -281,7 +285,9 @@ def test_shards_share_out_levenshtein_negatives_alone(words: Path, tmp_path: Pat
         )
 
 
-def test_shards_of_one_strategy_are_merged_to_its_sets(words: Path, tmp_path: Path) -> None:
+def test_shards_of_one_strategy_are_merged_to_its_sets(
+    words: Path, shared_build: medsim.Build, tmp_path: Path
+) -> None:
     for shard in ("1/2", "2/2"):
         medsim.build_shard(
             words / "release.zip", tmp_path / "out", shard=shard, negatives=["levenshtein"]
@@ -291,7 +297,7 @@ def test_shards_of_one_strategy_are_merged_to_its_sets(words: Path, tmp_path: Pa
 
     assert build.strategies == ("levenshtein",)
     assert build.stats().height == 10
-    plain = medsim.open(words / "plain").manifest.outputs
+    plain = shared_build.manifest.outputs
     for name, output in build.manifest.outputs.items():
         assert name == "stats.parquet" or plain[name] == output
 
@@ -388,7 +394,9 @@ def test_an_embedding_that_was_moved_is_named_anew(words: Path, tmp_path: Path) 
         medsim.verify(out, embedding=f"own={moved},case=lower")
 
 
-def test_another_embedding_is_told_from_that_of_the_build(words: Path, tmp_path: Path) -> None:
+def test_another_embedding_is_told_from_that_of_the_build(
+    words: Path, shared_build: medsim.Build, tmp_path: Path
+) -> None:
     out = alone(words, tmp_path / "out")
     with (tmp_path / "out.vec").open("a") as file:
         file.write("\n")
@@ -396,12 +404,13 @@ def test_another_embedding_is_told_from_that_of_the_build(words: Path, tmp_path:
     with pytest.raises(medsim.MedsimError, match="is not the embedding that the build was made"):
         medsim.verify(out)
     with pytest.raises(medsim.MedsimError, match="has no embedding negatives"):
-        medsim.verify(words / "plain", embedding=f"own={words / 'words.vec'}")
+        medsim.verify(shared_build.folder, embedding=f"own={words / 'words.vec'}")
 
 
 # Interruption
 
 
+@pytest.mark.slow
 def test_a_killed_build_goes_on_with_the_same_embedding_only(tmp_path: Path) -> None:
     source = tmp_path / "release.zip"
     medsim.synth(source, concepts=600, seed=1)

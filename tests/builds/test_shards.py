@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120  # seconds until a condition that must come has not come
 
 

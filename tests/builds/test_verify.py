@@ -9,7 +9,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.release import random_release
 
 import medsim
 from medsim.builds.evidence import statistics_agree
@@ -22,11 +21,8 @@ EVERY_FIRST_TERM = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pristine")
-    random_release(5, 120).write_zip(folder / "release.zip", "Full")
-    medsim.build(folder / "release.zip", folder / "out")
-    return folder / "out"
+def pristine(shared_build: medsim.Build) -> Path:
+    return shared_build.folder
 
 
 @pytest.fixture

@@ -33,12 +33,8 @@ def run(*arguments: str | Path, **options):
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cli")
-    random_release(2, 60).write_zip(folder / "release.zip", "Snapshot")
-    result = run("build", folder / "release.zip", "-o", folder / "out")
-    assert result.exit_code == 0, result.output
-    return folder / "out"
+def out(shared_build) -> Path:
+    return shared_build.folder
 
 
 def page(name: str) -> str:
@@ -107,6 +103,7 @@ def test_every_option_and_argument_has_help(command: str) -> None:
             assert getattr(parameter, "help", None), (command, parameter.name)
 
 
+@pytest.mark.slow
 def test_a_build_prints_its_table_on_stdout_and_its_stages_on_stderr(tmp_path: Path) -> None:
     random_release(3, 20).write_zip(tmp_path / "release.zip", "Full")
 
@@ -247,6 +244,7 @@ def test_a_number_of_threads_that_no_machine_has_is_refused(
     assert f"--threads {threads} is out of range; 1 to 1024 are accepted" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
     program, folder = shlex.quote(sys.executable), shlex.quote(str(out))
     command = f"{program} -m medsim stats {folder} >/dev/full"
@@ -261,6 +259,7 @@ def test_the_version_is_printed() -> None:
     assert re.fullmatch(r"medsim \d+\.\d+\.\d+\n", run("--version").stdout)
 
 
+@pytest.mark.slow
 def test_help_does_not_wait_for_slow_imports() -> None:
     code = (
         "import sys, medsim.cli; "
@@ -270,6 +269,7 @@ def test_help_does_not_wait_for_slow_imports() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_program() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "medsim", "--version"], capture_output=True, text=True, check=True

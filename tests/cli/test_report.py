@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fixtures.embeddings import write_words
-from fixtures.reports import add_tables, small_outputs
+from fixtures.reports import add_tables
 from sklearn import metrics as sklearn_metrics
 from typer.testing import CliRunner
 
@@ -29,15 +29,13 @@ SET = ["input", "dataset", "difficulty", "negatives"]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("report")
-    small_outputs(folder)
-    return folder
+def made(shared_evaluation: medsim.Evaluation) -> Path:
+    return shared_evaluation.folder.parent
 
 
 @pytest.fixture(scope="module")
-def evaluation(made: Path) -> medsim.Evaluation:
-    return medsim.Evaluation(made / "results")
+def evaluation(shared_evaluation: medsim.Evaluation) -> medsim.Evaluation:
+    return shared_evaluation
 
 
 def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -> pl.DataFrame:
@@ -60,6 +58,7 @@ def covered_by_all(evaluation: medsim.Evaluation, metric: str, embedding: str) -
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["build", "results"])
 def test_the_same_output_gives_the_same_file(made: Path, tmp_path: Path, output: str) -> None:
     first = medsim.write_report(made / output, tmp_path / "first.html")

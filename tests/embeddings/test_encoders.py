@@ -115,6 +115,7 @@ def _run(target: object, *arguments: object) -> multiprocessing.process.BaseProc
     return process
 
 
+@pytest.mark.slow
 def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
     process = _run(_killed, tmp_path)
     process.join(60)
@@ -140,6 +141,7 @@ def _encode(cache: Path, first: int, stop: int) -> None:
     assert np.array_equal(found.vectors, vectors_of(TERMS[first:stop]))
 
 
+@pytest.mark.slow
 def test_two_processes_may_share_a_cache_at_the_same_time(tmp_path: Path) -> None:
     processes = [_run(_encode, tmp_path, 0, 100), _run(_encode, tmp_path, 20, 120)]
     for process in processes:

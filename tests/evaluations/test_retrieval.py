@@ -221,6 +221,7 @@ def test_results_and_comparisons_have_the_scores_of_all_lengths(found: medsim.Ev
     assert compared["low"] < compared["difference"] < compared["high"]
 
 
+@pytest.mark.slow
 def test_threads_change_nothing_and_what_is_there_is_not_made_again(
     made: Path, found: medsim.Evaluation
 ) -> None:

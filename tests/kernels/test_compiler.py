@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept."""
+"""The folder of compiled kernels."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ assert not config.CACHE_DIR, config.CACHE_DIR
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_compiled_kernels_lie_in_a_folder_named_by_their_sources(tmp_path: Path) -> None:
     package = tmp_path / "package" / "medsim"
@@ -43,14 +44,6 @@ def test_compiled_kernels_lie_in_a_folder_named_by_their_sources(tmp_path: Path)
     assert not list(package.rglob("*.nbc"))
 
 
-def test_other_functions_are_cached_where_they_were() -> None:
-    before = config.CACHE_DIR
-
-    kernel(_doubled)
-
-    assert before == config.CACHE_DIR
-
-
 def test_the_setting_of_others_is_not_touched_while_a_kernel_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -66,6 +59,7 @@ def test_the_setting_of_others_is_not_touched_while_a_kernel_is_made(
     assert seen == [before]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
     compiled = []

@@ -1,4 +1,4 @@
-"""Blocks ruled out by what they miss of a query."""
+"""Blocks ruled out by the characters of a query that they miss."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from oracles.datasets import levenshtein
 
 from medsim.builds.negatives import layout, nearest
 from medsim.core.terms import pack
-from medsim.kernels.blocks import filled
+from medsim.kernels.edit_table import filled
 from medsim.kernels.hashing import term_hashes
+from medsim.kernels.instructions import WORDS
 from medsim.kernels.screen import (
     MOST_MISSED,
     N_PLANES,
@@ -26,7 +27,6 @@ from medsim.kernels.screen import (
     offsets_of,
     rules_out,
 )
-from medsim.kernels.vectors import WORDS
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"
@@ -73,7 +73,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
 
 
 def misses(query: str, term: str, bound: int) -> int:
-    """Return how many characters of a query a term has nowhere near enough, counted one by one."""
+    """Return the number of characters of a query that a term has nowhere near enough."""
     difference = len(query) - len(term)
     spare = (bound - abs(difference)) // 2
     count = 0

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import mixed
 
-from medsim.kernels.serving import Chosen, draw_random, run_dry, serve_nearest, used_pairs
+from medsim.kernels.serving import Chosen, draw_random, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,29 +130,6 @@ def test_queries_are_served_as_by_plain_python(
     assert keys_in(table) == sorted((min(pair) << 32) | max(pair) for pair in plain_used)
 
 
-@pytest.mark.kernels
-def test_the_first_served_takes_what_the_second_wanted() -> None:
-    chosen, _ = serve([1, 2, 3], [[2, 3], [1, 3], [1, 2]], [1, 1, 1], [(3, 1)])
-    assert served_lists(chosen) == [[2], [3], []]
-
-
-@pytest.mark.kernels
-@given(demands(), st.data())
-def test_a_query_ran_dry_if_it_wants_more_and_there_may_be_more(
-    demand: tuple[list[int], list[list[int]], list[int]], data: st.DataObject
-) -> None:
-    queries, candidates, wanted = demand
-    complete = [data.draw(st.booleans()) for _ in queries]
-    chosen, _ = serve(queries, candidates, wanted, [])
-    expected = [
-        len(taken) < n_wanted and not all_there_are
-        for taken, n_wanted, all_there_are in zip(
-            served_lists(chosen), wanted, complete, strict=True
-        )
-    ]
-    assert run_dry(chosen, np.array(complete, np.bool_)).tolist() == expected
-
-
 # Random draws
 
 
@@ -234,13 +211,6 @@ def test_draws_go_on_until_no_term_is_left_and_never_repeat_one() -> None:
         frozenset(pair) for pair in zip([1, 2, 3], mirrored, strict=True) if pair[1] >= 0
     )
     assert set(pairs.values()) == {1}
-
-
-@pytest.mark.kernels
-def test_draws_end_where_no_term_is_allowed() -> None:
-    assert draw([0, 1], [5, 6], [0, 1, 2], [4, 4, 4, 4, 4], []) == [-1, -1]
-    assert draw([0], [5], [0, 1, 2], [0, 1, 2], [(1, 0), (0, 2)]) == [-1]
-    assert draw([], [], [], [], []) == []
 
 
 def chi_square(counts: Counter[int], weights: dict[int, int], n_draws: int) -> float:

@@ -7,7 +7,7 @@ import pytest
 from oracles.metrics import METRICS, SIMILARITIES
 from scipy import stats
 
-from medsim.kernels.bags import (
+from medsim.kernels.bag_pairs import (
     averaged,
     dynamax_overlaps,
     group_means,
@@ -15,7 +15,7 @@ from medsim.kernels.bags import (
     positive_maxima,
     word_pairs,
 )
-from medsim.kernels.similarity import (
+from medsim.kernels.vector_pairs import (
     centred_cosines,
     kendalls,
     mean_ranks,

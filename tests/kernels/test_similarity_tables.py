@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medsim.kernels import tables
+from medsim.kernels import vector_tables as tables
+from medsim.kernels.bag_pairs import dynamax_overlaps, overlaps
 from medsim.kernels.bag_tables import bag_means, dynamax_table, own_memberships
-from medsim.kernels.bags import dynamax_overlaps, overlaps
-from medsim.kernels.orders import kendall_table
-from medsim.kernels.similarity import centred_cosines, kendalls, mean_ranks, means, untied_pairs
+from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
+from medsim.kernels.vector_tables import kendall_table
 
 pytestmark = pytest.mark.kernels
 

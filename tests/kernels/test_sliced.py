@@ -6,14 +6,12 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numba import config
 
 from medsim.builds.negatives.nearest import Candidates, Nearest, nearest
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
-from medsim.kernels.vectors import LANES
+from medsim.kernels.instructions import LANES
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"
@@ -67,40 +65,6 @@ def varied_terms(rng: random.Random, n_terms: int, lengths: list[int], alphabet:
     return sorted(terms)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_many_terms_of_few_lengths(seed: int) -> None:
-    rng = random.Random(seed)  # noqa: S311 — a repeatable draw
-    terms = varied_terms(rng, 3 * LANES + 7, [7, 8, 9, 30], "abcdef")
-    queries = sorted(rng.sample(range(len(terms)), 400))
-
-    assert_same(both(candidates_of(terms), queries, [rng.choice([1, 2, 5, 40]) for _ in queries]))
-
-
-@pytest.mark.parametrize(
-    ("lengths", "alphabet"),
-    [
-        ([0, 1, 2, 3, 4, 5], "ab"),
-        ([3, 4, 5, 63, 64, 65, 127, 128, 129], "acgt"),
-        ([10, 200, 512, 600], "abcdefghij"),
-        ([5, 12, 40], "".join(chr(0x4E00 + i) for i in range(700))),
-        ([1, 8, 20], "aé😀\U00010400 -,()"),
-    ],
-)
-def test_lengths_and_alphabets(lengths: list[int], alphabet: str) -> None:
-    rng = random.Random(1)  # noqa: S311 — a repeatable draw
-    terms = varied_terms(rng, 150, lengths, alphabet)
-    queries = list(range(len(terms)))
-
-    assert_same(both(candidates_of(terms, 120), queries, [3] * len(queries)))
-
-
-def test_very_long_terms_and_more_wanted_than_there_are() -> None:
-    rng = random.Random(2)  # noqa: S311 — a repeatable draw
-    terms = varied_terms(rng, 24, [40, 3000, 5000], "abcdefghijklmnopqrstuvwxyz ")
-
-    assert_same(both(candidates_of(terms), list(range(24)), [1000] * 24))
-
-
 @pytest.mark.parametrize("n_edits", [1, 3, 8])
 def test_many_queries_of_one_bound_are_screened(n_edits: int) -> None:
     rng = random.Random(n_edits)  # noqa: S311 — a repeatable draw
@@ -132,15 +96,3 @@ def test_prefixes_longer_than_what_is_kept_of_a_table() -> None:
     terms = sorted({stem + term for term in terms} | set(terms))
 
     assert_same(both(candidates_of(terms), list(range(len(terms))), [6] * len(terms)))
-
-
-@given(
-    terms=st.lists(st.text("abc ", max_size=12), min_size=1, max_size=40, unique=True),
-    wanted=st.integers(0, 12),
-    n_components=st.integers(1, 40),
-)
-def test_any_few_terms(terms: list[str], wanted: int, n_components: int) -> None:
-    ordered = sorted(terms)
-    candidates = candidates_of(ordered, n_components)
-
-    assert_same(both(candidates, list(range(len(ordered))), [wanted] * len(ordered)))

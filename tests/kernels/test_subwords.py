@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.kernels.subwords import Grams, gram_rows, means
+from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 
 pytestmark = pytest.mark.kernels
 
@@ -34,7 +34,7 @@ def n_grams(word: str, shortest: int, longest: int) -> list[str]:
     return found
 
 
-def rows_of(words: list[str], own_rows: list[int], grams: Grams) -> list[list[int]]:
+def rows_of(words: list[str], own_rows: list[int], grams: Subwords) -> list[list[int]]:
     texts = [word.encode() for word in words]
     ends = np.cumsum([0, *map(len, texts)])
     text = np.frombuffer(b"".join(texts), np.uint8)
@@ -53,7 +53,7 @@ def test_rows_are_those_of_the_n_grams(
     words = [f"<{text}>" for text in texts]
     own = data.draw(st.lists(st.integers(-1, 9), min_size=len(words), max_size=len(words)))
 
-    found = rows_of(words, own, Grams(shortest, longest, n_buckets, 10))
+    found = rows_of(words, own, Subwords(shortest, longest, n_buckets, 10))
 
     for word, row, rows in zip(words, own, found, strict=True):
         hashes = [fnv1a(gram) for gram in n_grams(word, shortest, longest)]
@@ -61,7 +61,7 @@ def test_rows_are_those_of_the_n_grams(
 
 
 def test_an_empty_text_has_its_own_row_alone() -> None:
-    assert rows_of([""], [3], Grams(1, 3, 5, 10)) == [[3]]
+    assert rows_of([""], [3], Subwords(1, 3, 5, 10)) == [[3]]
 
 
 @given(
@@ -74,7 +74,7 @@ def test_means_are_those_of_the_rows(groups: list[list[int]], n_dimensions: int,
     starts = np.cumsum([0, *map(len, groups)]).astype(np.int64)
     rows = np.array([row for group in groups for row in group], np.int64)
 
-    found = means(matrix, starts, rows)
+    found = subword_means(matrix, starts, rows)
 
     assert found.dtype == np.float32
     for group, mean in zip(groups, found, strict=True):

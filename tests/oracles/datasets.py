@@ -172,16 +172,7 @@ def _newest_rows(rows: Iterable[AnyRow], as_of: str | None) -> frozenset[AnyRow]
 def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dict[str, set[Pair]]:
     """Return the pairs of each of the five datasets, by DESIGN.md, "Positives"."""
     state = state_as_of(rows, as_of)
-    eligible = {
-        row.id for row in state.concepts if row.active and row.module != MODEL_COMPONENT_MODULE
-    }
-    # Reading: names of other languages do not exist, whatever their type. A language code is
-    # compared whole.
-    names = [
-        row
-        for row in state.descriptions
-        if row.active and row.language == language and row.term.strip() != ""
-    ]
+    eligible, names = _eligible_and_names(state, language)
     fsns = _full_names(names)
 
     # Reading: a synonym is taken whole; only FSNs lose a tag.
@@ -220,15 +211,7 @@ def terminology_pool(rows: Rows, language: str = "en", as_of: str | None = None)
     all positives. A retired concept's other names are none: nothing says what they are linked to,
     so they would come out as the nearest of the names that mean the same.
     """
-    state = state_as_of(rows, as_of)
-    eligible = {
-        row.id for row in state.concepts if row.active and row.module != MODEL_COMPONENT_MODULE
-    }
-    names = [
-        row
-        for row in state.descriptions
-        if row.active and row.language == language and row.term.strip() != ""
-    ]
+    eligible, names = _eligible_and_names(state_as_of(rows, as_of), language)
     pool = set()
     for concept, fsn in _full_names(names).items():
         if concept in eligible:
@@ -242,6 +225,23 @@ def terminology_pool(rows: Rows, language: str = "en", as_of: str | None = None)
         for pair in pairs:
             pool |= {pair.term1, pair.term2}
     return pool
+
+
+def _eligible_and_names(state: Rows, language: str) -> tuple[set[str], list[DescriptionRow]]:
+    """Return the concepts that count, and all names in a language: rules 1 to 3.
+
+    Reading: names of other languages do not exist, whatever their type. A language code is
+    compared whole.
+    """
+    eligible = {
+        row.id for row in state.concepts if row.active and row.module != MODEL_COMPONENT_MODULE
+    }
+    names = [
+        row
+        for row in state.descriptions
+        if row.active and row.language == language and row.term.strip() != ""
+    ]
+    return eligible, names
 
 
 def _full_names(names: Iterable[DescriptionRow]) -> dict[str, str]:
@@ -595,7 +595,7 @@ def check_negatives(
     shared_pool: Iterable[str] | None = None,
     vectors: Mapping[str, Vector | None] | None = None,
 ) -> list[str]:
-    """Return what is wrong with negatives, a sentence each; an empty list when all is well.
+    """Return the faults of negatives, a sentence each; an empty list when all is well.
 
     The order of the negatives within a set does not matter. Of all but ``random``, the greedy
     choice is replayed: no allowed candidate may be strictly nearer than one that was taken, so ties

@@ -55,7 +55,7 @@ SIMILARITIES: dict[str, Similarity] = {
     "spearman": spearman,
     "kendall": kendall,
 }
-"""What can compare two vectors, by the name that follows ``avg_`` and ``pair_``."""
+"""The similarities of two vectors, by the name that follows ``avg_`` and ``pair_``."""
 
 
 def avg(similarity: Similarity, a: Array, b: Array) -> float:

@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles.metrics import METRICS, SIMILARITIES, cos, kendall, pearson, spearman
-
-ZERO = np.zeros((1, 4))
-CONSTANT = np.full((1, 4), 0.1)
-ALL = sorted(METRICS)
-CENTRED = [name for name in ALL if name.split("_")[1] in {"pearson", "spearman", "kendall"}]
+from oracles.metrics import METRICS, cos, kendall, pearson, spearman
 
 
 def term(*words: list[float]) -> np.ndarray:
@@ -77,12 +72,6 @@ def test_a_mean_of_words_and_pairs_of_words_differ_as_by_hand(metric, expected):
     assert METRICS[metric](words, term([1, 2, 3])) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("metric", CENTRED)
-@pytest.mark.parametrize("nearly", [[1, 1 + 1e-15], [1, 1 + 1e-15, 1], [1e300, -1e300, 0]])
-def test_vectors_that_are_hardly_varied_or_huge_have_a_correlation(metric, nearly):
-    assert METRICS[metric](term(nearly), term(nearly)) == pytest.approx(1)
-
-
 def test_negative_parts_belong_to_no_fuzzy_set():
     # universe (1, -1), (-1, 2): A belongs by (2, -3 so 0), B by (-3 so 0, 5)
     assert METRICS["fuzzy_jaccard"](term([1, -1]), term([-1, 2])) == 0
@@ -90,41 +79,3 @@ def test_negative_parts_belong_to_no_fuzzy_set():
     assert METRICS["fuzzy_jaccard"](term([1, 0]), term([1, 1])) == pytest.approx(2 / 3)
     # (3, 0) and (1, 2): minima (1, 0), maxima (3, 2)
     assert METRICS["max_jaccard"](term([3, -1], [-2, -4]), term([1, 2])) == pytest.approx(1 / 5)
-
-
-def test_where_nothing_is_positive_the_jaccard_metrics_are_zero():
-    assert METRICS["max_jaccard"](term([-1, -2]), term([0, -3])) == 0
-    assert METRICS["fuzzy_jaccard"](ZERO, ZERO) == 0
-
-
-@pytest.mark.parametrize("metric", ALL)
-def test_a_zero_vector_is_similar_to_nothing(metric):
-    other = term([1, 2, 3, 5])
-
-    assert METRICS[metric](ZERO, other) == 0
-    assert METRICS[metric](other, ZERO) == 0
-    assert METRICS[metric](ZERO, ZERO) == 0
-
-
-@pytest.mark.parametrize("metric", CENTRED)
-def test_a_constant_vector_has_no_correlation(metric):
-    assert METRICS[metric](CONSTANT, term([1, 2, 3, 5])) == 0
-    assert METRICS[metric](CONSTANT, CONSTANT) == 0
-
-
-def test_a_constant_vector_has_a_cosine():
-    assert METRICS["avg_cos"](CONSTANT, term([1, 0, 0, 0])) == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize("metric", ALL)
-def test_a_word_is_wholly_similar_to_itself_and_metrics_are_symmetric(metric):
-    one, other = term([1, 2, 3, 5]), term([1, 3, 2, 7], [0.5, 4, 0, 1])
-
-    assert METRICS[metric](one, one) == pytest.approx(1)
-    assert METRICS[metric](one, other) == pytest.approx(METRICS[metric](other, one))
-
-
-def test_every_metric_has_a_twin():
-    words = [f"{how}_{name}" for how in ("avg", "pair") for name in SIMILARITIES]
-
-    assert sorted([*words, "fuzzy_jaccard", "max_jaccard"]) == ALL

@@ -18,7 +18,7 @@ GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
 
 @dataclass
 class Terminology:
-    """What is known of concepts.
+    """The names, relations and codes of concepts.
 
     Attributes:
         vocabulary: that its ids are of.
@@ -70,7 +70,7 @@ class Mention:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Return what mentions are in order of."""
+        """Return the key by which mentions are sorted."""
         return (self.term.lower(), self.concept, self.sentence)
 
 

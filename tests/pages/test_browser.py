@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from fixtures.browser import Watched, needs_chromium
-from fixtures.reports import NASTY, add_tables, invented_manifest, invented_profile, small_outputs
+from fixtures.reports import NASTY, add_tables, invented_manifest, invented_profile
 
 import medsim
 
@@ -17,14 +18,15 @@ from medsim.cli.report import _library
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.pages.markup import rendered
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reports(shared_evaluation: medsim.Evaluation, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the report of a build, of an evaluation, and one with hostile texts."""
     folder = tmp_path_factory.mktemp("browser")
-    small_outputs(folder)
+    for name in ("build", "results"):
+        shutil.copytree(shared_evaluation.folder.parent / name, folder / name)
     add_tables(folder / "results")
     for name in ("build", "results"):
         medsim.write_report(folder / name, folder / f"{name}.html")

@@ -9,43 +9,26 @@ archives here. Run as a program, this file prints the face of the version that i
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from typer.testing import CliRunner
+
 import medsim
+from medsim.cli import app
 
 HELP = Path(__file__).with_name("help.json")
 SIGNATURES = Path(__file__).with_name("signatures.json")
 COLUMNS = 80
 
-_PROGRAM = """
-import contextlib, io, json, sys
-
-from medsim.__main__ import main
-
-ended = []
-for arguments in json.load(sys.stdin):
-    sys.argv = ["medsim", *arguments]
-    out, err = io.StringIO(), io.StringIO()
-    code = 0
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-    ended.append([code, out.getvalue(), err.getvalue()])
-json.dump(ended, sys.stdout)
-"""
-
 
 class Ended(NamedTuple):
-    """How a command ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -55,32 +38,20 @@ class Ended(NamedTuple):
 def run_commands(
     commands: Sequence[Sequence[str]], folder: Path | None = None, columns: int = COLUMNS
 ) -> list[Ended]:
-    """Return how each command of the program ended; all run in one process, one after the other.
+    """Return the exit code and output of each command of the program.
 
     Args:
         commands: the arguments of each, as behind ``medsim``.
         folder: where they run.
         columns: the width of the terminal.
     """
-    # An empty PYTHONPATH entry would be the folder, which the commands write to.
-    paths = [str(Path(path).resolve()) for path in sys.path if path]
-    environment = {
-        **os.environ,
-        "COLUMNS": str(columns),
-        "NO_COLOR": "1",
-        "PYTHONPATH": os.pathsep.join(paths),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM],
-        input=json.dumps([list(command) for command in commands]),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
-    return [Ended(*one) for one in json.loads(done.stdout)]
+    runner = CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"})
+    with contextlib.chdir(folder or Path.cwd()):
+        found = [
+            runner.invoke(app, [*command], prog_name="medsim", terminal_width=columns - 2)
+            for command in commands
+        ]
+    return [Ended(one.exit_code, one.stdout, one.stderr) for one in found]
 
 
 def help_texts() -> dict[str, str]:
@@ -106,7 +77,7 @@ def _listed(text: str) -> list[str]:
 
 
 def signatures() -> dict[str, object]:
-    """Return what every public name takes and gives back, as it is written."""
+    """Return the signature of every public name, as it is written."""
     return {name: _described(getattr(medsim, name)) for name in sorted(medsim.__all__)}
 
 
@@ -130,7 +101,7 @@ def _described(one: object) -> dict[str, object]:
 
 
 def _signature(one: object) -> dict[str, object]:
-    """Return parameters and what is given back; none of what Python writes in C."""
+    """Return parameters and return type; none of functions that are written in C."""
     assert callable(one)
     try:
         found = inspect.signature(one)

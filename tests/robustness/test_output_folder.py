@@ -20,6 +20,8 @@ from medsim.builds.output import BUILD
 from medsim.core.output import claimed
 from medsim.evaluations.output import EVALUATION
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120  # seconds until a condition that must come has not come
 LAST = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
 FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=random/data.parquet"

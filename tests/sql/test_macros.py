@@ -15,11 +15,12 @@ SURROGATES = range(0xD800, 0xE000)
 
 
 def results(store: Store, expression: str, *texts: str) -> list[object]:
-    """Return what an expression over ``text`` gives for each text."""
+    """Return the value of an expression over ``text`` for each text."""
     store.put("probe", pl.DataFrame({"text": texts}))
     return store.select(f"select {expression} as found from probe")["found"].to_list()  # noqa: S608
 
 
+@pytest.mark.slow
 def test_every_code_point_is_trimmed_exactly_if_python_strips_it(store: Store) -> None:
     characters = [chr(at) for at in range(sys.maxunicode + 1) if at not in SURROGATES]
     texts = [f"{character}x{character}" for character in characters]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fixtures.embeddings import write_words
-from fixtures.release import Release, random_release
+from fixtures.release import Release
 from fixtures.simulated import judge, rate
 from typer.testing import CliRunner
 
@@ -44,13 +44,6 @@ def answers(study: Study) -> Path:
     folder = study.folder.parent / "answers"
     judge(study, folder, ERRORS)
     return folder
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    folder = tmp_path_factory.mktemp("small")
-    random_release(5, 120).write_zip(folder / "release.zip", "Full")
-    return medsim.build(folder / "release.zip", folder / "out")
 
 
 @pytest.fixture
@@ -178,8 +171,11 @@ def answers_by_hand(study: Study, folder: Path) -> np.ndarray:
     return np.array(rows)
 
 
-def test_scores_lie_in_files_that_medsim_takes(small: medsim.Build, tmp_path: Path) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=8, annotators=NAMES)
+@pytest.mark.slow
+def test_scores_lie_in_files_that_medsim_takes(
+    shared_build: medsim.Build, shared_release: Path, tmp_path: Path
+) -> None:
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=8, annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.3))
 
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=100)
@@ -187,8 +183,7 @@ def test_scores_lie_in_files_that_medsim_takes(small: medsim.Build, tmp_path: Pa
     wrong = scores.table("corrections")
     assert wrong.height > 5
     corrections = tmp_path / "scores" / "corrections.csv"
-    source = small.folder.parent / "release.zip"
-    built = medsim.build(source, tmp_path / "out", corrections=corrections)
+    built = medsim.build(shared_release, tmp_path / "out", corrections=corrections)
     assert len(built.manifest.options["corrections"]) == wrong.height
     positives = built.pairs().filter(label=1).collect()
     rejected = wrong.filter(judged="not_same")
@@ -200,8 +195,8 @@ def test_scores_lie_in_files_that_medsim_takes(small: medsim.Build, tmp_path: Pa
     assert all(same.table(name).equals(table) for name, table in scores.tables.items())
 
 
-def test_answers_of_several_kinds_are_scored_together(small: medsim.Build, tmp_path: Path) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
+def test_answers_of_several_kinds_are_scored_together(shared_study: Study, tmp_path: Path) -> None:
+    study = shared_study
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.0), dont_know=0)
     (tmp_path / "answers" / "ada.jsonl").unlink()
     sheet = pl.read_csv(study.folder / "annotators" / "ada" / "sheet-ada.csv", infer_schema=False)
@@ -226,9 +221,9 @@ def test_answers_of_several_kinds_are_scored_together(small: medsim.Build, tmp_p
 
 
 def test_what_nobody_answered_is_told_and_counts_as_missing(
-    small: medsim.Build, tmp_path: Path
+    shared_study: Study, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
+    study = shared_study
     judge(study, tmp_path / "all", dict.fromkeys(NAMES, 0.0), dont_know=0)
     items = dict(study.assignment().select("entry_id", "item_id").iter_rows())
     left_out = set(study.items()["item_id"].head(4))
@@ -374,9 +369,9 @@ def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path
 
 
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(
-    small: medsim.Build, tmp_path: Path
+    shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=2)
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores" / "mine.txt").write_text("mine")
 
@@ -443,21 +438,21 @@ def test_one_group_rates_all_pairs_and_needs_no_consistency_set(
 
 
 def test_a_study_is_not_replaced_unless_that_is_asked_for(
-    small: medsim.Build, tmp_path: Path
+    shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    first = medsim.sample_study(small, tmp_path / "study", per_class=2)
+    first = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
 
     with pytest.raises(OutputError, match="a study already; add `overwrite`"):
-        medsim.sample_study(small, tmp_path / "study", per_class=3)
+        medsim.sample_study(shared_build, tmp_path / "study", per_class=3)
     (tmp_path / "study" / "annotators" / "annotator-1" / "answers.jsonl").write_text("{}")
     with pytest.raises(OutputError, match=r"answers\.jsonl, which is no part of the study"):
-        medsim.sample_study(small, tmp_path / "study", per_class=3, overwrite=True)
+        medsim.sample_study(shared_build, tmp_path / "study", per_class=3, overwrite=True)
 
     assert Study(tmp_path / "study").manifest == first.manifest
 
 
-def test_a_key_that_was_changed_is_noticed(small: medsim.Build, tmp_path: Path) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=2)
+def test_a_key_that_was_changed_is_noticed(shared_build: medsim.Build, tmp_path: Path) -> None:
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
     judge(study, tmp_path / "answers", dict.fromkeys(study.manifest.annotators, 0.0))
     key = tmp_path / "study" / "key" / "items.parquet"
     pl.read_parquet(key).with_columns(1 - pl.col("label")).write_parquet(key)
@@ -466,8 +461,8 @@ def test_a_key_that_was_changed_is_noticed(small: medsim.Build, tmp_path: Path) 
         medsim.score_study(tmp_path / "study", [tmp_path / "answers"])
 
 
-def test_a_study_is_not_taken_for_a_build(small: medsim.Build, tmp_path: Path) -> None:
-    medsim.sample_study(small, tmp_path / "study", per_class=2)
+def test_a_study_is_not_taken_for_a_build(shared_build: medsim.Build, tmp_path: Path) -> None:
+    medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
 
     with pytest.raises(InputError, match="is a manifest of kind 'study'"):
         medsim.open(tmp_path / "study")

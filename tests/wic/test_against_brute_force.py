@@ -50,6 +50,7 @@ def made(rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "n_sentences"), list(enumerate([80, 120, 160, 240, 600])))
 def test_splits_are_those_of_comparing_all_with_all(seed: int, n_sentences: int) -> None:
     rows, terminology = invented(seed, n_sentences)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from fixtures.corpora import invented_names, pubtator_text
+from fixtures.corpora import invented_names, write_corpus
 from fixtures.umls import Metathesaurus
 
 from medsim.core.errors import InputError, OptionError, OutputError
@@ -26,38 +26,15 @@ if TYPE_CHECKING:
 NAMES = invented_names(3, 120)
 
 
-def terminology(folder: Path) -> Path:
-    """Return an ontology whose concepts have the codes of the corpora, some below others."""
-    terms = ["format-version: 1.2"]
-    for number, (code, names) in enumerate(NAMES.items()):
-        lines = [f"[Term]\nid: V:{number:04}\nname: {names[0]}"]
-        lines += [f'synonym: "{name}" EXACT []' for name in names[1:]]
-        lines.append(f"xref: MSH:{code}")
-        if number % 7 == 3:
-            lines.append(f"is_a: V:{number - 1:04}")
-        terms.append("\n".join(lines))
-    path = folder / "velpish.obo"
-    path.write_text("\n\n".join(terms) + "\n", encoding="utf-8")
-    return path
-
-
-def corpus(folder: Path, name: str, seed: int, n_documents: int = 240) -> Path:
-    path = folder / f"{name}.txt"
-    text = pubtator_text(NAMES, seed=seed, n_documents=n_documents)
-    path.write_text(text, encoding="utf-8")
-    return path
+@pytest.fixture(scope="module")
+def inputs(shared_benchmark: Benchmark) -> tuple[list[Path], Path]:
+    folder = shared_benchmark.folder.parent
+    return [folder / "one.txt", folder / "two.txt"], folder / "velpish.obo"
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], Path]:
-    folder = tmp_path_factory.mktemp("inputs")
-    return [corpus(folder, "one", 1), corpus(folder, "two", 2)], terminology(folder)
-
-
-@pytest.fixture(scope="module")
-def built(inputs, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
-    corpora, source = inputs
-    return build_wic(corpora, source, tmp_path_factory.mktemp("built") / "wic", threads=1)
+def built(shared_benchmark: Benchmark) -> Benchmark:
+    return shared_benchmark
 
 
 def test_every_rule_holds_for_a_built_benchmark(built: Benchmark) -> None:
@@ -232,7 +209,7 @@ def test_the_manifest_says_what_was_read_and_left_out(built: Benchmark) -> None:
 
 
 def test_a_terminology_that_knows_no_code_is_refused(tmp_path: Path) -> None:
-    few = corpus(tmp_path, "few", 1, n_documents=3)
+    few = write_corpus(tmp_path, NAMES, "few", 1, n_documents=3)
     other = tmp_path / "other.obo"
     other.write_text("format-version: 1.2\n\n[Term]\nid: X:1\nname: velp\n", encoding="utf-8")
     with pytest.raises(InputError, match="no mention stands for a concept of other"):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.kernels.best import Best
-    from medsim.kernels.nearest import Search
+    from medsim.kernels.edit_search import Search
     from medsim.kernels.types import Ids, Starts
 
 _LEAST = 2048  # queries that a group has, where enough are of near lengths

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.kernels.distance import Workspace
-from medsim.kernels.grams import Tally
+from medsim.kernels.edit_distance import Workspace
+from medsim.kernels.edit_search import Pool, signatures, suffixes
+from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, Slate
+from medsim.kernels.instructions import WORDS
 from medsim.kernels.lanes import MARGIN, N_FIELDS
-from medsim.kernels.nearest import Pool, signatures, suffixes
 from medsim.kernels.screen import N_PLANES, Screen
-from medsim.kernels.table import KEPT_PASSES, MAX_PLANES, Slate
-from medsim.kernels.vectors import WORDS
+from medsim.kernels.trigrams import Tally
 
 if TYPE_CHECKING:
     from medsim.builds.negatives.nearest import Candidates

@@ -17,18 +17,18 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 from medsim.kernels.best import Best
-from medsim.kernels.grams import index_grams, search_alike
+from medsim.kernels.edit_search import Search, search, search_neighbours
 from medsim.kernels.hashing import term_hashes
-from medsim.kernels.nearest import Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
+from medsim.kernels.trigrams import index_trigrams, search_by_trigrams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from medsim.core.terms import PackedTerms
-    from medsim.kernels.distance import Workspace
-    from medsim.kernels.grams import Tally
-    from medsim.kernels.table import Slate
+    from medsim.kernels.edit_distance import Workspace
+    from medsim.kernels.edit_table import Slate
+    from medsim.kernels.trigrams import Tally
     from medsim.kernels.types import Hashes, Ids, Starts
 
 _QUERIES_A_TASK = 64
@@ -121,7 +121,7 @@ class NearestSearch:
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
         self._orders = orders(self._pool)
-        self._grams = index_grams(self._pool.codes, self._pool.starts)
+        self._grams = index_trigrams(self._pool.codes, self._pool.starts)
 
     def nearest(
         self, queries: Ids, wanted: Ids, advance: Callable[[int], None] = lambda _n: None
@@ -159,7 +159,7 @@ class NearestSearch:
         stop = min(first + _QUERIES_A_TASK, len(task.queries))
         for order, ranks in self._orders:
             search_neighbours(task, order, ranks, first, stop, work)
-        search_alike(task, self._grams, first, stop, work, tally)
+        search_by_trigrams(task, self._grams, first, stop, work, tally)
 
     def _complete_in_groups(
         self, task: Search, works: list[Workspace], advance: Callable[[int], None]
@@ -261,4 +261,6 @@ def _trimmed(best: Best) -> Nearest:
     starts = np.zeros_like(best.starts)
     np.cumsum(best.counts, out=starts[1:])
     slots = slot_of + np.arange(starts[-1]) - np.repeat(starts[:-1], best.counts)
-    return Nearest(starts=starts, ids=best.ids[slots], distances=best.distances[slots])
+    return Nearest(
+        starts=starts, ids=best.ids[slots], distances=best.distances[slots].astype(np.int32)
+    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from medsim.builds.negatives import Negatives
 from medsim.builds.negatives.wanted import SLACK, TERMINOLOGY, first_terms, pool_of
-from medsim.kernels.serving import Chosen, run_dry, serve_nearest, used_pairs
+from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ class ServedNegatives:
         while True:
             lists = source.lists(firsts, sizes, stage)
             chosen = _serve(firsts, wanted, lists, used)
-            dry = run_dry(chosen, lists.complete)
+            dry = (chosen.counts < wanted) & ~lists.complete
             if not dry.any():
                 return _against_positives(positives, firsts, chosen)
             sizes[dry] = 3 * lists.sizes[dry]

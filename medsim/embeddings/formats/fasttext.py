@@ -15,7 +15,7 @@ from medsim.embeddings.formats.files import check_dimensions, itself, reason, si
 from medsim.embeddings.formats.found import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.tokens import unseen
-from medsim.kernels.subwords import Grams, gram_rows, means
+from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -52,7 +52,7 @@ class _Model:
     """
 
     n_words: int
-    grams: Grams
+    grams: Subwords
     rows: dict[str, int]
     matrix: Vectors
 
@@ -96,7 +96,7 @@ def _vectors(model: _Model, words: Sequence[str], stage: Stage) -> tuple[Vectors
         starts, rows = gram_rows(*_in_brackets(words[part]), own_rows, model.grams)
         needed, places = np.unique(rows, return_inverse=True)
         matrix = np.ascontiguousarray(model.matrix[needed], np.float32)
-        vectors[part] = means(matrix, starts, places)
+        vectors[part] = subword_means(matrix, starts, places)
         has_rows[part] = np.diff(starts) > 0
         stage.advance(part.stop - begin)
     return vectors, has_rows
@@ -156,7 +156,7 @@ def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
     _after_matrix(path, content, after, None)
     return _Model(
         n_words=n_words,
-        grams=Grams(shortest, longest, n_buckets, n_words),
+        grams=Subwords(shortest, longest, n_buckets, n_words),
         rows=rows,
         matrix=np.memmap(path, "<f4", "r", at + _MATRIX.size, shape),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
 from medsim.embeddings.metrics.vectors import COMPARISONS, Comparison, compare_rows, tabulate_rows
-from medsim.kernels.bags import averaged
+from medsim.kernels.bag_pairs import averaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable

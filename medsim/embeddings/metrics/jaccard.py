@@ -10,9 +10,9 @@ import numpy as np
 from medsim.embeddings.metrics import METRICS, Metric, WordBags
 from medsim.embeddings.metrics.vectors import Comparison, compare_rows, tabulate_rows
 from medsim.embeddings.metrics.word_tables import bags_of, tabulate_bags
+from medsim.kernels.bag_pairs import dynamax_overlaps, overlaps, positive_maxima
 from medsim.kernels.bag_tables import dynamax_table, own_memberships
-from medsim.kernels.bags import dynamax_overlaps, overlaps, positive_maxima
-from medsim.kernels.tables import centred_products, overlap_table
+from medsim.kernels.vector_tables import centred_products, overlap_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from medsim.embeddings.metrics import METRICS, Metric, WordBags
 from medsim.embeddings.metrics.vectors import COMPARISONS, Comparison, compare_rows, prepared_rows
 from medsim.embeddings.metrics.word_tables import bags_of, tabulate_bags
 from medsim.embeddings.metrics.workers import Workers
+from medsim.kernels.bag_pairs import group_means, word_pairs
 from medsim.kernels.bag_tables import bag_means
-from medsim.kernels.bags import group_means, word_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

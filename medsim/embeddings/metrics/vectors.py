@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints
-from medsim.kernels.orders import kendall_table
-from medsim.kernels.similarity import (
+from medsim.kernels.vector_pairs import (
     centred_cosines,
     kendalls,
     mean_ranks,
     means,
     untied_pairs,
 )
-from medsim.kernels.tables import cosine_table
+from medsim.kernels.vector_tables import cosine_table, kendall_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

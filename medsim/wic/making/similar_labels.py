@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.terms import pack
-from medsim.kernels.indel import Laid, search_alike_pairs
-from medsim.kernels.nearest import signatures
+from medsim.kernels.edit_search import signatures
+from medsim.kernels.indel import TermsByLength, search_alike_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
     packed = pack([terms[row] for row in order])
     characters, numbers = np.unique(packed.codes, return_inverse=True)
     codes = numbers.astype(np.uint32)
-    laid = Laid(
+    laid = TermsByLength(
         codes=codes,
         starts=packed.starts,
         signatures=signatures(codes, packed.starts),
@@ -54,7 +54,7 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def _searched(laid: Laid, first: int) -> Places:
+def _searched(laid: TermsByLength, first: int) -> Places:
     """Return the pairs of one task, int64[n_pairs, 2]; searched again where there was no room."""
     stop = min(first + _TERMS_A_TASK, len(laid.starts) - 1)
     room = _ROOM

@@ -11,7 +11,7 @@ from fixtures.sittings import answers_to, read, written
 
 from medsim.studies.sheets.jsonl import written_jsonl
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 NO_STORAGE = """Object.defineProperty(window, "localStorage", {
     get() { throw new DOMException("denied", "SecurityError"); } })"""

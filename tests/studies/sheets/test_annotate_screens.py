@@ -9,7 +9,7 @@ from fixtures.sittings import PHONE
 
 from medsim.studies.sheets import GRADED
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 FOCUSED = "document.activeElement.id || document.activeElement.dataset.answer"
 # Where an element begins and ends, in pixels from the top of the window.

@@ -157,6 +157,7 @@ def test_documents_are_taken_as_they_are_needed(monkeypatch) -> None:
     assert len(taken) <= 8
 
 
+@pytest.mark.slow
 def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

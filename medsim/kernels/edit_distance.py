@@ -17,7 +17,7 @@ _ZERO = np.uint64(0)
 
 
 class Workspace(NamedTuple):
-    """What one thread writes to while it compares a query with terms.
+    """The arrays that one thread writes to while it compares a query with terms.
 
     Attributes:
         masks: uint64[n_characters * n_words], which positions of the query hold a character; all
@@ -60,7 +60,7 @@ def clear_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
 def _short_distance(
     masks: Hashes, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:
-    """Return what ``bounded_distance`` does for a query of 1 to 64 characters."""
+    """Return ``bounded_distance`` of a query of 1 to 64 characters."""
     last = np.uint64(length - 1)
     plus, minus = ~_ZERO, _ZERO
     distance = np.int64(length)
@@ -83,7 +83,7 @@ def _short_distance(
 def _long_distance(
     work: Workspace, length: int, codes: Codes, begin: int, end: int, bound: np.int64
 ) -> np.int64:
-    """Return what ``bounded_distance`` does, a word of 64 rows after the other."""
+    """Return ``bounded_distance``, computed a word of 64 rows after the other."""
     n_words = words_of(length)
     masks, pluses, minuses = work.masks, work.plus, work.minus
     last = np.uint64((length - 1) % _WORD)
@@ -121,19 +121,8 @@ def bounded_distance(
 
     The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003). The distance changes by
     at most one from column to column, so the search may stop once the columns that are left cannot
-    bring it down to the bound.
-
-    Args:
-        work: whose masks are those of the query.
-        length: of the query.
-        codes: of the pool.
-        begin: where the term begins.
-        end: where it ends.
-        bound: the largest distance that matters.
-
-    Returns:
-        The distance if it is at most the bound, else any number beyond the bound. Time O(words of
-        the query x length of the term).
+    bring it down to the bound. The masks of ``work`` are those of the query, which has ``length``
+    characters. Time O(words of the query x length of the term).
     """
     if abs(length - (end - begin)) > bound:
         return bound + 1

@@ -1,9 +1,10 @@
-"""Vectors of bits in LLVM's terms, a bit a term: what the vector instructions are written with.
+"""Machine instructions in LLVM's terms: on words of 64 bits, and on vectors of them.
 
-Numba does not reliably turn loops over words into vector code, so the innermost steps are written
-down in LLVM's intermediate language, on vectors of four 64-bit words; LLVM maps them to what the
-processor has. Four words fill a register of AVX2 and leave enough of them for four rows of a table;
-wider vectors were slower where they have to be split and no faster where they need not.
+A bit of a vector is a term. Numba does not reliably turn loops over words into vector code, so the
+innermost steps are written down in LLVM's intermediate language, on vectors of four 64-bit words;
+LLVM maps them to what the processor has. Four words fill a register of AVX2 and leave enough of
+them for four rows of a table; wider vectors were slower where they have to be split and no faster
+where they need not.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
 
 LANES = 256
-"""How many terms are compared at once."""
+"""The number of terms that are compared at once."""
 
 WORDS = LANES // 64
 """The 64-bit words of a vector."""
@@ -24,6 +27,37 @@ WORD = ir.IntType(64)
 VECTOR = ir.VectorType(WORD, WORDS)
 ONES = ir.Constant(VECTOR, [-1] * WORDS)
 ZEROS = ir.Constant(VECTOR, [0] * WORDS)
+
+
+if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
+
+    def popcount(word: int) -> int:
+        """Return how many bits of a 64-bit word are set."""
+        return int(word).bit_count()
+
+    def trailing_zeros(word: int) -> int:
+        """Return how many bits below the lowest set bit of a 64-bit word are not set."""
+        return (int(word) & -int(word)).bit_length() - 1
+
+else:
+
+    @intrinsic
+    def popcount(_typing: Any, word: Any) -> Any:
+        """Return how many bits of a 64-bit word are set, as int64."""
+
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.ctpop(arguments[0])
+
+        return (types.int64(types.uint64), generate) if word == types.uint64 else None
+
+    @intrinsic
+    def trailing_zeros(_typing: Any, word: Any) -> Any:
+        """Return how many bits below the lowest set bit of a word are not set, as int64."""
+
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+        return (types.int64(types.uint64), generate) if word == types.uint64 else None
 
 
 def load(builder: Any, address: Any) -> Any:
@@ -95,9 +129,8 @@ class Loop:
     def close(self, values: list[Any], stop: Any = None) -> list[Any]:
         """End the body; return the carried values as they are after the loop.
 
-        Args:
-            values: what the next round begins with.
-            stop: a bit, whether there is none; by default there is until all are done.
+        The next round begins with ``values``. There is none where ``stop``, a bit, is set; without
+        it there is one until all are done.
         """
         b = self._builder
         following = plus(b, self.at, 1)

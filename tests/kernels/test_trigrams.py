@@ -12,8 +12,8 @@ from oracles.datasets import levenshtein
 
 from medsim.builds.negatives import layout, nearest
 from medsim.core.terms import pack
-from medsim.kernels.grams import Tally, index_grams, search_alike
-from medsim.kernels.nearest import Search
+from medsim.kernels.edit_search import Search
+from medsim.kernels.trigrams import Tally, index_trigrams, search_by_trigrams
 
 pytestmark = pytest.mark.kernels
 
@@ -23,16 +23,16 @@ def trigrams(term: str) -> list[str]:
 
 
 def alike(terms: list[str], wanted: int) -> list[list[tuple[str, int]]]:
-    """Return what each term is given by its trigrams alone; terms are in order of text."""
+    """Return the candidates that each term's trigrams alone give; terms are in order of text."""
     pool = layout.laid_out(nearest.Candidates.of(terms))
     queries = np.arange(len(terms), dtype=np.int32)
     best = nearest._no_candidates(np.full(len(terms), wanted, np.int32))
     tally = Tally(counts=np.zeros(len(terms), np.uint8), counted=np.empty(len(terms), np.int32))
     work = layout.workspace(pool)
 
-    search_alike(
+    search_by_trigrams(
         Search(pool, np.uint64(0), queries, best),
-        index_grams(pool.codes, pool.starts),
+        index_trigrams(pool.codes, pool.starts),
         0,
         len(terms),
         work,
@@ -52,7 +52,7 @@ def alike(terms: list[str], wanted: int) -> list[list[tuple[str, int]]]:
 def test_the_index_holds_every_trigram_of_every_term(terms: list[str]) -> None:
     packed = pack(sorted(terms))
 
-    grams = index_grams(packed.codes, packed.starts)
+    grams = index_trigrams(packed.codes, packed.starts)
 
     counts = Counter(at for at, term in enumerate(sorted(terms)) for _ in trigrams(term))
     assert Counter(grams.places.tolist()) == counts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.intrinsics import popcount
+from medsim.kernels.instructions import popcount
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Rows, Values, Vectors

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from medsim.kernels.best import enter
 from medsim.kernels.compiler import kernel
 from medsim.kernels.hashing import tie_of
 
 if TYPE_CHECKING:
+    from medsim.kernels.best import Best
     from medsim.kernels.types import Counts, Hashes, Ids, Places, Singles, Starts, Values, Vectors
 
 
@@ -33,24 +35,6 @@ class Points(NamedTuple):
     lengths: Values
     groups: Ids
     hashes: Hashes
-
-
-class Nearest(NamedTuple):
-    """The nearest candidates of each query so far, nearest first.
-
-    Attributes:
-        starts: int64[n_queries + 1], the slots of each query.
-        counts: int32[n_queries], how many of them are filled.
-        ids: int32[n_slots], points.
-        similarities: float32[n_slots].
-        ties: uint64[n_slots], the hashes that order equal similarities.
-    """
-
-    starts: Starts
-    counts: Ids
-    ids: Ids
-    similarities: Singles
-    ties: Hashes
 
 
 @kernel
@@ -81,13 +65,7 @@ def similarity(points: Points, first: int, second: int) -> np.float32:
 
 @kernel
 def similarities(points: Points, first: Ids, second: Ids) -> Singles:
-    """Return the similarity of each pair of points: float32[n_pairs].
-
-    Args:
-        points: all terms.
-        first: int32[n_pairs], points.
-        second: int32[n_pairs], points.
-    """
+    """Return the similarity of each pair of points: float32[n_pairs]."""
     found = np.empty(len(first), np.float32)
     for pair in range(len(first)):
         found[pair] = similarity(points, first[pair], second[pair])
@@ -95,38 +73,18 @@ def similarities(points: Points, first: Ids, second: Ids) -> Singles:
 
 
 @kernel
-def _enter(nearest: Nearest, slot: int, found: int, alike: np.float32, tie: np.uint64) -> None:
-    """Put a candidate among a query's nearest if it belongs there.
-
-    Order is by similarity, then tie, then row.
-    """
-    begin, end = nearest.starts[slot], nearest.starts[slot + 1]
-    filled = begin + nearest.counts[slot]
-    at = filled
-    while at > begin:
-        s, t, c = nearest.similarities[at - 1], nearest.ties[at - 1], nearest.ids[at - 1]
-        if s > alike or (s == alike and (t < tie or (t == tie and c < found))):
-            break
-        at -= 1
-    if at == end:
-        return
-    for to in range(min(filled, end - 1), at, -1):
-        nearest.similarities[to] = nearest.similarities[to - 1]
-        nearest.ties[to] = nearest.ties[to - 1]
-        nearest.ids[to] = nearest.ids[to - 1]
-    nearest.similarities[at], nearest.ties[at], nearest.ids[at] = alike, tie, found
-    if filled < end:
-        nearest.counts[slot] += 1
+def _consider(
+    points: Points, query: int, found: int, seed: np.uint64, best: Best, slot: int
+) -> None:
+    """Let a point of another group enter the best of a query."""
+    if points.groups[found] != points.groups[query]:
+        tie = tie_of(seed, points.hashes[query], points.hashes[found])
+        enter(best, slot, found, -similarity(points, query, found), tie)
 
 
 @kernel
 def keep_nearest(
-    points: Points,
-    queries: Ids,
-    candidates: Places,
-    seed: np.uint64,
-    slots: Ids,
-    nearest: Nearest,
+    points: Points, queries: Ids, candidates: Places, seed: np.uint64, slots: Ids, best: Best
 ) -> None:
     """Fill the slots of some queries with the nearest of their candidates.
 
@@ -136,32 +94,27 @@ def keep_nearest(
         candidates: int64[n_queries, n_candidates], distinct points of each query; -1 is none.
         seed: of ties.
         slots: int32[n_queries], which slots are a query's; no two threads share any.
-        nearest: emptied for these queries, then filled.
+        best: emptied for these queries, then filled.
     """
     for row in range(len(queries)):
-        query, slot = queries[row], slots[row]
-        nearest.counts[slot] = 0
+        best.counts[slots[row]] = 0
         for found in candidates[row]:
-            if found >= 0 and points.groups[found] != points.groups[query]:
-                tie = tie_of(seed, points.hashes[query], points.hashes[found])
-                _enter(nearest, slot, found, similarity(points, query, found), tie)
+            if found >= 0:
+                _consider(points, queries[row], found, seed, best, slots[row])
 
 
 @kernel
 def keep_nearest_of_all(
-    points: Points, queries: Ids, seed: np.uint64, slots: Ids, nearest: Nearest
+    points: Points, queries: Ids, seed: np.uint64, slots: Ids, best: Best
 ) -> None:
     """Fill the slots of some queries with the nearest of all points; see ``keep_nearest``.
 
     Time O(n_queries * n_points * n_dimensions).
     """
     for row in range(len(queries)):
-        query, slot = queries[row], slots[row]
-        nearest.counts[slot] = 0
+        best.counts[slots[row]] = 0
         for found in range(len(points.groups)):
-            if points.groups[found] != points.groups[query]:
-                tie = tie_of(seed, points.hashes[query], points.hashes[found])
-                _enter(nearest, slot, found, similarity(points, query, found), tie)
+            _consider(points, queries[row], found, seed, best, slots[row])
 
 
 @kernel

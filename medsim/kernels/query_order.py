@@ -11,7 +11,7 @@ from medsim.kernels.compiler import kernel
 from medsim.kernels.screen import MOST_MISSED, STEP
 
 if TYPE_CHECKING:
-    from medsim.kernels.nearest import Search
+    from medsim.kernels.edit_search import Search
     from medsim.kernels.types import Hashes, Ids, Offsets, Starts
 
 _LOW_HALF = (1 << 31) - 1
@@ -20,8 +20,8 @@ N_RUNS, N_FALLEN = range(2)
 """Of an order's state: how many runs it has; how many bounds have fallen since it was made."""
 
 
-class Order(NamedTuple):
-    """Queries by length, by what their bounds have come to, then by text.
+class QueryOrder(NamedTuple):
+    """Queries by length, by their present bounds, then by text.
 
     Attributes:
         slots: int32[n], which of the search's queries they are.
@@ -30,7 +30,7 @@ class Order(NamedTuple):
         codes: uint64[n], the addresses of their characters.
         shared: int64[n], how many first characters each shares with the one before it.
         runs: int64[n + 1], where each run of the same length and bound begins, and the last ends.
-        looks: uint64[n], the addresses of what a screen looks at.
+        looks: uint64[n], the addresses of the offsets that a screen looks at.
         n_steps: how many steps of looks each has; 0 where queries are not screened.
         rests: int64[MOST_MISSED + 1], for how many blocks a bound is not screened.
         state: int64[2], see ``N_RUNS``.
@@ -49,14 +49,9 @@ class Order(NamedTuple):
 
 
 @kernel
-def new_order(n_queries: int, looks: Offsets) -> Order:
-    """Return an order that holds no queries yet.
-
-    Args:
-        n_queries: how many there will be.
-        looks: uint32[n_queries, n_looks], what a screen looks at.
-    """
-    return Order(
+def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
+    """Return an order that holds no queries yet; ``looks`` are uint32[n_queries, n_looks]."""
+    return QueryOrder(
         np.empty(n_queries, np.int32),
         np.empty(n_queries, np.int64),
         np.empty(n_queries, np.int64),
@@ -81,13 +76,13 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
 
 
 @kernel
-def put_in_order(task: Search, group: Ids, looks: Offsets, order: Order) -> None:
-    """Sort the queries of a group by length, by what their bounds have come to, then by text.
+def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
+    """Sort the queries of a group by length, by their present bounds, then by text.
 
     Args:
         task: the search.
         group: int32[n_queries], which of its queries, in order of length, then of text.
-        looks: uint32[n_queries, n_looks], what a screen looks at, row by row of ``group``.
+        looks: uint32[n_queries, n_looks], of ``offsets_of``, row by row of ``group``.
         order: filled.
     """
     pool, n_queries = task.pool, len(group)
@@ -125,7 +120,7 @@ def length_of(task: Search, slot: int) -> int:
 
 
 @kernel
-def admits(order: Order, other: int) -> bool:
+def admits(order: QueryOrder, other: int) -> bool:
     """Return whether a term of some length may be within the bound of any query."""
     for run in range(order.state[N_RUNS]):
         first = order.runs[run]

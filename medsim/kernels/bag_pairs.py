@@ -82,14 +82,8 @@ def dynamax_overlaps(
     """Return DynaMax-Jaccard of each pair of terms (Zhelezniak et al., ICLR 2019, algorithm 1).
 
     The universe of a pair is the word vectors of both terms. A term belongs to a member of the
-    universe by the largest inner product of one of its own words with it, at least 0.
-
-    Args:
-        vectors: float32[n_words, n_dimensions].
-        words: int32[n_tokens], rows of the vectors.
-        starts: int64[n_terms + 1].
-        first: int32[n_pairs], terms.
-        second: int32[n_pairs], terms.
+    universe by the largest inner product of one of its own words with it, at least 0. Arguments as
+    of ``averaged`` and ``overlaps``.
 
     Returns:
         float64[n_pairs] from 0 to 1; 0 where nothing is positive. Time O(n_words**2 * n_dimensions)
@@ -132,12 +126,6 @@ def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
 @kernel
 def word_pairs(words: Ids, starts: Starts, first: Ids, second: Ids) -> tuple[Rows, Starts]:
     """Return every word of the first term with every word of the second, for each pair of terms.
-
-    Args:
-        words: int32[n_tokens].
-        starts: int64[n_terms + 1].
-        first: int32[n_pairs], terms.
-        second: int32[n_pairs], terms.
 
     Returns:
         int64[n_word_pairs], the smaller word times 2**32 plus the larger, since metrics are

@@ -8,8 +8,8 @@ import numpy as np
 
 from medsim.kernels.best import bound_of
 from medsim.kernels.compiler import kernel
-from medsim.kernels.distance import Workspace, clear_masks, set_masks
-from medsim.kernels.nearest import Search, consider
+from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
+from medsim.kernels.edit_search import Search, consider
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Bytes, Codes, Ids, Starts
@@ -23,14 +23,14 @@ _COMPARED = 8  # candidates that are compared, and two more for each that the qu
 _LEVELS = 256
 
 
-class Grams(NamedTuple):
-    """Which terms have which trigram; trigrams are folded into buckets.
+class TrigramIndex(NamedTuple):
+    """The terms that have a trigram; trigrams are folded into buckets.
 
     Attributes:
         starts: int64[n_buckets + 1], where the terms of each bucket lie.
         places: int32[n_trigrams], places of terms in the pool, in each bucket in order, hence by
             length.
-        shift: what is left of a trigram's hash once it is shifted by so much numbers its bucket.
+        shift: a trigram's hash, shifted right by it, is the number of its bucket.
     """
 
     starts: Starts
@@ -39,7 +39,7 @@ class Grams(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What one thread counts shared trigrams with.
+    """The arrays in which one thread counts shared trigrams.
 
     Attributes:
         counts: uint8[n_terms], all zero between queries.
@@ -59,7 +59,7 @@ def _bucket(codes: Codes, at: int, shift: np.uint64) -> np.int64:
 
 
 @kernel
-def index_grams(codes: Codes, starts: Starts) -> Grams:
+def index_trigrams(codes: Codes, starts: Starts) -> TrigramIndex:
     """Return the trigrams of all terms of a pool."""
     bits = 1
     while bits < _MOST_BITS and (1 << bits) < len(codes):
@@ -77,17 +77,17 @@ def index_grams(codes: Codes, starts: Starts) -> Grams:
             bucket = _bucket(codes, first, shift) + 1
             places[at[bucket]] = term
             at[bucket] += 1
-    return Grams(at[:-1], places, shift)
+    return TrigramIndex(at[:-1], places, shift)
 
 
 @kernel
-def _count_shared(task: Search, grams: Grams, query: int, bound: np.int64, tally: Tally) -> int:
+def _count_shared(
+    task: Search, grams: TrigramIndex, query: int, bound: np.int64, tally: Tally
+) -> int:
     """Count the trigrams that terms share with a query, the rarest first, until enough are read.
 
-    Only terms whose length alone does not put them beyond the bound are read.
-
-    Returns:
-        How many terms have been counted.
+    Only terms whose length alone does not put them beyond the bound are read; the number of terms
+    that have been counted comes back.
     """
     pool = task.pool
     begin, end = pool.starts[query], pool.starts[query + 1]
@@ -117,21 +117,14 @@ def _count_shared(task: Search, grams: Grams, query: int, bound: np.int64, tally
 
 
 @kernel
-def search_alike(
-    task: Search, grams: Grams, first: int, stop: int, work: Workspace, tally: Tally
+def search_by_trigrams(
+    task: Search, grams: TrigramIndex, first: int, stop: int, work: Workspace, tally: Tally
 ) -> None:
     """Consider for ``queries[first:stop]`` the terms that share the most of their rare trigrams.
 
     Only queries that are still far from all they have been compared with are served: for the
-    others the search that follows is as quick with any bound.
-
-    Args:
-        task: the search; a run writes only the slots of these queries.
-        grams: of the pool.
-        first: the first query to serve.
-        stop: the one after the last.
-        work: of this thread; masks are all zero before and after.
-        tally: of this thread; counts are all zero before and after.
+    others the search that follows is as quick with any bound. The counts of ``tally``, which is
+    this thread's, are all zero before and after; the rest as of ``edit_search.search``.
     """
     pool = task.pool
     for slot in range(first, stop):

@@ -8,15 +8,15 @@ import numpy as np
 
 from medsim.kernels.best import Best, bound_of, enter
 from medsim.kernels.compiler import kernel
-from medsim.kernels.distance import Workspace, bounded_distance, clear_masks, set_masks
+from medsim.kernels.edit_distance import Workspace, bounded_distance, clear_masks, set_masks
 from medsim.kernels.hashing import tie_of
-from medsim.kernels.intrinsics import popcount
+from medsim.kernels.instructions import popcount
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Ids, Starts, Wide
 
 SIGNATURE_WORDS = 4
-"""How many occurrences of a character a signature can tell apart."""
+"""The occurrences of a character that a signature can tell apart."""
 
 _NEIGHBOURS = 4  # terms on either side in order of text, tried first to bound the distance
 _CLASSES = 64
@@ -52,7 +52,7 @@ class Pool(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What is searched for.
+    """A search: the terms, the queries and the best candidates so far.
 
     Attributes:
         pool: the terms.
@@ -162,14 +162,8 @@ def search_neighbours(
     """Consider for ``queries[first:stop]`` the terms near them in an order of all terms.
 
     Terms that begin, or end, alike are often near, which bounds the distance of the nearest.
-
-    Args:
-        task: the search; a run writes only the slots of these queries.
-        order: int32[n_terms], rows of terms.
-        ranks: int32[n_terms], the inverse: where a row stands in that order.
-        first: the first query to serve.
-        stop: the one after the last.
-        work: of this thread; masks are all zero before and after.
+    ``order`` are rows of terms and ``ranks`` its inverse, both int32[n_terms]; the rest as of
+    ``search``.
     """
     pool = task.pool
     for slot in range(first, stop):
