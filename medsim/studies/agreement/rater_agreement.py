@@ -232,7 +232,9 @@ def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:
     left_out = np.tile(found, (ranks.shape[1], 1))
     for at, (one, other) in enumerate(pairs):
         shared = np.flatnonzero((ranks[one] >= 0) & (ranks[other] >= 0))
-        left_out[shared, at] = leave_one_out_spearman(ranks[one][shared], ranks[other][shared])
+        # Ranks of the shared items alone: those of all items have gaps there.
+        left, right = (ranked(ranks[side][shared]).ranks for side in (one, other))
+        left_out[shared, at] = leave_one_out_spearman(left, right)
     return left_out
 
 

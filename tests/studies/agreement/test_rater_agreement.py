@@ -96,15 +96,30 @@ def test_a_published_way_of_counting_comes_out_by_hand() -> None:
     assert found.with_others == pytest.approx([-0.1, 0.0, -0.9])
 
 
-def test_the_correlations_without_an_item_are_those_of_the_others(monkeypatch) -> None:
-    ratings = with_gaps(rated(4, 25, seed=1), seed=2)
+def rating_few(ratings: np.ndarray, n_items: int) -> np.ndarray:
+    """Return ratings of which the first rater gave only the last ``n_items``."""
+    ratings[0, :-n_items] = np.nan
+    return ratings
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        with_gaps(rated(4, 25, seed=1), seed=2),
+        # The means of the others have far more ranks than the first rater has items.
+        rating_few(rated(6, 40, seed=1), 8),
+        rating_few(with_gaps(rated(7, 30, seed=5), seed=3), 12),
+    ],
+)
+def test_the_correlations_without_an_item_are_those_of_scipy(ratings, monkeypatch) -> None:
     ratings[:3, 7] = np.nan
     seen = []
     monkeypatch.setattr(module, "bca_estimate", lambda *parts: seen.append(parts))
 
     rater_agreement(ratings, fewest=2, resamples=100)
 
-    expected = np.array([iaa(np.delete(ratings, item, axis=1)) for item in range(25)])
+    n_items = ratings.shape[1]
+    expected = np.array([iaa(np.delete(ratings, item, axis=1)) for item in range(n_items)])
     assert seen[0][2] == pytest.approx(expected[:, 0], abs=1e-12)
     assert seen[1][2] == pytest.approx(expected[:, 1], abs=1e-12)
 
