@@ -54,7 +54,7 @@ def graded_tables(
         ]
     )
     if not accepted.any():
-        raise OptionError("--leave-out leaves nobody")
+        raise OptionError("`leave_out` leaves nobody")
     rated = _rated(items, ratings[accepted])
     return {
         "agreement": _agreement(items, ratings, accepted, drawing),

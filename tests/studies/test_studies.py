@@ -336,9 +336,9 @@ def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(tmp_pa
         tmp_path / "words.csv",
         terminology=tmp_path / "build",
         norms=[tmp_path / "norms.csv"],
-        domain_words=tmp_path / "biomedical.txt",
+        biomedical=tmp_path / "biomedical.txt",
         size=16,
-        make_lemmas=False,
+        no_lemmas=True,
     )
     chosen.write(tmp_path / "pairs.csv")
     study = medsim.grade_study(
@@ -416,11 +416,11 @@ def test_groups_have_pairs_of_their_own_and_all_rate_the_consistency_set(
     [
         ({"raters": 3, "groups": 2}, "3 raters cannot make 2 groups"),
         ({"groups": 0}, "cannot make 0 groups"),
-        ({"consistency": 119, "groups": 2}, "--consistency 119 does not fit 120 pairs"),
+        ({"consistency": 119, "groups": 2}, "`consistency` 119 does not fit 120 pairs"),
         ({"duplicates": 75, "groups": 2, "consistency": 20}, "a rater sees 70 pairs"),
-        ({"duplicates": -1}, "--duplicates -1 does not fit"),
-        ({"page_size": -1}, "--page-size -1 is negative"),
-        ({"seed": -1}, "--seed -1"),
+        ({"duplicates": -1}, "`duplicates` -1 does not fit"),
+        ({"page_size": -1}, "`page_size` -1 is out of range"),
+        ({"seed": -1}, "`seed` -1"),
         ({"raters": "ada,ADA"}, "two annotators are named"),
     ],
 )

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from medsim.core.errors import InputError, OptionError
-from medsim.studies.annotators import annotators_of
-from medsim.studies.instructions import instructions_of
-from medsim.studies.pair_files import read_pairs
+from medsim.studies.inputs import annotators_of, instructions_of, read_pairs
 from medsim.studies.sheets import GRADED, JUDGEMENT
 
 
@@ -86,7 +84,7 @@ def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text('reason;term2;term1;count1\n"a; b";cat;dog;007\nnone;ö;x;\n', encoding="utf-8")
 
-    found = read_pairs(file)
+    found = read_pairs(file).frame
 
     assert found.columns == ["term1", "term2", "reason", "count1"]
     assert found.rows() == [("dog", "cat", "a; b", "007"), ("x", "ö", "none", "")]

@@ -1,4 +1,4 @@
-"""What annotators sent back, read in any format and checked against what they were shown."""
+"""Answers that annotators sent back, in any format, checked against the key of the study."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from medsim.core.tables.text import Text
     from medsim.studies.sheets.returned import Given
 
 __all__ = ["SUFFIXES", "Answers", "StudyIdentity", "read_answers"]
@@ -39,14 +40,14 @@ class Answers:
             n_missing.
         warnings: what a reader of results should know, a sentence each.
         absent: the annotators of whom there is no answer, in order of name.
-        files: what was read.
+        files: name and sha256 of each file that has answers.
     """
 
     frame: pl.DataFrame
     missing: pl.DataFrame
     warnings: tuple[str, ...]
     absent: tuple[str, ...]
-    files: tuple[Path, ...]
+    files: tuple[dict[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,17 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     }
     kept: dict[str, Given] = {}
     n_repeated: Counter[str] = Counter()
-    files: list[Path] = []
+    files: list[dict[str, str]] = []
     unanswered: list[Path] = []
     for path, is_named in _files(paths):
-        found = _checked(path, entries, study)
-        if not found and is_named:
+        text = read_text(path, guess=False)
+        found = _checked(text, entries, study)
+        if found:
+            files.append({"name": path.name, "sha256": text.sha256})
+        elif is_named:
             raise InputError(f"{path} has no answers")
-        (files if found else unanswered).append(path)
+        else:
+            unanswered.append(path)
         for given in found:
             earlier = kept.setdefault(given.entry_id, given)
             if earlier is not given:
@@ -128,12 +133,12 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
             yield one, False
 
 
-def _checked(path: Path, entries: dict[str, _Shown], study: StudyIdentity) -> list[Given]:
+def _checked(text: Text, entries: dict[str, _Shown], study: StudyIdentity) -> list[Given]:
     """Return the answers in a file, all of entries that were shown as the file says."""
-    found = list(_read(path, study))
+    found = list(_read(text, study))
     if found and not any(given.entry_id in entries for given in found):
         raise InputError(
-            f"{path} is of another study: none of its entries, such as "
+            f"{text.path} is of another study: none of its entries, such as "
             f"{shown(found[0].entry_id)}, is of study {study.study_id!r}"
         )
     for given in found:
@@ -141,14 +146,13 @@ def _checked(path: Path, entries: dict[str, _Shown], study: StudyIdentity) -> li
     return found
 
 
-def _read(path: Path, study: StudyIdentity) -> Iterator[Given]:
-    """Yield the answers in a file; what it begins with tells its format."""
-    text = read_text(path, guess=False)
+def _read(text: Text, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers in a file; its first character tells its format."""
     begin = text.content.lstrip()[:1]
     if begin == "{":
-        return read_jsonl(path, text.content, study)
+        return read_jsonl(text.path, text.content, study)
     if begin == "[":
-        return read_label_studio(path, text.content, study)
+        return read_label_studio(text.path, text.content, study)
     return read_csv(text, study)
 
 

@@ -60,7 +60,7 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
         make_lemmas: whether lemmas are made where the table has none.
 
     Raises:
-        OptionError: lemmas must be made and the extra medsim[words] is not installed.
+        OptionError: lemmas must be made and the extra words is not installed.
     """
     lemmas = (
         rows.drop_nulls("lemma")
@@ -85,7 +85,7 @@ def _lemmatiser() -> Callable[[str], str]:
         import simplemma  # noqa: PLC0415 — an extra
     except ImportError as error:
         raise OptionError(
-            "the frequency table has no lemmas, and making them needs simplemma: pip install "
-            "'medsim[words]', add a column lemma, or --no-lemmas"
+            "the frequency table has no lemmas, and making them needs simplemma: install medsim "
+            "with its extra words, add a column lemma, or add `no_lemmas`"
         ) from error
     return lambda word: simplemma.lemmatize(word, lang="en").lower()

@@ -98,7 +98,9 @@ def _class_of(path: Path, there: list[str], asked: str | None) -> str:
     if asked is None and len(there) == 1:
         return there[0]
     if asked is None:
-        raise OptionError(f"{path} has several classes: {', '.join(there)}; choose one by --class")
+        raise OptionError(
+            f"{path} has several classes: {', '.join(there)}; choose one by `word_class`"
+        )
     if asked not in there:
         raise OptionError(f"{path}: {unknown_name('class', asked, there)}")
     return asked

@@ -62,4 +62,4 @@ def check_file(out: Path, *, overwrite: bool) -> None:
     if out.suffix.lower() not in {".csv", ".parquet"}:
         raise OutputError(f"{out} is neither .csv nor .parquet; pairs are written as one of them")
     if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; add --overwrite to replace it")
+        raise OutputError(f"{out} is there already; add `overwrite` to replace it")

@@ -237,7 +237,7 @@ def test_sheets_that_nobody_filled_in_are_left_out_of_a_folder(tmp_path):
     found = read_answers([tmp_path], assignment_of([ada, ben]), STUDY)
 
     assert found.frame["value"].to_list() == [1, 0, 2]
-    assert [path.name for path in found.files] == ["ada.jsonl"]
+    assert [file["name"] for file in found.files] == ["ada.jsonl"]
     assert found.warnings[0] == "no answers in sheet-ada.csv, sheet-ben.csv; left out"
     assert found.absent == ("ben",)
 

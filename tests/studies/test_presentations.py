@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medsim.core.schema import ASSIGNMENT_COLUMNS
-from medsim.studies.showings import Item, showings_of
+from medsim.studies.presentations import Item, presentations_of
 
 
 def items(number: int) -> list[Item]:
@@ -25,7 +25,7 @@ def test_every_pair_is_shown_once_and_repeated_ones_twice(
     shown = items(n_items)
     repeated = shown[:n_repeated]
 
-    found = showings_of(seed, "ada", shown, repeated)
+    found = presentations_of(seed, "ada", shown, repeated)
 
     assert found.schema == pl.Schema(ASSIGNMENT_COLUMNS)
     assert found["position"].to_list() == list(range(1, n_items + len(repeated) + 1))
@@ -37,10 +37,10 @@ def test_every_pair_is_shown_once_and_repeated_ones_twice(
         assert {left, right} == of[item_id]
 
 
-def test_about_half_of_all_others_lie_between_two_showings() -> None:
+def test_about_half_of_all_others_lie_between_two_presentations() -> None:
     shown = items(300)
 
-    found = showings_of(3, "ada", shown, shown[:50])
+    found = presentations_of(3, "ada", shown, shown[:50])
 
     places = found.filter(pl.col("item_id").is_in([i.item_id for i in shown[:50]]))
     between = places.group_by("item_id").agg(pl.col("position").max() - pl.col("position").min())
@@ -54,7 +54,7 @@ def test_about_half_of_all_others_lie_between_two_showings() -> None:
 def test_order_sides_and_entries_are_an_annotators_own() -> None:
     shown = items(200)
 
-    ada, ben = showings_of(0, "ada", shown), showings_of(0, "ben", shown)
+    ada, ben = presentations_of(0, "ada", shown), presentations_of(0, "ben", shown)
 
     assert ada["item_id"].to_list() != ben["item_id"].to_list()
     assert not set(ada["entry_id"]) & set(ben["entry_id"])
@@ -65,18 +65,18 @@ def test_order_sides_and_entries_are_an_annotators_own() -> None:
 def test_neither_the_order_of_items_nor_other_annotators_matter() -> None:
     shown = items(40)
 
-    one = showings_of(7, "ada", shown, shown[:5])
-    other = showings_of(7, "ada", shown[::-1], shown[:5][::-1])
+    one = presentations_of(7, "ada", shown, shown[:5])
+    other = presentations_of(7, "ada", shown[::-1], shown[:5][::-1])
 
     assert one.equals(other)
-    assert not one.equals(showings_of(8, "ada", shown, shown[:5]))
+    assert not one.equals(presentations_of(8, "ada", shown, shown[:5]))
 
 
 @pytest.mark.parametrize("label", ["term", "other"])
 def test_the_place_of_a_pair_tells_nothing_of_it(label: str) -> None:
     # Were a class drawn together or put on one side, its mean place would be off the middle.
     shown = items(1200)
-    found = showings_of(0, "ada", shown)
+    found = presentations_of(0, "ada", shown)
     even = found.filter(pl.col("item_id").str.to_integer(base=16) % 2 == 0)
 
     assert abs(even["position"].mean() - 600.5) < 40

@@ -1,4 +1,4 @@
-"""What is shown to whom, in an order that is drawn from the seed and the pairs alone."""
+"""Presentations of pairs: who sees which pair where, drawn from the seed and the pairs alone."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Item:
     term2: str
 
 
-def drawn(*parts: object) -> str:
-    """Return a digest of what decides a draw: hexadecimal, 64 bits.
+def draw_id(*parts: object) -> str:
+    """Return the digest by which something is drawn, or by which it is named: hexadecimal, 64 bits.
 
     Args:
-        parts: such as the seed, what is drawn, and the content of what it is drawn for.
+        parts: such as the seed, the purpose of the draw, and the content that it is for.
     """
     return canonical_digest(parts)[:_ID_LENGTH]
 
@@ -48,22 +48,24 @@ def items_of(frame: pl.DataFrame) -> list[Item]:
     ]
 
 
-def showings_of(
+def presentations_of(
     seed: int, annotator: str, items: Iterable[Item], repeated: Iterable[Item] = ()
 ) -> pl.DataFrame:
-    """Return what one annotator is shown: ``ASSIGNMENT_COLUMNS``, in order of position.
+    """Return the presentations of one annotator: ``ASSIGNMENT_COLUMNS``, in order of position.
 
-    A pair that is shown twice has about half of all others between its showings.
+    A pair that is shown twice has about half of all others between its presentations.
 
     Args:
         seed: of the study.
         annotator: the name.
-        items: what is shown, distinct.
+        items: all that are shown, distinct.
         repeated: those of them that are shown twice.
     """
-    order = _with_repeats(
-        _shuffled(seed, annotator, items), _shuffled(seed, annotator, repeated), seed, annotator
+    shuffled, twice = (
+        sorted(some, key=lambda item: draw_id(seed, "order", annotator, item.item_id))
+        for some in (items, repeated)
     )
+    order = _with_repeats(shuffled, twice, seed, annotator)
     rows = [
         _row(seed, annotator, position, item, showing)
         for position, (item, showing) in enumerate(order, 1)
@@ -71,22 +73,18 @@ def showings_of(
     return pl.DataFrame(rows, schema=ASSIGNMENT_COLUMNS, orient="row")
 
 
-def _shuffled(seed: int, annotator: str, items: Iterable[Item]) -> list[Item]:
-    return sorted(items, key=lambda item: drawn(seed, "order", annotator, item.item_id))
-
-
 def _with_repeats(
     items: Sequence[Item], repeated: Sequence[Item], seed: int, annotator: str
 ) -> Iterator[tuple[Item, int]]:
-    """Yield items with their showings: first ones in the first half, second ones in the second.
+    """Yield items, each with 1 for its first presentation or 2 for its second.
 
-    A second showing has the place in its half that the first has in the other.
+    A repeated item has the same place in the second half as in the first.
     """
     twice = {item.item_id for item in repeated}
     once = [item for item in items if item.item_id not in twice]
     n_first = (len(once) + 1) // 2  # of those that are shown once
     places = sorted(
-        range(n_first + len(repeated)), key=lambda place: drawn(seed, "place", annotator, place)
+        range(n_first + len(repeated)), key=lambda place: draw_id(seed, "place", annotator, place)
     )
     taken = dict(zip(places, repeated, strict=False))
     for showing, others in ((1, once[:n_first]), (2, once[n_first:])):
@@ -101,8 +99,8 @@ def _with_repeats(
 def _row(
     seed: int, annotator: str, position: int, item: Item, showing: int
 ) -> tuple[str, int, str, str, int, str, str]:
-    entry_id = drawn(seed, "entry", annotator, item.item_id, showing)
+    entry_id = draw_id(seed, "entry", annotator, item.item_id, showing)
     terms = (item.term1, item.term2)
-    swapped = int(drawn(seed, "side", entry_id), 16) % 2 == 1
+    swapped = int(draw_id(seed, "side", entry_id), 16) % 2 == 1
     left, right = reversed(terms) if swapped else terms
     return annotator, position, entry_id, item.item_id, showing, left, right
