@@ -76,7 +76,7 @@ def score(
     Example: medsim study score study answers/ --format latex
     """
     from medsim.studies.score import check_table, score_study
-    from medsim.studies.tables import readable_scores
+    from medsim.studies.score_tables import readable_scores
 
     check_table(options.study, table)  # before what takes long
     shown = score_study(**options.given()).table(table)

@@ -11,11 +11,10 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.schema import ANSWER_COLUMNS
 from medsim.core.tables.text import read_text
-from medsim.studies.sheets.content import shown
 from medsim.studies.sheets.csv_sheets import read_csv
 from medsim.studies.sheets.jsonl import read_jsonl
 from medsim.studies.sheets.label_studio import read_label_studio
-from medsim.studies.sheets.returned import StudyIdentity
+from medsim.studies.sheets.returned import StudyIdentity, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
     from medsim.core.tables.text import Text
     from medsim.studies.sheets.returned import Given
-
-__all__ = ["SUFFIXES", "Answers", "StudyIdentity", "read_answers"]
 
 SUFFIXES = (".csv", ".json", ".jsonl")
 """The suffixes of the files that are read where a folder is given."""
@@ -62,14 +59,14 @@ class _Shown:
 def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity) -> Answers:
     """Return the answers in files that annotators sent back.
 
-    The format is told by content: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
+    The content tells the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
     An answer that stands twice counts once.
 
     Args:
         paths: of files; a folder stands for those in it, and in folders in it, that have one of
             ``SUFFIXES``; of these, sheets that nobody filled in are left out with a warning.
-        assignment: what was shown to whom, with ``ASSIGNMENT_COLUMNS``.
-        study: what the answers must be of.
+        assignment: ``ASSIGNMENT_COLUMNS``, the presentations of all annotators.
+        study: of the answers.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -139,7 +136,7 @@ def _checked(text: Text, entries: dict[str, _Shown], study: StudyIdentity) -> li
     if found and not any(given.entry_id in entries for given in found):
         raise InputError(
             f"{text.path} is of another study: none of its entries, such as "
-            f"{shown(found[0].entry_id)}, is of study {study.study_id!r}"
+            f"{quoted(found[0].entry_id)}, is of study {study.study_id!r}"
         )
     for given in found:
         _check_entry(given, entries)
@@ -159,11 +156,11 @@ def _read(text: Text, study: StudyIdentity) -> Iterator[Given]:
 def _check_entry(given: Given, entries: dict[str, _Shown]) -> None:
     entry = entries.get(given.entry_id)
     if entry is None:
-        raise InputError(f"{given.place}: entry {shown(given.entry_id)} is not of this study")
+        raise InputError(f"{given.location}: entry {quoted(given.entry_id)} is not of this study")
     if given.annotator not in {None, entry.annotator}:
         raise InputError(
-            f"{given.place}: entry {shown(given.entry_id)} is of annotator "
-            f"{shown(entry.annotator)}, and the file says {shown(given.annotator)}"
+            f"{given.location}: entry {quoted(given.entry_id)} is of annotator "
+            f"{quoted(entry.annotator)}, and the file says {quoted(given.annotator)}"
         )
     if given.terms is None:
         return
@@ -171,8 +168,8 @@ def _check_entry(given: Given, entries: dict[str, _Shown]) -> None:
         # Spreadsheets change white space and line ends.
         if found.split() != expected.split():
             raise InputError(
-                f"{given.place} was edited: entry {shown(given.entry_id)} shows {shown(expected)}, "
-                f"and the file has {shown(found)}"
+                f"{given.location} was edited: entry {quoted(given.entry_id)} shows "
+                f"{quoted(expected)}, and the file has {quoted(found)}"
             )
 
 
@@ -180,9 +177,9 @@ def _check_agreement(earlier: Given, later: Given, entry: _Shown, study: StudyId
     if earlier.value != later.value:
         answers = study.scale.answers
         raise InputError(
-            f"contradictory answers of {shown(entry.annotator)} to {shown(entry.left)} and "
-            f"{shown(entry.right)}: {answers[earlier.value]} at {earlier.place}, "
-            f"{answers[later.value]} at {later.place}; leave one out"
+            f"contradictory answers of {quoted(entry.annotator)} to {quoted(entry.left)} and "
+            f"{quoted(entry.right)}: {answers[earlier.value]} at {earlier.location}, "
+            f"{answers[later.value]} at {later.location}; leave one out"
         )
 
 
@@ -208,7 +205,7 @@ def _of_unanswered(paths: Sequence[Path]) -> Iterator[str]:
 
 def _warnings(missing: pl.DataFrame, n_repeated: Counter[str]) -> Iterator[str]:
     for annotator, count in sorted(n_repeated.items()):
-        yield f"{count:,} answers of {shown(annotator)} stand a second time; each counts once"
+        yield f"{count:,} answers of {quoted(annotator)} stand a second time; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
-            yield f"{shown(annotator)} left {n_missing:,} of {n_entries:,} pairs without an answer"
+            yield f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} pairs without an answer"

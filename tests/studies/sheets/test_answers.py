@@ -14,10 +14,11 @@ from medsim.core.errors import InputError
 from medsim.core.schema import ANSWER_COLUMNS
 from medsim.core.tables import text
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
-from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
+from medsim.studies.sheets.answers import Answers, read_answers
 from medsim.studies.sheets.csv_sheets import written_csv
 from medsim.studies.sheets.jsonl import written_jsonl
 from medsim.studies.sheets.label_studio import annotated_tasks
+from medsim.studies.sheets.returned import StudyIdentity
 
 STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
 SHEETS = [sheet(annotator=name) for name in ("cy", "ada", "ben")]

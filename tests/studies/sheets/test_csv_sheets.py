@@ -184,7 +184,7 @@ def test_columns_may_stand_in_any_order_among_others_with_blank_rows():
 
     found = read(text)
 
-    assert [(one.place, one.entry_id, one.value) for one in found] == [
+    assert [(one.location, one.entry_id, one.value) for one in found] == [
         ("sheet.csv: line 4", IDS[0], SAME),
         ("sheet.csv: line 7", IDS[2], NOT_SAME),
     ]

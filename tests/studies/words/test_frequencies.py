@@ -133,7 +133,7 @@ def test_a_class_must_be_one_of_the_table(tmp_path: Path) -> None:
     path = table(tmp_path, "word,class,count\near,noun,1\nrun,verb,1\n")
     with pytest.raises(OptionError, match="did you mean noun"):
         read_frequencies(path, "nuon")
-    with pytest.raises(OptionError, match="several classes: noun, verb; choose one by `word_class`"):
+    with pytest.raises(OptionError, match=r"classes: noun, verb; .* by `word_class`"):
         read_frequencies(path, None)
 
 
