@@ -1,4 +1,4 @@
-"""Commands that ask people, and score what they answer."""
+"""Commands that ask people to judge or rate pairs, and score their answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from medsim.studies.options import (
 study = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Ask people to judge a build's pairs or to rate words, and score what they answer.",
+    help="Ask people to judge a build's pairs or to rate words, and score their answers.",
 )
 app.add_typer(study, name="study")
 

@@ -1,4 +1,4 @@
-"""What users give a study: names of annotators, instructions, and files of pairs to rate."""
+"""The inputs of studies: names of annotators, instructions, and files of pairs to rate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_ANNOTATORS = 1000
 _NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _NO_NAME = re.compile(
-    # A number that is no count, what `leave_out` and tables mean, or a device of Windows.
+    # A number that is no count, a word of `leave_out` or of tables, or a device of Windows.
     r"[0-9.]+|all|outliers|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
     re.IGNORECASE,
 )

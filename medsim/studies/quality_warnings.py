@@ -1,4 +1,4 @@
-"""Warnings of what makes the scores of a study less sure than they look."""
+"""Warnings that the scores of a study are less certain than they look."""
 
 from __future__ import annotations
 

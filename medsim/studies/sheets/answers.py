@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -47,15 +47,6 @@ class Answers:
     files: tuple[dict[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """An entry as the key knows it."""
-
-    annotator: str
-    left: str
-    right: str
-
-
 def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity) -> Answers:
     """Return the answers in files that annotators sent back.
 
@@ -73,12 +64,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
             or cut short, or answers an entry that its annotator was not shown; or two answers to
             one entry contradict each other. The message names the file, the line and the value.
     """
-    entries = {
-        entry_id: _Shown(annotator, left, right)
-        for entry_id, annotator, left, right in assignment.select(
-            "entry_id", "annotator", "left", "right"
-        ).iter_rows()
-    }
+    entries = assignment.rows_by_key("entry_id", named=True, unique=True)
     kept: dict[str, Given] = {}
     n_repeated: Counter[str] = Counter()
     files: list[dict[str, str]] = []
@@ -97,7 +83,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
             if earlier is not given:
                 entry = entries[given.entry_id]
                 _check_agreement(earlier, given, entry, study)
-                n_repeated[entry.annotator] += 1
+                n_repeated[entry["annotator"]] += 1
     if unanswered and not kept:
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer")
     frame = _frame(kept, assignment)
@@ -130,7 +116,7 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
             yield one, False
 
 
-def _checked(text: Text, entries: dict[str, _Shown], study: StudyIdentity) -> list[Given]:
+def _checked(text: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
     """Return the answers in a file, all of entries that were shown as the file says."""
     found = list(_read(text, study))
     if found and not any(given.entry_id in entries for given in found):
@@ -153,18 +139,18 @@ def _read(text: Text, study: StudyIdentity) -> Iterator[Given]:
     return read_csv(text, study)
 
 
-def _check_entry(given: Given, entries: dict[str, _Shown]) -> None:
+def _check_entry(given: Given, entries: dict[str, Any]) -> None:
     entry = entries.get(given.entry_id)
     if entry is None:
         raise InputError(f"{given.location}: entry {quoted(given.entry_id)} is not of this study")
-    if given.annotator not in {None, entry.annotator}:
+    if given.annotator not in {None, entry["annotator"]}:
         raise InputError(
             f"{given.location}: entry {quoted(given.entry_id)} is of annotator "
-            f"{quoted(entry.annotator)}, and the file says {quoted(given.annotator)}"
+            f"{quoted(entry['annotator'])}, and the file says {quoted(given.annotator)}"
         )
     if given.terms is None:
         return
-    for found, expected in zip(given.terms, (entry.left, entry.right), strict=True):
+    for found, expected in zip(given.terms, (entry["left"], entry["right"]), strict=True):
         # Spreadsheets change white space and line ends.
         if found.split() != expected.split():
             raise InputError(
@@ -173,12 +159,14 @@ def _check_entry(given: Given, entries: dict[str, _Shown]) -> None:
             )
 
 
-def _check_agreement(earlier: Given, later: Given, entry: _Shown, study: StudyIdentity) -> None:
+def _check_agreement(
+    earlier: Given, later: Given, entry: dict[str, Any], study: StudyIdentity
+) -> None:
     if earlier.value != later.value:
         answers = study.scale.answers
         raise InputError(
-            f"contradictory answers of {quoted(entry.annotator)} to {quoted(entry.left)} and "
-            f"{quoted(entry.right)}: {answers[earlier.value]} at {earlier.location}, "
+            f"contradictory answers of {quoted(entry['annotator'])} to {quoted(entry['left'])} and "
+            f"{quoted(entry['right'])}: {answers[earlier.value]} at {earlier.location}, "
             f"{answers[later.value]} at {later.location}; leave one out"
         )
 

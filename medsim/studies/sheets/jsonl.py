@@ -31,12 +31,7 @@ _AGAIN = "export it again from the page"
 def written_jsonl(sheet: Sheet, values: Mapping[str, int]) -> str:
     """Return the answers to a sheet, character by character as its page exports them.
 
-    Args:
-        sheet: of one annotator.
-        values: entry_id → place in the sheet's scale; entries without an answer are left out.
-
-    Raises:
-        InputError: a value is of no entry of the sheet, or outside the scale.
+    The values, and what is refused, are those of ``medsim.studies.sheets.returned.answered``.
     """
     head = {
         "medsim": "answers",
@@ -119,7 +114,7 @@ def _head(location: str, head: object) -> dict[str, Any]:
 
 
 def _value(location: str, answer: object, scale: Scale) -> int:
-    """Return the value of an answer, which the page writes as a number where ratings are given."""
+    """Return the value of an answer; ratings are numbers in the file, judgements texts."""
     written = isinstance(answer, str)
     if scale == GRADED:
         written = isinstance(answer, int) and not isinstance(answer, bool)

@@ -34,14 +34,8 @@ def tasks(sheet: Sheet) -> str:
 def annotated_tasks(sheet: Sheet, values: Mapping[str, int]) -> str:
     """Return a sheet as tasks with the answers to it as annotations, to be looked at.
 
-    Label Studio books them to whoever imports them; the annotator stands in the data.
-
-    Args:
-        sheet: of one annotator.
-        values: entry_id → place in the sheet's scale; entries may be missing.
-
-    Raises:
-        InputError: a value is of no entry of the sheet, or outside the scale.
+    Label Studio ascribes them to whoever imports them; the annotator stands in the data. The
+    values, and what is refused, are those of ``medsim.studies.sheets.returned.answered``.
     """
     answers = {entry.entry_id: answer for entry, answer in answered(sheet, values)}
     return _listed(
@@ -73,8 +67,8 @@ def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
 def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
     """Yield the answers in an export of Label Studio, either its JSON or its JSON-MIN.
 
-    A task that was skipped has no answer; one that was annotated several times has several. Who
-    annotated it does not matter, but whose task it is.
+    A task that was skipped has no answer; one that was annotated several times has several. The
+    answer is that of the annotator whose task it is, whoever annotated it in Label Studio.
 
     Raises:
         InputError: the text is no such export, is of another study, or holds what is no answer.

@@ -51,11 +51,7 @@ class Given:
 
 
 def parsed_json(location: str, text: str) -> object:
-    """Return the value of a JSON text.
-
-    Args:
-        location: of the text, for messages.
-        text: of one value.
+    """Return the value of a JSON text; messages name its location.
 
     Raises:
         InputError: the text is no JSON, or nested too deeply to be read.
@@ -91,11 +87,6 @@ def read_value(location: str, answer: str, scale: Scale) -> int:
 
     Letter case and outer space do not matter; "s", "n" and "d" stand for same, not same and don't
     know, and "4.0" for 4.
-
-    Args:
-        location: of the answer, for messages.
-        answer: the text.
-        scale: of answers.
 
     Raises:
         InputError: it is none of the scale's answers.

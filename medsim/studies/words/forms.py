@@ -18,12 +18,12 @@ _OF_VERBS = ("ing", "ed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
-    """What says which words of one class are forms of one word.
+    """The forms of words of one class: which stand for the same word.
 
     Attributes:
         counts: how often the corpus has each word and lemma of the class.
         given: lemmas by word, as the corpus has them.
-        lemma_of: what makes a lemma where none is given.
+        lemma_of: returns the lemma of a word where none is given.
     """
 
     counts: Mapping[str, int]
@@ -54,10 +54,6 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
 
     Where the table has lemmas, they are taken and none is made. Of several lemmas of a word the one
     that is counted most stands, then the first by text.
-
-    Args:
-        rows: see ``medsim.studies.words.frequencies.read_frequencies``.
-        make_lemmas: whether lemmas are made where the table has none.
 
     Raises:
         OptionError: lemmas must be made and the extra words is not installed.

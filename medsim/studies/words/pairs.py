@@ -20,8 +20,8 @@ class WordPairs:
     """Pairs of words to rate.
 
     Attributes:
-        frame: the columns of ``medsim.core.schema.WORD_PAIR_COLUMNS``, in an order drawn from the
-        seed. left_out: how many words were left out, and why, in the order of the filters.
+        frame: ``medsim.core.schema.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
+        left_out: how many words were left out, and why, in the order of the filters.
         warnings: what a reader should know, a sentence each.
     """
 

@@ -36,12 +36,7 @@ class Relations:
 
 
 def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:
-    """Return the words of a file, a word a line, or the single-word names of a build.
-
-    Args:
-        path: of the file, or the folder of the build.
-        forms: in which the words are returned.
-        threads: of the database.
+    """Return the words of a file, a word a line, or the single-word names of a build, as forms.
 
     Raises:
         InputError: it cannot be read, or is empty.
@@ -70,12 +65,8 @@ def relations_in(folder: Path, forms: Forms, words: pl.DataFrame, threads: int) 
 def names_of(store: Store, forms: Forms) -> pl.DataFrame:
     """Return the single words that are names of active concepts, in the forms of a corpus.
 
-    Args:
-        store: with the tables name and term, see ``sql/builds/terms``.
-        forms: of the corpus.
-
-    Returns:
-        node_id and word.
+    The store has the tables name and term, see ``sql/builds/terms``; the frame has node_id and
+    word.
     """
     nodes = store.table("name").select("node_id").unique()
     terms = store.table("term").unique("node_id").join(nodes, on="node_id", how="semi")
