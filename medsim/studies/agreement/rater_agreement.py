@@ -179,7 +179,8 @@ def _means_of_others(ratings: Table) -> Table:
     n_others = rated.sum(axis=0) - rated
     sums = given.sum(axis=0) - given
     means: Table = np.full(ratings.shape, np.nan)
-    return np.divide(sums, n_others, out=means, where=n_others > 0)
+    np.divide(sums, n_others, out=means, where=n_others > 0)
+    return means
 
 
 def _pairs(n_raters: int) -> Places:
@@ -234,4 +235,5 @@ def _row_means(table: Table) -> Values:
     defined = ~np.isnan(table)
     sums, counts = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
     means: Values = np.full(len(table), np.nan)
-    return np.divide(sums, counts, out=means, where=counts > 0)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
