@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import krippendorff
@@ -18,6 +20,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.studies import grade, score
 from medsim.studies.folder import Study
 from medsim.studies.sheets.jsonl import written_jsonl
 
@@ -200,6 +203,33 @@ def test_scores_lie_in_files_that_medsim_takes(small: medsim.Build, tmp_path: Pa
     assert all(same.table(name).equals(table) for name, table in scores.tables.items())
 
 
+def test_digests_are_of_the_bytes_that_were_read(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_pairs, answers = sha256(pairs.read_bytes()).hexdigest(), tmp_path / "answers"
+    read_pairs, read_answers = grade.read_pairs, score.read_answers
+
+    def changing(read: Callable[..., object], *files: Path) -> Callable[..., object]:
+        def read_and_change(*arguments: object) -> object:
+            found = read(*arguments)
+            for file in files:
+                file.write_text("changed")
+            return found
+
+        return read_and_change
+
+    monkeypatch.setattr(grade, "read_pairs", changing(read_pairs, pairs))
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=2, groups=1, duplicates=0)
+    rate(study, answers, frozenset())
+    files = sorted(answers.iterdir())
+    known = [{"name": f.name, "sha256": sha256(f.read_bytes()).hexdigest()} for f in files]
+    monkeypatch.setattr(score, "read_answers", changing(read_answers, *files))
+    medsim.score_study(study, [answers], tmp_path / "scores", resamples=0)
+
+    assert study.manifest.source["fingerprint"] == of_pairs
+    assert json.loads((tmp_path / "scores" / "manifest.json").read_text())["answers"] == known
+
+
 def test_answers_of_several_kinds_are_scored_together(small: medsim.Build, tmp_path: Path) -> None:
     study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.0), dont_know=0)
@@ -239,9 +269,8 @@ def test_what_nobody_answered_is_told_and_counts_as_missing(
         few = dict(list(values.items())[:5]) if sheet.annotator == "eva" else values
         (tmp_path / f"{sheet.annotator}.jsonl").write_text(written_jsonl(sheet, few))
 
-    scores = medsim.score_study(
-        study, [tmp_path / f"{name}.jsonl" for name in NAMES], resamples=100
-    )
+    files = [tmp_path / f"{name}.jsonl" for name in NAMES]
+    scores = medsim.score_study(study, files, resamples=100)
 
     n_items = study.items().height
     missing = dict(scores.table("annotators").select("annotator", "n_missing").iter_rows())
@@ -253,12 +282,7 @@ def test_what_nobody_answered_is_told_and_counts_as_missing(
     assert "eva answered less than half" in said
     alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
     assert any("one annotator alone" in warning for warning in alone.warnings)
-    left = medsim.score_study(
-        study,
-        [tmp_path / f"{name}.jsonl" for name in NAMES],
-        leave_out=["ben", "eva"],
-        resamples=0,
-    )
+    left = medsim.score_study(study, files, leave_out=["ben", "eva"], resamples=0)
     assert any("one annotator alone" in warning for warning in left.warnings)
     assert not any("less than half" in warning for warning in left.warnings)
 
