@@ -1,4 +1,4 @@
-"""What annotators are shown: everything once or twice, in orders of their own."""
+"""Presentations of pairs: each once or twice, in an order of the annotator's own."""
 
 from __future__ import annotations
 
