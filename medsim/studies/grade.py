@@ -14,7 +14,7 @@ from medsim.core.schema import GRADED_ITEM_COLUMNS
 from medsim.studies.folder import Study, StudyDraft, write_study
 from medsim.studies.inputs import annotators_of, instructions_of, read_pairs
 from medsim.studies.options import GradeOptions
-from medsim.studies.presentations import draw_id, items_of, presentations_of
+from medsim.studies.presentations import draw_id, presentations_of
 from medsim.studies.sheets import GRADED
 
 if TYPE_CHECKING:
@@ -115,10 +115,9 @@ def _items(pairs: pl.DataFrame, options: GradeOptions) -> pl.DataFrame:
 
 
 def _assignment(items: pl.DataFrame, raters: Sequence[str], options: GradeOptions) -> pl.DataFrame:
-    seed, frames = options.seed, []
+    frames = []
     for at, rater in enumerate(raters):
         group = at * options.groups // len(raters) + 1  # groups are as equal as they can be
-        own = items_of(items.filter(pl.col("group").is_in([0, group])))
-        ranked = sorted(own, key=lambda item: draw_id(seed, "twice", rater, item.item_id))
-        frames.append(presentations_of(seed, rater, own, ranked[: options.duplicates]))
+        own = items.filter(pl.col("group").is_in([0, group]))
+        frames.append(presentations_of(options.seed, rater, own, options.duplicates))
     return pl.concat(frames)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -11,24 +10,12 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.schema import ASSIGNMENT_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 _ID_LENGTH = 16  # hexadecimal digits: 64 bits
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """A pair that is to be shown.
-
-    Attributes:
-        item_id: of the study's items.
-        term1: one term.
-        term2: the other.
-    """
-
-    item_id: str
-    term1: str
-    term2: str
+_Item: TypeAlias = tuple[str, ...]
+"""An item_id and the two terms."""
 
 
 def draw_id(*parts: object) -> str:
@@ -40,16 +27,8 @@ def draw_id(*parts: object) -> str:
     return canonical_digest(parts)[:_ID_LENGTH]
 
 
-def items_of(frame: pl.DataFrame) -> list[Item]:
-    """Return the items of a frame with item_id, term1 and term2."""
-    return [
-        Item(item_id=item_id, term1=term1, term2=term2)
-        for item_id, term1, term2 in frame.select("item_id", "term1", "term2").iter_rows()
-    ]
-
-
 def presentations_of(
-    seed: int, annotator: str, items: Iterable[Item], repeated: Iterable[Item] = ()
+    seed: int, annotator: str, items: pl.DataFrame, n_twice: int = 0
 ) -> pl.DataFrame:
     """Return the presentations of one annotator: ``ASSIGNMENT_COLUMNS``, in order of position.
 
@@ -58,31 +37,35 @@ def presentations_of(
     Args:
         seed: of the study.
         annotator: the name.
-        items: all that are shown, distinct.
-        repeated: those of them that are shown twice.
+        items: item_id, term1 and term2 of all that are shown.
+        n_twice: how many of them are shown twice.
     """
-    shuffled, twice = (
-        sorted(some, key=lambda item: draw_id(seed, "order", annotator, item.item_id))
-        for some in (items, repeated)
-    )
-    order = _with_repeats(shuffled, twice, seed, annotator)
-    rows = [
-        _row(seed, annotator, position, item, showing)
-        for position, (item, showing) in enumerate(order, 1)
-    ]
+
+    def drawn(purpose: str) -> list[_Item]:
+        rows: list[_Item] = items.select("item_id", "term1", "term2").rows()
+        return sorted(rows, key=lambda item: draw_id(seed, purpose, annotator, item[0]))
+
+    order, twice = drawn("order"), {item[0] for item in drawn("twice")[:n_twice]}
+    repeated = [item for item in order if item[0] in twice]
+    once = [item for item in order if item[0] not in twice]
+    rows: list[tuple[object, ...]] = []
+    for item, showing in _with_repeats(once, repeated, seed, annotator):
+        item_id, *terms = item
+        entry_id = draw_id(seed, "entry", annotator, item_id, showing)
+        if int(draw_id(seed, "side", entry_id), 16) % 2:
+            terms.reverse()
+        rows.append((annotator, len(rows) + 1, entry_id, item_id, showing, *terms))
     return pl.DataFrame(rows, schema=ASSIGNMENT_COLUMNS, orient="row")
 
 
 def _with_repeats(
-    items: Sequence[Item], repeated: Sequence[Item], seed: int, annotator: str
-) -> Iterator[tuple[Item, int]]:
+    once: Sequence[_Item], repeated: Sequence[_Item], seed: int, annotator: str
+) -> Iterator[tuple[_Item, int]]:
     """Yield items, each with 1 for its first presentation or 2 for its second.
 
     A repeated item has the same place in the second half as in the first.
     """
-    twice = {item.item_id for item in repeated}
-    once = [item for item in items if item.item_id not in twice]
-    n_first = (len(once) + 1) // 2  # of those that are shown once
+    n_first = (len(once) + 1) // 2
     places = sorted(
         range(n_first + len(repeated)), key=lambda place: draw_id(seed, "place", annotator, place)
     )
@@ -94,13 +77,3 @@ def _with_repeats(
                 yield taken[place], showing
             elif left:
                 yield left.pop(), 1
-
-
-def _row(
-    seed: int, annotator: str, position: int, item: Item, showing: int
-) -> tuple[str, int, str, str, int, str, str]:
-    entry_id = draw_id(seed, "entry", annotator, item.item_id, showing)
-    terms = (item.term1, item.term2)
-    swapped = int(draw_id(seed, "side", entry_id), 16) % 2 == 1
-    left, right = reversed(terms) if swapped else terms
-    return annotator, position, entry_id, item.item_id, showing, left, right

@@ -19,7 +19,7 @@ from medsim.kernels.hashing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, write_study
 from medsim.studies.inputs import annotators_of, instructions_of
 from medsim.studies.options import SampleOptions, folder_of
-from medsim.studies.presentations import draw_id, items_of, presentations_of
+from medsim.studies.presentations import draw_id, presentations_of
 from medsim.studies.sheets import JUDGEMENT
 
 if TYPE_CHECKING:
@@ -51,11 +51,10 @@ def sample_study(options: SampleOptions) -> Study:
     for warning in _shortfalls(build, items, options.per_class):
         progress.warn(warning)
     with progress.stage("write sheets"):
-        shown = items_of(items)
         draft = StudyDraft(
             scale=JUDGEMENT,
             items=items,
-            assignment=pl.concat(presentations_of(options.seed, name, shown) for name in names),
+            assignment=pl.concat(presentations_of(options.seed, name, items) for name in names),
             instructions=instructions,
             notice=_notice(build),
             source=_provenance(build),
