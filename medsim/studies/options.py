@@ -27,6 +27,10 @@ MOST_PAIRS = 10_000
 
 _MOST_PER_CLASS = 10_000
 _OUT = Option("The folder of the study to write.", ("--out", "-o"))
+_INSTRUCTIONS = Option(
+    "A text file to be read before the first pair, with empty lines between paragraphs; by default "
+    "a few sentences on how to answer."
+)
 _OVERWRITE = Option("Replace an earlier study, whose answers then fit no longer.")
 _SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key="seed")
 
@@ -73,13 +77,7 @@ class SampleOptions(Options):
     title: Annotated[str, Option("The heading that annotators see.")] = (
         "Do these terms mean the same?"
     )
-    instructions: Annotated[
-        str | Path | None,
-        Option(
-            "A text file that annotators read first, with empty lines between paragraphs; by "
-            "default a few sentences on what to judge the pairs by."
-        ),
-    ] = None
+    instructions: Annotated[str | Path | None, _INSTRUCTIONS] = None
     seed: Annotated[int, _SEED] = 0
     overwrite: Annotated[bool, _OVERWRITE] = False
     progress: Reporting = None
@@ -114,13 +112,7 @@ class GradeOptions(Options):
     )
     page_size: Annotated[int, Option("Pairs before a pause; 0 for no pauses.", least=0)] = PAGE_SIZE
     title: Annotated[str, Option("The heading that raters see.")] = "How similar are these words?"
-    instructions: Annotated[
-        str | Path | None,
-        Option(
-            "A text file that raters read first, with empty lines between paragraphs; by default "
-            "a few sentences on what similar means."
-        ),
-    ] = None
+    instructions: Annotated[str | Path | None, _INSTRUCTIONS] = None
     notice: Annotated[
         str | None, Option("What raters must know before they pass a sheet on; nothing by default.")
     ] = None
