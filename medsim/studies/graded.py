@@ -11,7 +11,7 @@ from medsim.core.errors import OptionError
 from medsim.core.schema import RATED_COLUMNS
 from medsim.studies.agreement.graded_ratings import consistency, scaled_means
 from medsim.studies.agreement.rater_agreement import outlying_raters, rater_agreement
-from medsim.studies.score_tables import Row, number, table_of, with_ends
+from medsim.studies.score_tables import Row, answer_table, number, table_of, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,14 +45,11 @@ def graded_tables(
         the rated set, from 0 to 10. parts: ratings and deviations of its parts.
     """
     names = answers["annotator"].unique().sort().to_list()
-    ratings = _ratings(items, answers, names)
+    ratings = answer_table(items, answers, names)
     outlying = outlying_raters(ratings)
-    accepted = np.array(
-        [
-            not (name in leave_out or (OUTLIERS in leave_out and out))
-            for name, out in zip(names, outlying, strict=True)
-        ]
-    )
+    accepted = np.array([name not in leave_out for name in names])
+    if OUTLIERS in leave_out:
+        accepted &= ~outlying
     if not accepted.any():
         raise OptionError("`leave_out` leaves nobody")
     rated = _rated(items, ratings[accepted])
@@ -62,17 +59,6 @@ def graded_tables(
         "rated": rated,
         "parts": _parts_of(rated),
     }
-
-
-def _ratings(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
-    """Return float64[n_raters, n_items]: ratings, NaN where there is none."""
-    table = np.full((len(names), items.height), np.nan)
-    means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
-    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
-    row_of = {name: row for row, name in enumerate(names)}
-    for name, item_id, rating in means.iter_rows():
-        table[row_of[name], column_of[item_id]] = rating
-    return table
 
 
 def _agreement(

@@ -11,7 +11,7 @@ import polars as pl
 from medsim.statistics.estimates import share_of
 from medsim.studies.agreement.alpha import nominal_alpha
 from medsim.studies.agreement.votes import NO_TRUTH, majority, quality
-from medsim.studies.score_tables import Row, table_of, with_ends
+from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def judged_tables(
     names = answers["annotator"].unique().sort().to_list()
     n_shown = items.height
     items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
-    table = _table(items, answers, names)
+    values = answer_table(items, answers, names)
+    table = np.ascontiguousarray(np.nan_to_num(values, nan=_NONE).astype(np.int8).T)
     truth = majority(table)
     items = items.with_columns(pl.Series("truth", truth))
     return {
@@ -61,16 +62,6 @@ def judged_tables(
         "disagreements": _disagreements(items, table, names),
         "corrections": _corrections(items, table),
     }
-
-
-def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Judgements:
-    """Return the judgement of every pair by every annotator, -1 where there is none."""
-    table = np.full((items.height, len(names)), _NONE, np.int8)
-    row_of = {item_id: row for row, item_id in enumerate(items["item_id"])}
-    column_of = {name: column for column, name in enumerate(names)}
-    for name, item_id, value in answers.select("annotator", "item_id", "value").iter_rows():
-        table[row_of[item_id], column_of[name]] = value
-    return table
 
 
 def _quality(items: pl.DataFrame, table: Judgements, drawing: Drawing) -> pl.DataFrame:

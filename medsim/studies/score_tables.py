@@ -5,17 +5,30 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from medsim.kernels.types import Table
     from medsim.statistics.estimates import Estimate
 
 Row: TypeAlias = dict[str, object]
 
 _ENDS = ("_low", "_high")
 _LONGEST = 80  # characters of a term in a table to be read
+
+
+def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
+    """Return float64[n_annotators, n_items]: mean values of answers, NaN where there is none."""
+    table = np.full((len(names), items.height), np.nan)
+    means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
+    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
+    row_of = {name: row for row, name in enumerate(names)}
+    for name, item_id, value in means.iter_rows():
+        table[row_of[name], column_of[item_id]] = value
+    return table
 
 
 def with_ends(name: str, estimate: Estimate) -> Row:

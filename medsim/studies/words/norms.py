@@ -62,9 +62,7 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
     reasons = [
         f"norm: {cue} \N{RIGHTWARDS ARROW} {target}"
         + ("" if strength is None else f", {name} {strength:g}")
-        for cue, target, strength, name in known.select(
-            "cue", "target", "strength", "name"
-        ).iter_rows()
+        for cue, target, strength, name, *_ in known.iter_rows()
     ]
     ids = ("cue_id", "target_id")
     return (
