@@ -12,7 +12,6 @@ from medsim.core.console import app
 from medsim.evaluations import commands as evaluation
 from medsim.evaluations import correlation_commands as correlation
 from medsim.studies import commands as studies
-from medsim.studies import word_commands as word_pairs
 from medsim.terminologies import commands as releases
 from medsim.wic import commands as wic
 
@@ -25,7 +24,6 @@ __all__ = [
     "releases",
     "studies",
     "wic",
-    "word_pairs",
 ]
 
 

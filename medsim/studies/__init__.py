@@ -1,1 +1,1 @@
-"""Samples pairs for people to judge or rate, and scores what they answered."""
+"""Samples pairs for people to judge or rate, and scores their answers."""

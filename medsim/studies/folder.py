@@ -1,8 +1,9 @@
-"""The folder of a study: what annotators are given, apart from the key to it."""
+"""The folder of a study: the files for its annotators, and apart from them the key."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medsim.core.canonical import canonical_digest
@@ -18,11 +19,11 @@ from medsim.studies.sheets.label_studio import labelling_config, tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     import polars as pl
 
     from medsim.core.output import OutputFolder
+    from medsim.studies.options import GradeOptions, SampleOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,44 +34,38 @@ class StudyDraft:
         scale: of the answers.
         items: a row per pair, with item_id; what annotators must not see.
         assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
-        title: as annotators see it; tells nothing of what is expected.
         instructions: paragraphs that annotators see first.
-        page_size: how many pairs are shown before a pause; 0 for no pauses.
         notice: what must be known before a sheet is passed on; None where there is nothing.
-        source: what the manifest says of where the pairs came from.
-        options: that decide what is shown to whom.
+        page_size: how many pairs are shown before a pause; 0 for no pauses.
+        source: where the pairs came from, for the manifest.
         warnings: what the user was warned of.
     """
 
     scale: Scale
     items: pl.DataFrame
     assignment: pl.DataFrame
-    title: str
     instructions: Sequence[str]
-    page_size: int = 0
     notice: str | None
+    page_size: int = 0
     source: dict[str, object]
-    options: dict[str, object]
     warnings: Sequence[str]
 
-    @property
-    def study_id(self) -> str:
-        """What answers name the study by: hexadecimal, 64 bits."""
-        content = (self.scale.name, fingerprint(self.items), fingerprint(self.assignment))
-        return canonical_digest(content)[:16]
+    def manifest(self, options: SampleOptions | GradeOptions) -> StudyManifest:
+        """Return what the study says of itself, without what is written.
 
-    def manifest(self) -> StudyManifest:
-        """Return what the study says of itself, without what is written."""
+        Its id, which answers name it by, is hexadecimal, 64 bits.
+        """
+        content = (self.scale.name, fingerprint(self.items), fingerprint(self.assignment))
         return StudyManifest(
             medsim=medsim_version(),
-            study_id=self.study_id,
+            study_id=canonical_digest(content)[:16],
             scale=self.scale.name,
-            title=self.title,
+            title=options.title,
             instructions=list(self.instructions),
             page_size=self.page_size,
             annotators=self.assignment["annotator"].unique(maintain_order=True).to_list(),
             source=self.source,
-            options=self.options,
+            options=options.recorded(),
             notice=self.notice,
             warnings=list(self.warnings),
             outputs={},
@@ -88,7 +83,7 @@ class Study(Opened[StudyManifest]):
 
     Attributes:
         folder: where it lies.
-        manifest: the account that it gives of itself.
+        manifest: of the study.
     """
 
     kind = STUDY
@@ -116,22 +111,22 @@ class Study(Opened[StudyManifest]):
         return _sheets(self.manifest, self.assignment())
 
 
-def write_study(draft: StudyDraft, out: Path, *, overwrite: bool) -> Study:
-    """Return the study that it writes to ``out``, which appears whole or not at all.
+def write_study(draft: StudyDraft, options: SampleOptions | GradeOptions) -> Study:
+    """Return the study that it writes, which appears whole or not at all.
 
     Raises:
-        OutputError: ``out`` is taken or cannot be written.
+        OutputError: the folder is taken or cannot be written.
     """
-    manifest = draft.manifest()
+    manifest = draft.manifest(options)
     metadata = {"medsim": manifest.medsim, "study": manifest.study_id}
-    with claimed(out, STUDY, overwrite=overwrite) as output:
+    with claimed(Path(options.out), STUDY, overwrite=options.overwrite) as output:
         output.write(ITEMS, draft.items, metadata)
         output.write(ASSIGNMENT, draft.assignment, metadata)
         for sheet in _sheets(manifest, draft.assignment):
             _write_sheet(sheet, output)
         replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
         output.publish()
-    return Study(out)
+    return Study(options.out)
 
 
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:
@@ -153,24 +148,24 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
 
 def _write_sheet(sheet: Sheet, output: OutputFolder) -> None:
     """Write the files that one annotator is given: one of them is enough to answer."""
-    told = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
+    paragraphs = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
     files = {
         "annotate.html": rendered_sheet(sheet),
         f"sheet-{sheet.annotator}.csv": written_csv(sheet),
-        "instructions.txt": _told_in_words(sheet, told),
+        "instructions.txt": _written_instructions(sheet, paragraphs),
         f"label_studio-{sheet.annotator}.json": tasks(sheet),
-        "label_studio.xml": labelling_config(sheet.scale, told),
+        "label_studio.xml": labelling_config(sheet.scale, paragraphs),
     }
     for name, text in files.items():
         output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))
 
 
-def _told_in_words(sheet: Sheet, told: Sequence[str]) -> str:
-    """Return what an annotator who fills in the sheet must know."""
+def _written_instructions(sheet: Sheet, paragraphs: Sequence[str]) -> str:
+    """Return all instructions, with how a sheet is filled in."""
     allowed = ", ".join(answer.replace("_", " ") for answer in sheet.scale.answers)
     filling = (
         "Open annotate.html in a browser and go through the pairs; it needs no network. Or fill in "
         f"the column answer of sheet-{sheet.annotator}.csv, and save it as CSV. The answers are: "
         f"{allowed}. Leave a cell empty where you have not judged yet, and change no other column."
     )
-    return "\n\n".join([sheet.title, *told, filling]) + "\n"
+    return "\n\n".join([sheet.title, *paragraphs, filling]) + "\n"

@@ -1,4 +1,4 @@
-"""What graded ratings show: a rated set, how far raters agree, and who does not."""
+"""Tables of a graded study: the rated set, agreement of raters, and outliers among them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from medsim.core.errors import OptionError
 from medsim.studies.agreement.graded_ratings import consistency, scaled_means
 from medsim.studies.agreement.rater_agreement import outlying_raters, rater_agreement
 from medsim.studies.output import RATED_COLUMNS
-from medsim.studies.rows import Row, number, table_of, with_ends
+from medsim.studies.score_tables import Row, answer_table, number, table_of, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows, Table, Values
 
 OUTLIERS = "outliers"
-"""What stands for all outlying raters among those that are left out."""
+"""The name that stands for all outlying raters among those that are left out."""
 
 _MOST_VALUES = 12  # of a column whose values name parts
 _FEWEST = 2  # raters that can agree
@@ -34,7 +34,7 @@ def graded_tables(
     The rating of a pair that a rater saw twice is the mean of both.
 
     Args:
-        items: ``GRADED_ITEM_COLUMNS``, and what the file of pairs had beside.
+        items: ``GRADED_ITEM_COLUMNS``, and the other columns of the file of pairs.
         answers: ``ANSWER_COLUMNS``, at least one.
         leave_out: raters that do not count; ``OUTLIERS`` for those that do not agree.
         drawing: of bootstrap intervals.
@@ -45,16 +45,13 @@ def graded_tables(
         the rated set, from 0 to 10. parts: ratings and deviations of its parts.
     """
     names = answers["annotator"].unique().sort().to_list()
-    ratings = _ratings(items, answers, names)
+    ratings = answer_table(items, answers, names)
     outlying = outlying_raters(ratings)
-    accepted = np.array(
-        [
-            not (name in leave_out or (OUTLIERS in leave_out and out))
-            for name, out in zip(names, outlying, strict=True)
-        ]
-    )
+    accepted = np.array([name not in leave_out for name in names])
+    if OUTLIERS in leave_out:
+        accepted &= ~outlying
     if not accepted.any():
-        raise OptionError("--leave-out leaves nobody")
+        raise OptionError("`leave_out` leaves nobody")
     rated = _rated(items, ratings[accepted])
     return {
         "agreement": _agreement(items, ratings, accepted, drawing),
@@ -62,17 +59,6 @@ def graded_tables(
         "rated": rated,
         "parts": _parts_of(rated),
     }
-
-
-def _ratings(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
-    """Return float64[n_raters, n_items]: ratings, NaN where there is none."""
-    table = np.full((len(names), items.height), np.nan)
-    means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
-    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
-    row_of = {name: row for row, name in enumerate(names)}
-    for name, item_id, rating in means.iter_rows():
-        table[row_of[name], column_of[item_id]] = rating
-    return table
 
 
 def _agreement(
@@ -120,7 +106,7 @@ def _raters(
     rows: list[Row] = []
     for at, name in enumerate(names):
         own = answers.filter(annotator=name).sort("position")
-        steady = consistency(*_both_showings(own))
+        steady = consistency(*_both_presentations(own))
         rows.append(
             {
                 "rater": name,
@@ -140,7 +126,7 @@ def _raters(
     return table_of(rows)
 
 
-def _both_showings(answers: pl.DataFrame) -> Iterator[Values]:
+def _both_presentations(answers: pl.DataFrame) -> Iterator[Values]:
     """Yield the first and the second ratings of the pairs that a rater answered twice."""
     first, second = (answers.filter(showing=showing) for showing in (1, 2))
     both = first.join(second, on="item_id", suffix="_again")
@@ -149,7 +135,7 @@ def _both_showings(answers: pl.DataFrame) -> Iterator[Values]:
 
 
 def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
-    """Return the rated set: ``RATED_COLUMNS``, the group, and what the file of pairs had beside."""
+    """Return the rated set: ``RATED_COLUMNS``, the group, and the other columns of the pairs."""
     found = scaled_means(ratings)
     return (
         items.with_columns(

@@ -1,4 +1,4 @@
-"""What judgements show: how good the datasets are, and how far annotators agree."""
+"""Tables of a study of a build: the quality of datasets, and agreement of annotators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from medsim.statistics.estimates import share_of
 from medsim.studies.agreement.alpha import nominal_alpha
 from medsim.studies.agreement.votes import NO_TRUTH, majority, quality
-from medsim.studies.rows import Row, table_of, with_ends
+from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT
 
 if TYPE_CHECKING:
@@ -43,15 +43,16 @@ def judged_tables(
 
     Returns:
         quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and of all
-        together. agreement: Krippendorff's alpha of all annotators and of any two. annotators: what
-        each answered. disagreements: pairs that were judged otherwise than the dataset says, have
-        no ground truth, or were not judged alike by all. corrections: the first of these, as
-        ``medsim build --corrections`` reads them.
+        together. agreement: Krippendorff's alpha of all annotators and of any two. annotators: how
+        often each gave which answer. disagreements: pairs that were judged otherwise than the
+        dataset says, have no ground truth, or were not judged alike by all. corrections: the first
+        of these, as ``medsim build --corrections`` reads them.
     """
     names = answers["annotator"].unique().sort().to_list()
     n_shown = items.height
     items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
-    table = _table(items, answers, names)
+    values = answer_table(items, answers, names)
+    table = np.ascontiguousarray(np.nan_to_num(values, nan=_NONE).astype(np.int8).T)
     truth = majority(table)
     items = items.with_columns(pl.Series("truth", truth))
     return {
@@ -61,16 +62,6 @@ def judged_tables(
         "disagreements": _disagreements(items, table, names),
         "corrections": _corrections(items, table),
     }
-
-
-def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Judgements:
-    """Return the judgement of every pair by every annotator, -1 where there is none."""
-    table = np.full((items.height, len(names)), _NONE, np.int8)
-    row_of = {item_id: row for row, item_id in enumerate(items["item_id"])}
-    column_of = {name: column for column, name in enumerate(names)}
-    for name, item_id, value in answers.select("annotator", "item_id", "value").iter_rows():
-        table[row_of[item_id], column_of[name]] = value
-    return table
 
 
 def _quality(items: pl.DataFrame, table: Judgements, drawing: Drawing) -> pl.DataFrame:
@@ -131,25 +122,23 @@ def _annotators(table: Judgements, truth: Rows, names: Sequence[str], n_shown: i
     rows: list[Row] = []
     for column, name in enumerate(names):
         own = table[:, column]
-        told = (truth != NO_TRUTH) & (own != _NONE) & (own != DONT_KNOW)
+        decided = (truth != NO_TRUTH) & (own != _NONE) & (own != DONT_KNOW)
+        n_alike = int((own == truth)[decided].sum())
         counts = {
             f"n_{answer}": int((own == value).sum())
             for value, answer in enumerate(JUDGEMENT.answers)
         }
         rows.append(
             {"annotator": name, **counts, "n_missing": n_shown - int((own != _NONE).sum())}
-            | with_ends("with_majority", share_of(int((own == truth)[told].sum()), int(told.sum())))
+            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
         )
     return table_of(rows)
 
 
 def _disagreements(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
-    answers = pl.DataFrame(
-        {name: [_said(value) for value in table[:, at]] for at, name in enumerate(names)},
-        schema=dict.fromkeys(names, pl.String),
-    )
+    answers = pl.DataFrame(table, [f"answer of {name}" for name in names])
     given = np.ma.masked_equal(table, _NONE)
-    unlike = pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1)))
+    differ = pl.Series(np.asarray(given.min(axis=1) != given.max(axis=1)))
     label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
     judged = pl.col("truth") != NO_TRUTH
     why = (
@@ -157,13 +146,13 @@ def _disagreements(items: pl.DataFrame, table: Judgements, names: Sequence[str])
         .then(pl.lit("judged otherwise"))
         .when(~judged)
         .then(pl.lit("no ground truth"))
-        .when(unlike)
+        .when(differ)
         .then(pl.lit("not judged alike"))
     )
     return (
-        items.with_columns(why.alias("why"), _said_in("truth"), label)
+        items.with_columns(why.alias("why"), _answer_of("truth"), label)
         .select("why", "term1", "term2", "label", "truth", *SET_COLUMNS, "pair_id")
-        .hstack(answers.rename({name: f"answer of {name}" for name in names}))
+        .hstack(answers.select(_answer_of(name) for name in answers.columns))
         .drop_nulls("why")
         .sort("why", *SET_COLUMNS, "pair_id")
     )
@@ -179,16 +168,13 @@ def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
             pl.Series(name, counts, dtype=pl.Int64) for name, counts in votes.items()
         )
         .filter(pl.col("truth") != NO_TRUTH, pl.col("truth") != pl.col("label"))
-        .with_columns(_said_in("truth").alias("judged"))
+        .with_columns(_answer_of("truth").alias("judged"))
         .select("term1", "term2", "judged", *votes, *SET_COLUMNS, "pair_id")
         .sort("judged", *SET_COLUMNS, "pair_id")
     )
 
 
-def _said_in(column: str) -> pl.Expr:
-    """Return values as files have the answers."""
-    return pl.col(column).map_elements(_said, pl.String)
-
-
-def _said(value: int) -> str | None:
-    return None if value < 0 else JUDGEMENT.answers[value]
+def _answer_of(column: str) -> pl.Expr:
+    """Return values as files have the answers; null where there is none."""
+    known = range(len(JUDGEMENT))
+    return pl.col(column).replace_strict(known, JUDGEMENT.answers, default=None)

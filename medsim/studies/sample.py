@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,91 +10,69 @@ import polars as pl
 from medsim.builds.datasets import SetKey, set_keys
 from medsim.builds.output import PAIR_COLUMNS, Build
 from medsim.core.canonical import canonical_digest
-from medsim.core.config import check_seed
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
+from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered
 from medsim.kernels.hashing import tie_hashes
-from medsim.studies.annotators import annotators_of
 from medsim.studies.folder import Study, StudyDraft, write_study
-from medsim.studies.instructions import instructions_of
+from medsim.studies.inputs import annotators_of, instructions_of
+from medsim.studies.options import SampleOptions, folder_of
 from medsim.studies.output import JUDGED_ITEM_COLUMNS
+from medsim.studies.presentations import draw_id, presentations_of
 from medsim.studies.sheets import JUDGEMENT
-from medsim.studies.showings import drawn, items_of, showings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-PER_CLASS = 30
-"""How many positives and negatives of a dataset are judged (Schulz and Juric 2020, section 3.3)."""
-
-_MOST_PER_CLASS = 10_000
 _CLASSES = (1, 0)  # labels
 _READ = [name for name in PAIR_COLUMNS if name != "distance"]
 
 
-def sample_study(  # noqa: PLR0913 — an argument an option
-    build: str | Path | Build,
-    out: str | Path,
-    *,
-    per_class: int = PER_CLASS,
-    annotators: int | str | Sequence[str] = 3,
-    title: str = "Do these terms mean the same?",
-    instructions: str | Path | None = None,
-    seed: int = 0,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> Study:
+@public(SampleOptions)
+def sample_study(options: SampleOptions) -> Study:
     """Return the study of a build that it writes to ``out``.
 
     Of every dataset as many positives and negatives are drawn, uniformly. No pair is drawn twice,
     in either direction and ignoring case, so datasets that share pairs take turns. All annotators
-    judge all pairs, each in an order of its own.
-
-    Args:
-        build: opened, or its folder.
-        out: the folder to write; only what lies in ``annotators`` is for annotators.
-        per_class: how many positives, and how many negatives, of each dataset.
-        annotators: how many, or their names.
-        title: that annotators see.
-        instructions: a text file for annotators to read first, paragraphs being parted by empty
-            lines; by default what the pairs are to be judged by is said in a few sentences.
-        seed: of what is drawn and of its order.
-        overwrite: whether an earlier study at ``out`` may be replaced, and its answers be lost.
-        progress: told of every stage; silent by default.
+    judge all pairs, each in an order of its own. Only what lies in ``annotators`` is for them.
 
     Raises:
         InputError: the folder holds no finished build, or the build has no pairs.
         OptionError: an option is out of range.
         OutputError: ``out`` is taken or cannot be written.
     """
-    check_seed(seed)
-    if not 1 <= per_class <= _MOST_PER_CLASS:
-        raise OptionError(
-            f"--per-class {per_class} is out of range; 1 to {_MOST_PER_CLASS:,} are accepted"
-        )
-    names = annotators_of(annotators, stem="annotator")
-    told = instructions_of(JUDGEMENT, instructions)
-    opened = build if isinstance(build, Build) else Build(build)
-    progress = progress or Progress()
+    names = annotators_of(options.annotators, stem="annotator")
+    instructions = instructions_of(JUDGEMENT, options.instructions)
+    build, progress = Build(folder_of(options.build)), options.progress or Progress()
     with progress.stage("draw pairs") as stage:
-        items = _drawn_items(opened, per_class, seed)
+        items = _drawn_items(build, options.per_class, options.seed)
         stage.found(f"{items.height:,} pairs for each of {len(names)} annotators")
-    for warning in _shortfalls(opened, items, per_class):
+    for warning in _shortfalls(build, items, options.per_class):
         progress.warn(warning)
     with progress.stage("write sheets"):
         draft = StudyDraft(
-            title=title,
             scale=JUDGEMENT,
             items=items,
-            assignment=_assignment(items, names, seed),
-            instructions=told,
-            notice=_notice(opened),
-            source=_provenance(opened),
-            options={"per_class": per_class, "seed": seed},
+            assignment=pl.concat(presentations_of(options.seed, name, items) for name in names),
+            instructions=instructions,
+            notice=_notice(build),
+            source=_provenance(build),
             warnings=progress.warnings,
         )
-        return write_study(draft, Path(out), overwrite=overwrite)
+        return write_study(draft, options)
+
+
+def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
+    """Return how many pairs of every dataset the items of a study have, in order of name."""
+    return (
+        items.group_by("dataset", "difficulty", "negatives")
+        .agg(
+            (pl.col("label") == 1).sum().cast(pl.Int64).alias("n_positives"),
+            (pl.col("label") == 0).sum().cast(pl.Int64).alias("n_negatives"),
+        )
+        .sort("dataset", "difficulty", "negatives")
+    )
 
 
 def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
@@ -105,8 +82,7 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     other has taken, one at a time in turn; so what datasets share is shared out evenly.
     """
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
-    n_classes = len(keys) * len(_CLASSES)
-    longest = per_class * n_classes  # of which others can have taken all but per_class
+    longest = per_class * len(keys) * len(_CLASSES)  # others can have taken all but per_class
     waiting = [
         (key, label, _ranked(pairs.filter(label=label), key, label, seed, longest))
         for key, pairs in ((key, build.read(key.path, _READ)) for key in keys)
@@ -118,7 +94,7 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
         for key, label, ranked in waiting:
             row = _next(ranked, taken)
             if row is not None:
-                item_id = drawn(seed, "item", row["pair_id"])
+                item_id = draw_id(seed, "item", row["pair_id"])
                 rows.append({**row, **key.columns(), "label": label, "item_id": item_id})
     if not rows:
         raise InputError(f"{build.folder} has no pairs to judge")
@@ -142,7 +118,7 @@ def _ranked(
 ) -> Iterator[dict[str, object]]:
     """Return the pairs of a class in the order in which it takes them, no more than it can need."""
     ids = pairs["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
-    of_class = np.uint64(int(drawn(str(key), label), 16))
+    of_class = np.uint64(int(draw_id(str(key), label), 16))
     ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))
     return (
         pairs.with_columns(ranks)
@@ -153,25 +129,9 @@ def _ranked(
     )
 
 
-def drawn_counts(study: Study) -> pl.DataFrame:
-    """Return how many pairs of every dataset a study has, in order of name."""
-    return _counts(study.items())
-
-
-def _counts(items: pl.DataFrame) -> pl.DataFrame:
-    return (
-        items.group_by("dataset", "difficulty", "negatives")
-        .agg(
-            (pl.col("label") == 1).sum().cast(pl.Int64).alias("n_positives"),
-            (pl.col("label") == 0).sum().cast(pl.Int64).alias("n_negatives"),
-        )
-        .sort("dataset", "difficulty", "negatives")
-    )
-
-
 def _shortfalls(build: Build, items: pl.DataFrame, per_class: int) -> Iterator[str]:
     """Yield a warning for each dataset that has fewer pairs than were asked for."""
-    counts = {"/".join(row[:3]): row[3:] for row in _counts(items).iter_rows()}
+    counts = {"/".join(row[:3]): row[3:] for row in drawn_counts(items).iter_rows()}
     for strategy in build.strategies:
         for key in set_keys(strategy):
             n_positives, n_negatives = counts.get(str(key), (0, 0))
@@ -180,11 +140,6 @@ def _shortfalls(build: Build, items: pl.DataFrame, per_class: int) -> Iterator[s
                     f"{key} has {n_positives} positives and {n_negatives} negatives to draw, not "
                     f"{per_class} of each"
                 )
-
-
-def _assignment(items: pl.DataFrame, annotators: Sequence[str], seed: int) -> pl.DataFrame:
-    shown = items_of(items)
-    return pl.concat(showings_of(seed, name, shown) for name in annotators)
 
 
 def _notice(build: Build) -> str | None:

@@ -6,29 +6,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.config import check_seed, checked_threads
+import polars as pl
+
+from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.output import check_free, resolved
+from medsim.core.manifest import medsim_version
+from medsim.core.options import public
+from medsim.core.output import check_free, claimed, resolved
 from medsim.core.progress import Progress
+from medsim.core.tables.guard import guarded
 from medsim.evaluations.findings import Drawing
-from medsim.statistics.bootstrap import RESAMPLES
-from medsim.studies.doubts import doubts_of_answers, doubts_of_raters
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables
-from medsim.studies.output import SCORES
-from medsim.studies.score_folder import write_scores
+from medsim.studies.options import Place, ScoreOptions, folder_of
+from medsim.studies.output import SCORES, ScoresManifest
+from medsim.studies.quality_warnings import warnings_of_answers, warnings_of_raters
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import read_answers
+from medsim.studies.sheets.label_studio import annotated_tasks
 from medsim.studies.sheets.returned import StudyIdentity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
+    from collections.abc import Mapping
 
     from medsim.studies.sheets.answers import Answers
-
 
 TABLES = {
     JUDGEMENT.name: ("quality", "agreement", "annotators", "disagreements", "corrections"),
@@ -37,20 +39,20 @@ TABLES = {
 """The tables of a study by the name of its scale, beside "missing"; the first is shown first."""
 
 
-def check_table(study: Study, name: str | None) -> None:
+def check_table(study: Place, name: str | None) -> None:
     """Raise OptionError if a study has no table of that name."""
-    known = [*TABLES[study.scale.name], "missing"]
+    known = [*TABLES[Study(folder_of(study)).scale.name], "missing"]
     if name is not None and name not in known:
         raise OptionError(unknown_name("table", name, known))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """What the answers to a study show.
+    """The scores of a study.
 
     Attributes:
         study_id: of the study.
-        tables: by name; the first is the one that is shown where nothing else is asked for.
+        tables: by name; the first is the one that is shown by default.
         warnings: what a reader should know.
     """
 
@@ -70,34 +72,11 @@ class Scores:
         return self.tables[known[0] if name is None else name]
 
 
-def score_study(  # noqa: PLR0913 — an argument an option
-    study: str | Path | Study,
-    answers: Sequence[str | Path],
-    out: str | Path | None = None,
-    *,
-    leave_out: Sequence[str] = (),
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    threads: int | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> Scores:
-    """Return what the answers to a study show, and write it where a folder is named.
+@public(ScoreOptions)
+def score_study(options: ScoreOptions) -> Scores:
+    """Return the scores of a study by the answers to it, and write them where a folder is named.
 
     The folder gets every table as CSV, and the answers as Label Studio imports them.
-
-    Args:
-        study: opened, or its folder.
-        answers: files that annotators sent back, or folders of such: JSONL of the page, sheets in
-            CSV, exports of Label Studio.
-        out: the folder to write; by default nothing is written.
-        leave_out: annotators whose answers do not count; "outliers" for all raters of a graded
-            study that its table "raters" calls so.
-        seed: of the bootstrap.
-        resamples: of the bootstrap, for intervals; 0 for none.
-        threads: how many to use, all available ones by default; never changes the result.
-        overwrite: whether earlier scores at ``out`` may be replaced.
-        progress: told of every stage; silent by default.
 
     Raises:
         InputError: the folder holds no study, or an answer is wrong: of another study, unknown,
@@ -105,58 +84,44 @@ def score_study(  # noqa: PLR0913 — an argument an option
         OptionError: an option is out of range, or nobody is left.
         OutputError: ``out`` is taken or cannot be written.
     """
-    check_seed(seed)
-    drawing = Drawing(seed=seed, resamples=resamples, threads=checked_threads(threads))
-    opened = study if isinstance(study, Study) else Study(study)
-    progress = progress or Progress()
-    files = [Path(one) for one in answers]
-    if out is not None:
-        check_free(resolved(Path(out)), SCORES, overwrite=overwrite)
+    study, progress = Study(folder_of(options.study)), options.progress or Progress()
+    if options.out is not None:
+        check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
+    if not options.answers:
+        raise OptionError("name at least one file of answers, or a folder of such")
     with progress.stage("read answers") as stage:
-        found = _read(opened, files)
+        identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
+        found = read_answers([Path(one) for one in options.answers], study.assignment(), identity)
         stage.found(f"{found.frame.height:,} of {found.missing.height} annotators")
-    for warning in found.warnings:
-        progress.warn(warning)
-    for warning in doubts_of_answers(opened, found, leave_out):
+    for warning in (*found.warnings, *warnings_of_answers(study, found, options.leave_out)):
         progress.warn(warning)
     with progress.stage("score"):
-        tables = _tables(opened, found.frame, tuple(leave_out), drawing)
-        tables["missing"] = _missing(opened.assignment(), found)
-    for warning in doubts_of_raters(tables, leave_out):
+        tables = _tables(study, found.frame, options)
+        tables["missing"] = _missing(study.assignment(), found)
+    for warning in warnings_of_raters(tables, options.leave_out):
         progress.warn(warning)
     scores = Scores(
-        study_id=opened.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
+        study_id=study.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
     )
-    if out is not None:
-        options: dict[str, object] = {
-            "leave_out": list(leave_out),
-            "seed": seed,
-            "resamples": resamples,
-        }
-        write_scores(scores, opened, found, options, Path(out), overwrite=overwrite)
+    if options.out is not None:
+        _write(scores, study, found, options, Path(options.out))
     return scores
 
 
-def _read(study: Study, files: Sequence[Path]) -> Answers:
-    if not files:
-        raise OptionError("name at least one file of answers, or a folder of such")
-    identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
-    return read_answers(files, study.assignment(), identity)
-
-
-def _tables(
-    study: Study, answers: pl.DataFrame, leave_out: tuple[str, ...], drawing: Drawing
-) -> dict[str, pl.DataFrame]:
+def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[str, pl.DataFrame]:
+    drawing = Drawing(
+        seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
+    )
     known = answers["annotator"].unique().sort().to_list()
     graded = study.scale is not JUDGEMENT
-    for name in leave_out:
+    for name in options.leave_out:
         if name not in known and not (graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, known))
     if graded:
-        return graded_tables(study.items(), answers, leave_out, drawing)
-    kept = answers.filter(~answers["annotator"].is_in(list(leave_out)))
+        return graded_tables(study.items(), answers, options.leave_out, drawing)
+    kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if kept.is_empty():
-        raise OptionError("--leave-out leaves nobody")
+        raise OptionError("`leave_out` leaves nobody")
     return judged_tables(study.items(), kept, drawing)
 
 
@@ -168,3 +133,35 @@ def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:
         .select("annotator", "position", "left", "right")
         .sort("annotator", "position")
     )
+
+
+def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, out: Path) -> None:
+    """Write tables as CSV, and answers for Label Studio, to a folder that appears whole or not."""
+    with claimed(out, SCORES, overwrite=options.overwrite) as output:
+        for name, table in scores.tables.items():
+            output.write_text(f"{name}.csv", _for_spreadsheets(name, table), table.height)
+        for sheet in study.sheets():
+            own = found.frame.filter(annotator=sheet.annotator)
+            if own.height:
+                text = annotated_tasks(sheet, dict(own["entry_id", "value"].iter_rows()))
+                output.write_text(f"label_studio/{sheet.annotator}.json", text, own.height)
+        ScoresManifest(
+            medsim=medsim_version(),
+            study_id=scores.study_id,
+            answers=list(found.files),
+            options=options.recorded(),
+            warnings=list(scores.warnings),
+            outputs=dict(sorted(output.outputs.items())),
+        ).write(output.folder)
+        output.publish()
+
+
+def _for_spreadsheets(name: str, table: pl.DataFrame) -> str:
+    """Return a table as CSV that a spreadsheet shows as it stands and runs nothing of.
+
+    The rated set is for programs: its terms stand as they are.
+    """
+    if name != "rated":
+        text = (pl.col(name) for name, kind in table.schema.items() if kind == pl.String)
+        table = table.with_columns(one.map_elements(guarded, pl.String) for one in text)
+    return table.write_csv(include_bom=True)

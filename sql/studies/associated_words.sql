@@ -8,20 +8,7 @@
 --         the concept of synonyms, the parent of siblings
 -- cites   Chiu et al. 2018
 
-with synonym as (
-    select
-        a.word_id as word1_id,
-        b.word_id as word2_id,
-        min(a.concept_id) as concept_id
-    from word_concept as a
-    inner join word_concept as b on a.concept_id = b.concept_id
-    where a.word_id < b.word_id
-    group by
-        a.word_id,
-        b.word_id
-),
-
-child as (
+with child as (
     select distinct
         i.parent_id,
         w.word_id,
@@ -30,39 +17,37 @@ child as (
     inner join word_concept as w on i.child_id = w.concept_id
 ),
 
-sibling as (
+pair as (
     select
         a.word_id as word1_id,
         b.word_id as word2_id,
-        min(a.parent_id) as concept_id
+        true as are_synonyms,
+        a.concept_id
+    from word_concept as a
+    inner join word_concept as b on a.concept_id = b.concept_id
+    union all
+    select
+        a.word_id as word1_id,
+        b.word_id as word2_id,
+        false as are_synonyms,
+        a.parent_id as concept_id
     from child as a
     inner join child as b
         on
             a.parent_id = b.parent_id
             and a.concept_id <> b.concept_id
-    where a.word_id < b.word_id
-    group by
-        a.word_id,
-        b.word_id
 )
 
 select
     word1_id,
     word2_id,
-    true as are_synonyms,
-    concept_id
-from synonym
-union all
-select
-    s.word1_id,
-    s.word2_id,
-    false as are_synonyms,
-    s.concept_id
-from sibling as s
-anti join synonym as y
-    on
-        s.word1_id = y.word1_id
-        and s.word2_id = y.word2_id
+    bool_or(are_synonyms) as are_synonyms,
+    coalesce(min(concept_id) filter (where are_synonyms), min(concept_id)) as concept_id
+from pair
+where word1_id < word2_id
+group by
+    word1_id,
+    word2_id
 order by
     word1_id,
     word2_id;

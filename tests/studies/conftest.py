@@ -1,4 +1,4 @@
-"""Annotators in front of their pages."""
+"""A small build, a file of pairs, and annotators in front of their pages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,32 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
+from fixtures.release import random_release
 
+import medsim
 from medsim.studies.sheets.annotate import rendered_sheet
 
 if TYPE_CHECKING:
     from fixtures.sittings import Sitting
 
     from medsim.studies.sheets import Sheet
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
+    folder = tmp_path_factory.mktemp("small")
+    random_release(5, 120).write_zip(folder / "release.zip", "Full")
+    return medsim.build(folder / "release.zip", folder / "out")
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    rows = [(f"left{at:03}", f"right{at:03}", "xy"[at % 2]) for at in range(120)]
+    file = tmp_path / "pairs.csv"
+    pl.DataFrame(rows, schema=["term1", "term2", "domain"], orient="row").write_csv(file)
+    return file
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What answers show, beside counts by hand and trusted libraries."""
+"""Tables of scores, beside counts by hand and trusted libraries."""
 
 from __future__ import annotations
 

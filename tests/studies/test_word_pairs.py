@@ -65,7 +65,7 @@ def chosen(folder: Path, **changes) -> medsim.WordPairs:
         "word_class": "noun",
         "terminology": folder / "build",
         "norms": folder / "norms.csv",
-        "domain_words": folder / "list.txt",
+        "biomedical": folder / "list.txt",
         "size": 24,
     }
     return medsim.choose_pairs(folder / "words.csv", **{**options, **changes})
@@ -153,7 +153,7 @@ def test_the_order_of_rows_does_not_matter(folder: Path, rng: random.Random) -> 
         folder / "shuffled-words.csv",
         word_class="noun",
         norms=[folder / "shuffled-norms.csv"],
-        domain_words=folder / "list.txt",
+        biomedical=folder / "list.txt",
         size=24,
     )
 
@@ -161,7 +161,7 @@ def test_the_order_of_rows_does_not_matter(folder: Path, rng: random.Random) -> 
 
 
 def test_a_build_can_be_the_list_of_biomedical_words(folder: Path) -> None:
-    listed = chosen(folder, domain_words=folder / "build")
+    listed = chosen(folder, biomedical=folder / "build")
     assert listed.frame.equals(chosen(folder).frame)
 
 
@@ -169,7 +169,7 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
     spoken = dict.fromkeys(BIOMEDICAL, 1) | dict.fromkeys(GENERAL, 900)
     other = put(folder, "other.csv", words_table(spoken | {"heart": 250}))
 
-    found = chosen(folder, domain_words=None, general=other, ratio=1.5)
+    found = chosen(folder, biomedical=None, general=other, ratio=1.5)
 
     used = {*found.frame["term1"], *found.frame["term2"]}
     assert "heart" not in used
@@ -183,47 +183,48 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
 def test_a_lower_ratio_is_proposed_where_a_ratio_leaves_too_few_words(folder: Path) -> None:
     spoken = dict.fromkeys(BIOMEDICAL, 1) | dict.fromkeys(GENERAL, 900)
     other = put(folder, "other.csv", words_table(spoken))
-    with pytest.raises(OptionError, match="words, and a --ratio below 1000 leaves more; no size"):
-        chosen(folder, domain_words=None, general=other, ratio=1000)
+    with pytest.raises(OptionError, match="words, and a `ratio` below 1000 leaves more; no size"):
+        chosen(folder, biomedical=None, general=other, ratio=1000)
 
 
 def test_a_quarter_without_a_source_is_missing_with_a_warning(folder: Path) -> None:
     found = chosen(folder, norms=None)
     assert found.frame.height == 18
-    assert "no associated general pairs, since --norms is not given" in found.warnings[0]
+    assert "no associated general pairs, since `norms` is not given" in found.warnings[0]
     found = chosen(folder, terminology=None)
-    assert "no associated biomedical pairs, since --terminology" in found.warnings[0]
+    assert "no associated biomedical pairs, since `terminology`" in found.warnings[0]
 
 
 def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -> None:
     with pytest.raises(OptionError) as raised:
         chosen(folder, size=200)
     said = str(raised.value)
-    assert "--size 200 needs 50 pairs in each quarter" in said
+    assert "`size` 200 needs 50 pairs in each quarter" in said
     assert "general associated" in said
     assert (
         f"the filters left {len(BIOMEDICAL)} biomedical and {len(GENERAL)} general words;" in said
     )
-    size = int(said.rsplit("--size ", maxsplit=1)[-1].split(maxsplit=1)[0])
+    size = int(said.rsplit("`size` ", maxsplit=1)[-1].split(maxsplit=1)[0])
     assert chosen(folder, size=size).frame.height == size
     with pytest.raises(OptionError, match="no size would work"):
-        chosen(folder, domain_words=put(folder, "none.txt", "absent"))
+        chosen(folder, biomedical=put(folder, "none.txt", "absent"))
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"size": 10}, "--size 10 cannot be cut into four equal quarters.* such as 8"),
-        ({"size": 0}, "--size 0"),
-        ({"size": 10_004}, "--size 10004.* such as 10000"),
-        ({"ratio": 0.5}, "--ratio 0.5 is out of range"),
-        ({"per_word": 0}, "--per-word 0 is out of range"),
-        ({"min_count": 0}, "--min-count 0"),
-        ({"min_length": 0}, "--min-length 0"),
-        ({"seed": -1}, "--seed -1 is out of range"),
+        ({"size": 10}, "`size` 10 cannot be cut into four equal quarters.* such as 8"),
+        ({"size": 0}, "`size` 0"),
+        ({"size": 10_004}, "`size` 10004.* such as 10000"),
+        ({"ratio": 0.5}, "`ratio` 0.5 is out of range"),
+        ({"ratio": float("nan")}, "`ratio` nan is out of range"),
+        ({"per_word": 0}, "`per_word` 0 is out of range"),
+        ({"min_count": 0}, "`min_count` 0"),
+        ({"min_length": 0}, "`min_length` 0"),
+        ({"seed": -1}, "`seed` -1 is out of range"),
         ({"word_class": "nuon"}, "did you mean noun"),
-        ({"general": "other.csv"}, "one of --biomedical LIST and --general CORPUS"),
-        ({"domain_words": None}, "one of --biomedical LIST and --general CORPUS"),
+        ({"general": "other.csv"}, "one of `biomedical` LIST and `general` CORPUS"),
+        ({"biomedical": None}, "one of `biomedical` LIST and `general` CORPUS"),
         ({"terminology": None, "norms": None}, "nothing tells which words are associated"),
         ({"terminology": "nowhere"}, "nowhere has no manifest.json"),
         ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),

@@ -1,1 +1,1 @@
-"""Agreement of annotators and raters, and what their answers add up to."""
+"""Agreement of annotators and raters, majority votes and mean ratings."""

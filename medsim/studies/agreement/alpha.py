@@ -1,4 +1,4 @@
-"""How far annotators agree beyond chance: Krippendorff's alpha of nominal values."""
+"""Agreement of annotators beyond chance: Krippendorff's alpha of nominal values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Kinds:
 
     Attributes:
         counts: int64[n_kinds, n_values], how often units of a kind have each value.
-        n_units: int64[n_kinds], how many units are of each.
+        n_units: int64[n_kinds], the number of units of each kind.
     """
 
     counts: CountTable
@@ -61,16 +61,15 @@ def nominal_alpha(
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 for none.
         n_values: how many values there could be.
-        seed: of the draws, from 0 to 2**64 - 1. They depend neither on the order of units nor on
-            that of annotators.
+        seed: of the draws, which depend neither on the order of units nor on that of annotators.
         resamples: how many, at least 100; 0 for no interval. Each takes time O(n_units).
         threads: how many to use, all available ones by default; results do not depend on it. Each
             takes 4 bytes a unit.
 
     Returns:
         1 where all agree, about 0 where they agree by chance. NaN where no unit has two values. NaN
-        as well where only one value occurs: all agree, but who never tells things apart has not
-        shown that it can be told reliably (Krippendorff 2011: no variation, no reliability).
+        as well where only one value occurs: without variation there is no evidence of reliability
+        (Krippendorff 2011).
 
     Raises:
         OptionError: the table is no such table, or a number is out of range.
@@ -116,7 +115,7 @@ def _kinds(counts: CountTable) -> _Kinds:
 
 
 def _features(counts: CountTable) -> Table:
-    """Return what each kind of unit adds to the sums: its counts, then its disagreement."""
+    """Return the contribution of each kind of unit to the sums: counts, then disagreement."""
     n = counts.sum(axis=1)
     disagreement = (n * n - (counts * counts).sum(axis=1)) / (n - 1)
     return np.column_stack([counts, disagreement])

@@ -1,4 +1,4 @@
-"""What graded ratings come to: means on a scale of 10, and how steady raters are."""
+"""Mean ratings on a scale from 0 to 10, and the consistency of raters with themselves."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScaledMeans:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consistency:
-    """How alike a rater's two ratings of the same items are.
+    """The agreement of a rater's two ratings of the same items.
 
     Attributes:
         equal: the share of items whose ratings are equal, with Wilson's interval; NaN of no item.
@@ -69,19 +69,18 @@ def scaled_means(ratings: Table) -> ScaledMeans:
     rated = ~np.isnan(ratings)
     n_ratings = rated.sum(axis=0)
     scaled = np.where(rated, ratings, 0.0) * SCALED_TO / HIGHEST_RATING
-    mean = np.full(ratings.shape[1], np.nan)
-    np.divide(scaled.sum(axis=0), n_ratings, out=mean, where=n_ratings > 0)
+    none = np.full(ratings.shape[1], np.nan)
+    mean = np.divide(scaled.sum(axis=0), n_ratings, out=none.copy(), where=n_ratings > 0)
     squares = (np.where(rated, scaled - mean, 0.0) ** 2).sum(axis=0)
-    variance = np.full(ratings.shape[1], np.nan)
-    np.divide(squares, n_ratings - 1, out=variance, where=n_ratings > 1)
+    variance = np.divide(squares, n_ratings - 1, out=none, where=n_ratings > 1)
     return ScaledMeans(mean=mean, deviation=np.sqrt(variance), n_ratings=n_ratings)
 
 
 def consistency(first: Values, second: Values) -> Consistency:
-    """Return how alike a rater's two ratings are, over the items that were rated both times.
+    """Return the agreement of a rater's two ratings, over the items that were rated both times.
 
     Args:
-        first: float64[n_items] from 0 to 6, the ratings at the first showing; NaN for none.
+        first: float64[n_items] from 0 to 6, the ratings at the first presentation; NaN for none.
         second: float64[n_items], those at the second.
 
     Raises:

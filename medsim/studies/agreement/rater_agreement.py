@@ -1,4 +1,4 @@
-"""How far raters of a graded scale agree, and who does not."""
+"""Agreement of raters of a graded scale, and outliers among them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from medsim.statistics.estimates import Estimate
 
 OUTLIER_SHARE = 0.5
-"""Who agrees with the others less than this share of what they agree among each other is one."""
+"""A rater who agrees less with the others than this share of their own agreement is one."""
 
 LEAST_AGREEMENT = 0.2
-"""Where none of the others agrees more than this with the rest, nobody can be told from them."""
+"""Where none of the others agrees more than this with the rest, there are no outliers."""
 
 FEWEST_SHARED = 10
 """Of fewer items a correlation says next to nothing; of two it is 1 or -1."""
@@ -35,7 +35,7 @@ _RESAMPLES_A_TASK = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterAgreement:
-    """How far raters agree (Chiu et al. 2018), with BCa bootstrap intervals over items.
+    """The agreement of raters (Chiu et al. 2018), with BCa bootstrap intervals over items.
 
     A correlation is over the items that both sides rated. It is not defined where a side is
     constant there, or where there are too few, and then counts in no mean.
@@ -62,7 +62,7 @@ def rater_agreement(
     resamples: int = RESAMPLES,
     threads: int | None = None,
 ) -> RaterAgreement:
-    """Return how far raters agree.
+    """Return the agreement of raters.
 
     Args:
         ratings: float64[n_raters, n_items], NaN where there is none; at most 3,000,000 items.
@@ -106,15 +106,8 @@ def rater_agreement(
 def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
     """Return Spearman's correlation of every two raters over the items that both rated.
 
-    Args:
-        ratings: float64[n_raters, n_items], NaN where there is none.
-        fewest: items that both must have rated.
-
-    Returns:
-        float64[n_raters, n_raters]; NaN of a rater with oneself, and where it is not defined.
-
-    Raises:
-        OptionError: ratings are no such table.
+    The arguments are those of ``rater_agreement``. The table is float64[n_raters, n_raters]; NaN of
+    a rater with oneself, and where a correlation is not defined.
     """
     ranks = _ranks(_checked(ratings))
     pairs = np.array(list(combinations(range(len(ranks)), 2)), np.int64).reshape(-1, 2)
@@ -128,12 +121,12 @@ def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
 def outlying_raters(ratings: Table, fewest: int = FEWEST_SHARED) -> Flags:
     """Return which raters agree with the others far less than those among each other.
 
-    A rater's mean correlation with the others is held against the median of what the others have
-    among themselves, without the rater: below half of it, the rater is an outlier, and so is one
-    who gave all items one and the same rating. Chiu et al. (2018) leave raters out by IAA-1; this
-    rule is medsim's, chosen by simulation. "More than two standard deviations below the mean" finds
-    but one in three of two random raters beside four good ones, since each widens the deviation
-    that the other is held against, and where all are good it leaves out 7% (of 12) to 48% (of 3).
+    A rater's mean correlation with the others is compared with the median of those that the others
+    have among themselves: below half of it, the rater is an outlier, and so is one who gave all
+    items the same rating. Chiu et al. (2018) leave raters out by IAA-1; this rule is medsim's,
+    chosen by simulation. "More than two standard deviations below the mean" finds only one in three
+    of two random raters beside four good ones, since each widens the deviation by which the other
+    is judged, and where all are good it leaves out 7% (of 12) to 48% (of 3).
 
     Of 120 items, good raters of 3, 4, 6 or 12 correlating by 0.45 to 0.65, in 400 simulations each:
     a single random rater is found in 99.8% or more; each of two in 97% or more beside three good
@@ -142,16 +135,8 @@ def outlying_raters(ratings: Table, fewest: int = FEWEST_SHARED) -> Flags:
     are random 1.5% of three are, 0.4% of four, none of more. Of 30 items and correlations about
     0.33, a single one is found in 82% to 92%, and 7% to 11% of good ones are called outliers.
 
-    Args:
-        ratings: float64[n_raters, n_items], NaN where there is none.
-        fewest: items that two raters must share for their correlation to count.
-
-    Returns:
-        bool[n_raters]. Of two raters neither is one, nor is anybody where none of the others agrees
-        with the rest, or who shares too few items with all of them.
-
-    Raises:
-        OptionError: ratings are no such table.
+    The arguments are those of ``rater_agreement``. Of two raters neither is an outlier, nor is
+    anybody where none of the others agrees with the rest, or who shares too few items with all.
     """
     table = pairwise_spearman(ratings, fewest)
     own = _row_means(table)
@@ -192,8 +177,9 @@ def _means_of_others(ratings: Table) -> Table:
     rated = ~np.isnan(ratings)
     given = np.where(rated, ratings, 0.0)
     n_others = rated.sum(axis=0) - rated
-    means = np.full(ratings.shape, np.nan)
-    np.divide(given.sum(axis=0) - given, n_others, out=means, where=n_others > 0)
+    sums = given.sum(axis=0) - given
+    means: Table = np.full(ratings.shape, np.nan)
+    np.divide(sums, n_others, out=means, where=n_others > 0)
     return means
 
 
@@ -232,21 +218,22 @@ def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:
     left_out = np.tile(found, (ranks.shape[1], 1))
     for at, (one, other) in enumerate(pairs):
         shared = np.flatnonzero((ranks[one] >= 0) & (ranks[other] >= 0))
-        left_out[shared, at] = leave_one_out_spearman(ranks[one][shared], ranks[other][shared])
+        # Ranks of the shared items alone: those of all items have gaps there.
+        left, right = (ranked(ranks[side][shared]).ranks for side in (one, other))
+        left_out[shared, at] = leave_one_out_spearman(left, right)
     return left_out
 
 
 def _mean(values: Values) -> float:
     """Return the mean of the values that are not NaN; NaN of none."""
-    told = values[~np.isnan(values)]
-    return float(told.mean()) if len(told) else math.nan
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else math.nan
 
 
 def _row_means(table: Table) -> Values:
     """Return the mean of each row's values that are not NaN; NaN of none."""
-    told = ~np.isnan(table)
-    means = np.full(len(table), np.nan)
-    np.divide(
-        np.where(told, table, 0.0).sum(axis=1), told.sum(axis=1), out=means, where=told.any(axis=1)
-    )
+    defined = ~np.isnan(table)
+    sums, counts = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
+    means: Values = np.full(len(table), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
     return means

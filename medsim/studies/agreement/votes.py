@@ -1,4 +1,4 @@
-"""What most annotators say of a pair, and how good labels are by it."""
+"""The ground truth by majority vote, and the quality of labels against it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from medsim.studies.agreement.alpha import Judgements
 
 NO_TRUTH = -1
-"""In place of the ground truth where there is none."""
+"""The value of pairs that have no ground truth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How good labels are against a ground truth, with Wilson's intervals.
+    """The quality of labels against a ground truth, with Wilson's intervals.
 
     Attributes:
         accuracy: of pairs with a ground truth, the share that is labelled as it says.
@@ -43,12 +43,8 @@ def majority(table: Judgements) -> NDArray[np.int8]:
     """Return the judgement that more than half of the annotators gave of each unit.
 
     Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here of more than half of
-    those who took part in the study, whether they judged the unit or not. Who does not know or gave
-    no answer votes for neither, so a majority of such is no ground truth.
-
-    Args:
-        table: ``medsim.studies.sheets.SAME``, ``NOT_SAME`` or ``DONT_KNOW`` of each annotator, or
-            -1 for no answer.
+    those who took part in the study, whether they judged the unit or not. "Don't know" and no
+    answer, -1, are votes for neither.
 
     Returns:
         int8[n_units], SAME or NOT_SAME, or ``NO_TRUTH``.
@@ -61,14 +57,11 @@ def majority(table: Judgements) -> NDArray[np.int8]:
 
 
 def quality(labels: NDArray[np.int8], truth: NDArray[np.int8]) -> Quality:
-    """Return how good labels are, over the pairs that have a ground truth.
+    """Return the quality of labels over the pairs that have a ground truth; NaN of no pairs.
 
     Args:
         labels: int8[n_pairs], 1 for positives and 0 for negatives.
         truth: int8[n_pairs], of ``majority``.
-
-    Returns:
-        Shares of no pairs are NaN.
 
     Raises:
         OptionError: the arrays are not of one length, or a label is neither.

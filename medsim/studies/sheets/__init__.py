@@ -1,4 +1,4 @@
-"""Studies in which people judge or rate pairs of terms: what they see, and what they send back."""
+"""Sheets that annotators see, and the answers that they send back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Entry:
     """A pair as one annotator sees it once.
 
     Attributes:
-        entry_id: what names it, for this annotator and this showing alone; tells nothing.
+        entry_id: its name, for this annotator and presentation alone; it reveals nothing.
         left: the term that is shown first.
         right: the other term.
     """
@@ -57,12 +57,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """Everything that one annotator sees.
+    """All pairs that one annotator sees, and the instructions.
 
     Attributes:
-        study_id: which study it is of.
+        study_id: of the study.
         title: of the study, as annotators see it.
-        annotator: who it is for.
+        annotator: who fills it in.
         scale: the answers.
         instructions: paragraphs.
         notice: what must be known before the sheet is passed on; None where there is nothing.

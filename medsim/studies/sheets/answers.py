@@ -1,29 +1,27 @@
-"""What annotators sent back, read in any format and checked against what they were shown."""
+"""Answers that annotators sent back, in any format, checked against the key of the study."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.tables.text import read_text
 from medsim.studies.output import ANSWER_COLUMNS
-from medsim.studies.sheets.content import shown
 from medsim.studies.sheets.csv_sheets import read_csv
 from medsim.studies.sheets.jsonl import read_jsonl
 from medsim.studies.sheets.label_studio import read_label_studio
-from medsim.studies.sheets.returned import StudyIdentity
+from medsim.studies.sheets.returned import StudyIdentity, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from medsim.core.tables.text import Text
     from medsim.studies.sheets.returned import Given
-
-__all__ = ["SUFFIXES", "Answers", "StudyIdentity", "read_answers"]
 
 SUFFIXES = (".csv", ".json", ".jsonl")
 """The suffixes of the files that are read where a folder is given."""
@@ -39,63 +37,53 @@ class Answers:
             n_missing.
         warnings: what a reader of results should know, a sentence each.
         absent: the annotators of whom there is no answer, in order of name.
-        files: what was read.
+        files: name and sha256 of each file that has answers.
     """
 
     frame: pl.DataFrame
     missing: pl.DataFrame
     warnings: tuple[str, ...]
     absent: tuple[str, ...]
-    files: tuple[Path, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """An entry as the key knows it."""
-
-    annotator: str
-    left: str
-    right: str
+    files: tuple[dict[str, str], ...]
 
 
 def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity) -> Answers:
     """Return the answers in files that annotators sent back.
 
-    The format is told by content: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
+    The content tells the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
     An answer that stands twice counts once.
 
     Args:
         paths: of files; a folder stands for those in it, and in folders in it, that have one of
             ``SUFFIXES``; of these, sheets that nobody filled in are left out with a warning.
-        assignment: what was shown to whom, with ``ASSIGNMENT_COLUMNS``.
-        study: what the answers must be of.
+        assignment: ``ASSIGNMENT_COLUMNS``, the presentations of all annotators.
+        study: of the answers.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
             or cut short, or answers an entry that its annotator was not shown; or two answers to
             one entry contradict each other. The message names the file, the line and the value.
     """
-    entries = {
-        entry_id: _Shown(annotator, left, right)
-        for entry_id, annotator, left, right in assignment.select(
-            "entry_id", "annotator", "left", "right"
-        ).iter_rows()
-    }
+    entries = assignment.rows_by_key("entry_id", named=True, unique=True)
     kept: dict[str, Given] = {}
     n_repeated: Counter[str] = Counter()
-    files: list[Path] = []
+    files: list[dict[str, str]] = []
     unanswered: list[Path] = []
     for path, is_named in _files(paths):
-        found = _checked(path, entries, study)
-        if not found and is_named:
+        text = read_text(path, guess=False)
+        found = _checked(text, entries, study)
+        if found:
+            files.append({"name": path.name, "sha256": text.sha256})
+        elif is_named:
             raise InputError(f"{path} has no answers")
-        (files if found else unanswered).append(path)
+        else:
+            unanswered.append(path)
         for given in found:
             earlier = kept.setdefault(given.entry_id, given)
             if earlier is not given:
                 entry = entries[given.entry_id]
                 _check_agreement(earlier, given, entry, study)
-                n_repeated[entry.annotator] += 1
+                n_repeated[entry["annotator"]] += 1
     if unanswered and not kept:
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer")
     frame = _frame(kept, assignment)
@@ -128,57 +116,58 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
             yield one, False
 
 
-def _checked(path: Path, entries: dict[str, _Shown], study: StudyIdentity) -> list[Given]:
+def _checked(text: Text, entries: dict[str, Any], study: StudyIdentity) -> list[Given]:
     """Return the answers in a file, all of entries that were shown as the file says."""
-    found = list(_read(path, study))
+    found = list(_read(text, study))
     if found and not any(given.entry_id in entries for given in found):
         raise InputError(
-            f"{path} is of another study: none of its entries, such as "
-            f"{shown(found[0].entry_id)}, is of study {study.study_id!r}"
+            f"{text.path} is of another study: none of its entries, such as "
+            f"{quoted(found[0].entry_id)}, is of study {study.study_id!r}"
         )
     for given in found:
         _check_entry(given, entries)
     return found
 
 
-def _read(path: Path, study: StudyIdentity) -> Iterator[Given]:
-    """Yield the answers in a file; what it begins with tells its format."""
-    text = read_text(path, guess=False)
+def _read(text: Text, study: StudyIdentity) -> Iterator[Given]:
+    """Yield the answers in a file; its first character tells its format."""
     begin = text.content.lstrip()[:1]
     if begin == "{":
-        return read_jsonl(path, text.content, study)
+        return read_jsonl(text.path, text.content, study)
     if begin == "[":
-        return read_label_studio(path, text.content, study)
+        return read_label_studio(text.path, text.content, study)
     return read_csv(text, study)
 
 
-def _check_entry(given: Given, entries: dict[str, _Shown]) -> None:
+def _check_entry(given: Given, entries: dict[str, Any]) -> None:
     entry = entries.get(given.entry_id)
     if entry is None:
-        raise InputError(f"{given.place}: entry {shown(given.entry_id)} is not of this study")
-    if given.annotator not in {None, entry.annotator}:
+        raise InputError(f"{given.location}: entry {quoted(given.entry_id)} is not of this study")
+    if given.annotator not in {None, entry["annotator"]}:
         raise InputError(
-            f"{given.place}: entry {shown(given.entry_id)} is of annotator "
-            f"{shown(entry.annotator)}, and the file says {shown(given.annotator)}"
+            f"{given.location}: entry {quoted(given.entry_id)} is of annotator "
+            f"{quoted(entry['annotator'])}, and the file says {quoted(given.annotator)}"
         )
     if given.terms is None:
         return
-    for found, expected in zip(given.terms, (entry.left, entry.right), strict=True):
+    for found, expected in zip(given.terms, (entry["left"], entry["right"]), strict=True):
         # Spreadsheets change white space and line ends.
         if found.split() != expected.split():
             raise InputError(
-                f"{given.place} was edited: entry {shown(given.entry_id)} shows {shown(expected)}, "
-                f"and the file has {shown(found)}"
+                f"{given.location} was edited: entry {quoted(given.entry_id)} shows "
+                f"{quoted(expected)}, and the file has {quoted(found)}"
             )
 
 
-def _check_agreement(earlier: Given, later: Given, entry: _Shown, study: StudyIdentity) -> None:
+def _check_agreement(
+    earlier: Given, later: Given, entry: dict[str, Any], study: StudyIdentity
+) -> None:
     if earlier.value != later.value:
         answers = study.scale.answers
         raise InputError(
-            f"contradictory answers of {shown(entry.annotator)} to {shown(entry.left)} and "
-            f"{shown(entry.right)}: {answers[earlier.value]} at {earlier.place}, "
-            f"{answers[later.value]} at {later.place}; leave one out"
+            f"contradictory answers of {quoted(entry['annotator'])} to {quoted(entry['left'])} and "
+            f"{quoted(entry['right'])}: {answers[earlier.value]} at {earlier.location}, "
+            f"{answers[later.value]} at {later.location}; leave one out"
         )
 
 
@@ -204,7 +193,7 @@ def _of_unanswered(paths: Sequence[Path]) -> Iterator[str]:
 
 def _warnings(missing: pl.DataFrame, n_repeated: Counter[str]) -> Iterator[str]:
     for annotator, count in sorted(n_repeated.items()):
-        yield f"{count:,} answers of {shown(annotator)} stand a second time; each counts once"
+        yield f"{count:,} answers of {quoted(annotator)} stand a second time; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
-            yield f"{shown(annotator)} left {n_missing:,} of {n_entries:,} pairs without an answer"
+            yield f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} pairs without an answer"

@@ -1,4 +1,4 @@
-"""Sheets to fill in with a spreadsheet, and what comes back from one."""
+"""Sheets to fill in with a spreadsheet, before and after."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError
 from medsim.core.tables.guard import guarded, unguarded
 from medsim.core.tables.named import table_of
-from medsim.studies.sheets.content import shown
-from medsim.studies.sheets.returned import Given, StudyIdentity, read_value
+from medsim.studies.sheets.returned import Given, StudyIdentity, quoted, read_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,12 +51,12 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
         entry_id, left, right, answer = map(unguarded, row)
         if not answer.strip():
             continue
-        place = f"{text.path}: {at}"
+        location = f"{text.path}: {at}"
         if not entry_id.strip():
-            raise InputError(f"{place} has the answer {shown(answer)} and no entry")
+            raise InputError(f"{location} has the answer {quoted(answer)} and no entry")
         yield Given(
-            place=place,
+            location=location,
             entry_id=entry_id.strip(),
-            value=read_value(place, answer, study.scale),
+            value=read_value(location, answer, study.scale),
             terms=(left, right),
         )

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 from medsim.core.errors import InputError
 from medsim.core.tables.lines import checked_lines
 from medsim.studies.sheets import FORMAT, GRADED, Scale, Sheet
-from medsim.studies.sheets.content import parsed_json, shown
-from medsim.studies.sheets.returned import Given, StudyIdentity, answered, check_study, value_of
+from medsim.studies.sheets.returned import (
+    Given,
+    StudyIdentity,
+    answered,
+    check_study,
+    parsed_json,
+    quoted,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,12 +31,7 @@ _AGAIN = "export it again from the page"
 def written_jsonl(sheet: Sheet, values: Mapping[str, int]) -> str:
     """Return the answers to a sheet, character by character as its page exports them.
 
-    Args:
-        sheet: of one annotator.
-        values: entry_id → place in the sheet's scale; entries without an answer are left out.
-
-    Raises:
-        InputError: a value is of no entry of the sheet, or outside the scale.
+    The values, and what is refused, are those of ``medsim.studies.sheets.returned.answered``.
     """
     head = {
         "medsim": "answers",
@@ -56,26 +58,26 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
             is no answer.
     """
     lines = _whole(path, text.replace("\r\n", "\n"))  # as mail may change them
-    place = f"{path}: line 1"
-    head = _head(place, parsed_json(place, lines[0]))
+    location = f"{path}: line 1"
+    head = _head(location, parsed_json(location, lines[0]))
     check_study(str(path), head.get("study"), study)
     if head.get("scale") != study.scale.name:
         raise InputError(
-            f"{path} has answers of scale {shown(head.get('scale'))}, and the study's scale is "
+            f"{path} has answers of scale {quoted(head.get('scale'))}, and the study's scale is "
             f"{study.scale.name!r}"
         )
     annotator = head.get("annotator")
     if not isinstance(annotator, str):
-        raise InputError(f"{place} says {shown(annotator)} for the annotator; {_AGAIN}")
+        raise InputError(f"{location} says {quoted(annotator)} for the annotator; {_AGAIN}")
     for number, line in enumerate(lines[1:], start=2):
-        place = f"{path}: line {number}"
-        given = parsed_json(place, line)
+        location = f"{path}: line {number}"
+        given = parsed_json(location, line)
         if not isinstance(given, dict) or not isinstance(given.get("entry"), str):
-            raise InputError(f"{place} is no answer to an entry; {_AGAIN}")
+            raise InputError(f"{location} is no answer to an entry; {_AGAIN}")
         yield Given(
-            place=place,
+            location=location,
             entry_id=given["entry"],
-            value=_value(place, given.get("answer"), study.scale),
+            value=_value(location, given.get("answer"), study.scale),
             annotator=annotator,
         )
 
@@ -101,22 +103,22 @@ def _whole(path: Path, text: str) -> list[str]:
     return lines
 
 
-def _head(place: str, head: object) -> dict[str, Any]:
+def _head(location: str, head: object) -> dict[str, Any]:
     if not isinstance(head, dict) or head.get("medsim") != "answers":
-        raise InputError(f"{place} is not the first line of answers; {_AGAIN}")
+        raise InputError(f"{location} is not the first line of answers; {_AGAIN}")
     if head.get("format") != FORMAT:
         raise InputError(
-            f"{place} has format {shown(head.get('format'))}, and this medsim reads {FORMAT}"
+            f"{location} has format {quoted(head.get('format'))}, and this medsim reads {FORMAT}"
         )
     return head
 
 
-def _value(place: str, answer: object, scale: Scale) -> int:
-    """Return the value of an answer, which the page writes as a number where ratings are given."""
+def _value(location: str, answer: object, scale: Scale) -> int:
+    """Return the value of an answer; ratings are numbers in the file, judgements texts."""
     written = isinstance(answer, str)
     if scale == GRADED:
         written = isinstance(answer, int) and not isinstance(answer, bool)
-    return value_of(place, str(answer) if written else "", scale, given=answer)
+    return value_of(location, str(answer) if written else "", scale, given=answer)
 
 
 def _line(content: dict[str, object]) -> str:

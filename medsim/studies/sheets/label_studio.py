@@ -8,8 +8,15 @@ from xml.etree import ElementTree as ET
 
 from medsim.core.errors import InputError
 from medsim.studies.sheets import GRADED, Entry, Scale, Sheet
-from medsim.studies.sheets.content import parsed_json, shown
-from medsim.studies.sheets.returned import Given, StudyIdentity, answered, check_study, read_value
+from medsim.studies.sheets.returned import (
+    Given,
+    StudyIdentity,
+    answered,
+    check_study,
+    parsed_json,
+    quoted,
+    read_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,14 +34,8 @@ def tasks(sheet: Sheet) -> str:
 def annotated_tasks(sheet: Sheet, values: Mapping[str, int]) -> str:
     """Return a sheet as tasks with the answers to it as annotations, to be looked at.
 
-    Label Studio books them to whoever imports them; the annotator stands in the data.
-
-    Args:
-        sheet: of one annotator.
-        values: entry_id → place in the sheet's scale; entries may be missing.
-
-    Raises:
-        InputError: a value is of no entry of the sheet, or outside the scale.
+    Label Studio ascribes them to whoever imports them; the annotator stands in the data. The
+    values, and what is refused, are those of ``medsim.studies.sheets.returned.answered``.
     """
     answers = {entry.entry_id: answer for entry, answer in answered(sheet, values)}
     return _listed(
@@ -66,8 +67,8 @@ def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
 def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
     """Yield the answers in an export of Label Studio, either its JSON or its JSON-MIN.
 
-    A task that was skipped has no answer; one that was annotated several times has several. Who
-    annotated it does not matter, but whose task it is.
+    A task that was skipped has no answer; one that was annotated several times has several. The
+    answer is that of the annotator whose task it is, whoever annotated it in Label Studio.
 
     Raises:
         InputError: the text is no such export, is of another study, or holds what is no answer.
@@ -76,21 +77,21 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
     if not isinstance(found, list):
         raise InputError(f"{path} is no list of tasks; export it as JSON or JSON-MIN")
     for number, task in enumerate(found, start=1):
-        place = f"{path}: task {number}"
+        location = f"{path}: task {number}"
         data = task.get("data", task) if isinstance(task, dict) else None
         if not isinstance(data, dict) or not isinstance(data.get("entry"), str):
-            raise InputError(f"{place} names no entry; is it of a project with other tasks?")
-        check_study(place, data.get("study"), study)
+            raise InputError(f"{location} names no entry; is it of a project with other tasks?")
+        check_study(location, data.get("study"), study)
         # JSON-MIN puts the number of Label Studio's user in the annotator's place.
-        annotator = None if data is task else _text(place, data, "annotator")
-        terms = _text(place, data, "left"), _text(place, data, "right")
-        for answer in [data[_CONTROL]] if _CONTROL in data else _answers(place, task):
+        annotator = None if data is task else _text(location, data, "annotator")
+        terms = _text(location, data, "left"), _text(location, data, "right")
+        for answer in [data[_CONTROL]] if _CONTROL in data else _answers(location, task):
             if not isinstance(answer, str):
-                raise InputError(f"{place} has {shown(answer)} where one answer should be")
+                raise InputError(f"{location} has {quoted(answer)} where one answer should be")
             yield Given(
-                place=place,
+                location=location,
                 entry_id=data["entry"],
-                value=read_value(place, answer, study.scale),
+                value=read_value(location, answer, study.scale),
                 annotator=annotator,
                 terms=terms,
             )
@@ -118,12 +119,12 @@ def _listed(found: Iterable[dict[str, Any]]) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
-def _answers(place: str, task: dict[str, Any]) -> Iterator[object]:
-    """Yield what annotators chose in a task of the full export."""
-    for annotation in _objects(place, task.get("annotations")):
+def _answers(location: str, task: dict[str, Any]) -> Iterator[object]:
+    """Yield the choices of annotators in a task of the full export."""
+    for annotation in _objects(location, task.get("annotations")):
         if annotation.get("was_cancelled"):
             continue
-        for result in _objects(place, annotation.get("result")):
+        for result in _objects(location, annotation.get("result")):
             if result.get("from_name") != _CONTROL:
                 continue
             value = result.get("value")
@@ -131,15 +132,17 @@ def _answers(place: str, task: dict[str, Any]) -> Iterator[object]:
             yield chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
 
 
-def _objects(place: str, found: object) -> list[dict[str, Any]]:
-    """Return what must be a list of objects, where None stands for none."""
+def _objects(location: str, found: object) -> list[dict[str, Any]]:
+    """Return a list of objects, empty for None."""
     listed = [] if found is None else found
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise InputError(f"{place} has annotations that Label Studio would not write")
+        raise InputError(f"{location} has annotations that Label Studio would not write")
     return listed
 
 
-def _text(place: str, data: dict[str, Any], name: str) -> str:
+def _text(location: str, data: dict[str, Any], name: str) -> str:
     if not isinstance(data.get(name), str):
-        raise InputError(f"{place} has {shown(data.get(name))} for {name!r}, which should be text")
+        raise InputError(
+            f"{location} has {quoted(data.get(name))} for {name!r}, which should be text"
+        )
     return str(data[name])

@@ -1,29 +1,30 @@
-"""What annotators send back, in whichever format: values of entries, and where each stands."""
+"""Answers as they stand in files of any format: each value is checked, and quoted in messages."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.studies.sheets import GRADED, Entry, Scale, Sheet
-from medsim.studies.sheets.content import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _LETTERS = {"s": "same", "n": "not_same", "d": "dont_know"}
+_LONGEST_SHOWN = 40
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyIdentity:
-    """What answers must be of.
+    """The study that answers must be of.
 
     Attributes:
         study_id: of the study.
-        scale: the answers that it takes.
+        scale: of its answers.
     """
 
     study_id: str
@@ -35,36 +36,57 @@ class Given:
     """An answer as it stands in a file.
 
     Attributes:
-        place: where, such as "answers.csv: line 12".
+        location: such as "answers.csv: line 12".
         entry_id: the entry that it answers.
         value: its place in the scale.
         annotator: whose it is, as the file says; None where it says nothing.
         terms: the two terms, left first, as the file has them; None where it has none.
     """
 
-    place: str
+    location: str
     entry_id: str
     value: int
     annotator: str | None = None
     terms: tuple[str, str] | None = None
 
 
-def check_study(place: str, found: object, study: StudyIdentity) -> None:
-    """Raise InputError if what a file says of its study is not the study's id."""
+def parsed_json(location: str, text: str) -> object:
+    """Return the value of a JSON text; messages name its location.
+
+    Raises:
+        InputError: the text is no JSON, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        fault = f"{error.msg}, at character {error.pos + 1}"
+        raise InputError(f"{location} is no JSON ({fault}); export the file again") from error
+    except ValueError as error:
+        raise InputError(f"{location} has a number with too many digits") from error
+    except RecursionError as error:
+        raise InputError(f"{location} is JSON nested too deeply; export the file again") from error
+
+
+def quoted(value: object) -> str:
+    """Return a value from a file as a message can quote it: short, control codes escaped."""
+    if isinstance(value, str):
+        return f"{value[:_LONGEST_SHOWN]!r}{'…' if len(value) > _LONGEST_SHOWN else ''}"
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return json.dumps(value)[:_LONGEST_SHOWN]
+
+
+def check_study(location: str, found: object, study: StudyIdentity) -> None:
+    """Raise InputError if the study that a file names is another."""
     if found != study.study_id:
-        raise InputError(f"{place} is of study {shown(found)}, and not of {study.study_id!r}")
+        raise InputError(f"{location} is of study {quoted(found)}, and not of {study.study_id!r}")
 
 
-def read_value(place: str, answer: str, scale: Scale) -> int:
+def read_value(location: str, answer: str, scale: Scale) -> int:
     """Return the value of an answer that a person may have typed.
 
     Letter case and outer space do not matter; "s", "n" and "d" stand for same, not same and don't
     know, and "4.0" for 4.
-
-    Args:
-        place: where the answer stands, for messages.
-        answer: the text.
-        scale: what may be answered.
 
     Raises:
         InputError: it is none of the scale's answers.
@@ -76,17 +98,19 @@ def read_value(place: str, answer: str, scale: Scale) -> int:
     else:
         text = re.sub(r"\s+|-", "_", re.sub("['\u2019]", "", text))
         text = _LETTERS.get(text, text)
-    return value_of(place, text, scale, given=answer)
+    return value_of(location, text, scale, given=answer)
 
 
-def value_of(place: str, answer: str, scale: Scale, *, given: object) -> int:
+def value_of(location: str, answer: str, scale: Scale, *, given: object) -> int:
     """Return the value of an answer that is one of the scale's.
 
     Raises:
         InputError: it is not; the message shows what was given.
     """
     if answer not in scale.answers:
-        raise InputError(f"{place}: answer {shown(given)} is none of {', '.join(scale.answers)}")
+        raise InputError(
+            f"{location}: answer {quoted(given)} is none of {', '.join(scale.answers)}"
+        )
     return scale.answers.index(answer)
 
 
@@ -102,7 +126,7 @@ def answered(sheet: Sheet, values: Mapping[str, int]) -> Iterator[tuple[Entry, s
     """
     if unknown := sorted(values.keys() - {entry.entry_id for entry in sheet.entries}):
         raise InputError(
-            f"entry {shown(unknown[0])} is not on the sheet of {shown(sheet.annotator)}"
+            f"entry {quoted(unknown[0])} is not on the sheet of {quoted(sheet.annotator)}"
         )
     for entry in sheet.entries:
         value = values.get(entry.entry_id)
@@ -110,7 +134,7 @@ def answered(sheet: Sheet, values: Mapping[str, int]) -> Iterator[tuple[Entry, s
             continue
         if not 0 <= value < len(sheet.scale):
             raise InputError(
-                f"value {value} of entry {shown(entry.entry_id)} is outside 0 to "
+                f"value {value} of entry {quoted(entry.entry_id)} is outside 0 to "
                 f"{len(sheet.scale) - 1}, the scale {sheet.scale.name}"
             )
         yield entry, sheet.scale.answers[value]

@@ -1,1 +1,1 @@
-"""Words to make pairs of: how often they are used, what is no word, and what goes with what."""
+"""Words to make pairs of: their forms, frequencies, domains and associations."""

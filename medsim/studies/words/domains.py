@@ -1,4 +1,4 @@
-"""Which words are biomedical, and which are general."""
+"""The domains of words: biomedical and general."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def by_list(words: pl.DataFrame, listed: AbstractSet[str]) -> pl.DataFrame:
 def by_ratio(
     words: pl.DataFrame, corpus: pl.DataFrame, other: pl.DataFrame, ratio: float
 ) -> pl.DataFrame:
-    """Return words with column domain, by how much more often one corpus has them than another.
+    """Return words with column domain, by the ratio of their frequencies in two corpora.
 
     A word's relative frequency is (count + 1) / (n_tokens + n_types), where types are the words of
     both corpora together, so that no word has none. It is biomedical where that of the biomedical
@@ -45,7 +45,7 @@ def by_ratio(
     frequency, in_other = (
         (pl.col(column) + 1) / (pl.col(column).sum() + both.height) for column in ("count", "other")
     )
-    told = both.select("word", (frequency / in_other).alias("ratio"))
+    ratios = both.select("word", (frequency / in_other).alias("ratio"))
     domain = (
         pl.when(pl.col("ratio") >= ratio)
         .then(pl.lit(BIOMEDICAL))
@@ -53,4 +53,4 @@ def by_ratio(
         .then(pl.lit(GENERAL))
         .alias("domain")
     )
-    return words.join(told.select("word", domain), on="word", how="left", maintain_order="left")
+    return words.join(ratios.select("word", domain), on="word", how="left", maintain_order="left")

@@ -1,4 +1,4 @@
-"""What is no word that people can rate."""
+"""Filters of words that people cannot rate."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ _OF_VERBS = ("ing", "ed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
-    """What says which words of one class are forms of one word.
+    """The forms of words of one class: which stand for the same word.
 
     Attributes:
         counts: how often the corpus has each word and lemma of the class.
         given: lemmas by word, as the corpus has them.
-        lemma_of: what makes a lemma where none is given.
+        lemma_of: returns the lemma of a word where none is given.
     """
 
     counts: Mapping[str, int]
@@ -55,12 +55,8 @@ def forms_of(rows: pl.DataFrame, *, make_lemmas: bool = True) -> Forms:
     Where the table has lemmas, they are taken and none is made. Of several lemmas of a word the one
     that is counted most stands, then the first by text.
 
-    Args:
-        rows: see ``medsim.studies.words.frequencies.read_frequencies``.
-        make_lemmas: whether lemmas are made where the table has none.
-
     Raises:
-        OptionError: lemmas must be made and the extra medsim[words] is not installed.
+        OptionError: lemmas must be made and the extra words is not installed.
     """
     lemmas = (
         rows.drop_nulls("lemma")
@@ -85,7 +81,7 @@ def _lemmatiser() -> Callable[[str], str]:
         import simplemma  # noqa: PLC0415 — an extra
     except ImportError as error:
         raise OptionError(
-            "the frequency table has no lemmas, and making them needs simplemma: pip install "
-            "'medsim[words]', add a column lemma, or --no-lemmas"
+            "the frequency table has no lemmas, and making them needs simplemma: install medsim "
+            "with its extra words, add a column lemma, or add `no_lemmas`"
         ) from error
     return lambda word: simplemma.lemmatize(word, lang="en").lower()

@@ -25,9 +25,7 @@ def read_frequencies(path: Path, word_class: str | None) -> pl.DataFrame:
     The file has columns word, class and count, and where known lemma and topics: how many topics
     the word occurs in, or their names with ";" between them.
 
-    Args:
-        path: CSV, TSV or Parquet.
-        word_class: as the file has it; None takes the only one.
+    Of several classes ``word_class`` names one; None takes the only one.
 
     Returns:
         word and lemma (null where the file has none) in lower case and Unicode's form C, class,
@@ -75,10 +73,6 @@ def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
     Counts are summed. Of topics that are named the different ones are counted; of topics that are
     numbers the largest is taken, since their overlap is not known.
 
-    Args:
-        rows: see ``read_frequencies``.
-        forms: of its words.
-
     Returns:
         word, count, topics (null where nothing is known), in order of word.
     """
@@ -98,7 +92,9 @@ def _class_of(path: Path, there: list[str], asked: str | None) -> str:
     if asked is None and len(there) == 1:
         return there[0]
     if asked is None:
-        raise OptionError(f"{path} has several classes: {', '.join(there)}; choose one by --class")
+        raise OptionError(
+            f"{path} has several classes: {', '.join(there)}; choose one by `word_class`"
+        )
     if asked not in there:
         raise OptionError(f"{path}: {unknown_name('class', asked, there)}")
     return asked

@@ -1,4 +1,4 @@
-"""Association norms: what people say first when they see a word."""
+"""Association norms: the words that people think of first when they see another."""
 
 from __future__ import annotations
 
@@ -24,11 +24,8 @@ def read_norms(paths: Sequence[Path]) -> pl.DataFrame:
 
     Files have columns cue and target. Those of the University of South Florida (Nelson, McEvoy and
     Schreiber 2004, Behavior Research Methods 36(3)), eight for the letters of the alphabet, have
-    the forward strength in the column FSG: which part of the people who saw the cue said the
+    the forward strength in the column FSG: the share of people who saw the cue and said the
     target. Other files may have a column strength.
-
-    Args:
-        paths: of the files.
 
     Returns:
         cue and target, in lower case; strength, null where there is none; and its name.
@@ -49,8 +46,7 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
         words: word and word_id.
 
     Returns:
-        word1_id < word2_id, and reason: the strongest association of the two, as of the words'
-        forms.
+        word1_id < word2_id, and reason: the strongest association of the two forms.
     """
     sides = {
         side: pl.Series(side, [forms.of(word) for word in norms[side].to_list()], pl.String)
@@ -63,19 +59,17 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
         .filter(pl.col("cue_id") != pl.col("target_id"))
         .sort("strength", "cue", "target", descending=[True, False, False], nulls_last=True)
     )
-    shown = [
+    reasons = [
         f"norm: {cue} \N{RIGHTWARDS ARROW} {target}"
         + ("" if strength is None else f", {name} {strength:g}")
-        for cue, target, strength, name in known.select(
-            "cue", "target", "strength", "name"
-        ).iter_rows()
+        for cue, target, strength, name, *_ in known.iter_rows()
     ]
     ids = ("cue_id", "target_id")
     return (
         known.select(
             pl.min_horizontal(ids).alias("word1_id"),
             pl.max_horizontal(ids).alias("word2_id"),
-            pl.Series("reason", shown, pl.String),
+            pl.Series("reason", reasons, pl.String),
         )
         .unique(["word1_id", "word2_id"], keep="first", maintain_order=True)
         .sort("word1_id", "word2_id")

@@ -20,8 +20,8 @@ class WordPairs:
     """Pairs of words to rate.
 
     Attributes:
-        frame: of ``medsim.studies.output.WORD_PAIR_COLUMNS``, in an order drawn from the
-        seed. left_out: how many words were left out, and why, in the order of the filters.
+        frame: ``medsim.core.schema.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
+        left_out: how many words were left out, and why, in the order of the filters.
         warnings: what a reader should know, a sentence each.
     """
 
@@ -62,4 +62,4 @@ def check_file(out: Path, *, overwrite: bool) -> None:
     if out.suffix.lower() not in {".csv", ".parquet"}:
         raise OutputError(f"{out} is neither .csv nor .parquet; pairs are written as one of them")
     if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; add --overwrite to replace it")
+        raise OutputError(f"{out} is there already; add `overwrite` to replace it")

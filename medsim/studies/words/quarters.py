@@ -1,4 +1,8 @@
-"""Equal quarters of word pairs: biomedical or general, associated or not."""
+"""Equal quarters of word pairs: biomedical or general, associated or not.
+
+Pairs are drawn by hashes of their words, so that no draw depends on the order of rows. They are
+frames with word1_id and word2_id, of which the first word is the first in order of text.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.terms import pack
+from medsim.kernels.hashing import mixed, term_hashes, tie_hashes
 from medsim.studies.words.domains import DOMAINS
-from medsim.studies.words.draws import Draw, Drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from medsim.kernels.types import Hashes, Ids
 
 RANDOM = "random"
 """The reason of pairs that nothing associates."""
+
+PAIR = ("word1_id", "word2_id")
+
+_FEWEST_PAIRED = 2_048
 
 
 class Quarters:
     """The pairs that quarters are drawn from.
 
     Args:
-        words: word and domain, in order of word; a word's id is its place.
+        words: word and domain, in order of word; a word's id is its row.
         associated: word1_id, word2_id and reason of the associated pairs that each domain has, if
             their words are both of that domain; a domain that is missing has no such quarter.
         known: word1_id and word2_id of all pairs that are associated or related in any way.
@@ -38,8 +49,8 @@ class Quarters:
         seed: int,
         per_word: int,
     ) -> None:
-        self._words = words
-        self._known = _drawn(known)
+        self._words = words["word"].to_list()
+        self._known = known
         self._seed = seed
         self._per_word = per_word
         self._ids = {
@@ -48,9 +59,7 @@ class Quarters:
         }
         self._associated = {
             domain: frame.filter(
-                pl.all_horizontal(
-                    pl.col("word1_id", "word2_id").is_in(pl.Series(self._ids[domain]).implode())
-                )
+                pl.all_horizontal(pl.col(PAIR).is_in(pl.Series(self._ids[domain]).implode()))
             )
             for domain, frame in associated.items()
         }
@@ -61,15 +70,13 @@ class Quarters:
         Returns:
             word1_id, word2_id, reason; no pair is there twice.
         """
-        words = self._words["word"].to_list()
-        draw = Draw(words, seed=self._seed, per_word=self._per_word)
-        found = {}
-        for domain, frame in self._associated.items():
-            taken = draw.take(_drawn(frame), n_pairs)
-            found[domain, True] = frame[taken]
+        draw = self._draw()
+        found = {
+            (domain, True): draw.take(frame, n_pairs) for domain, frame in self._associated.items()
+        }
         for domain, ids in self._ids.items():
-            pairs = draw.unassociated(ids, self._known, n_pairs)
-            found[domain, False] = _frame(pairs.rows(draw.take(pairs, n_pairs)))
+            pairs = draw.take(draw.unassociated(ids, self._known, n_pairs), n_pairs)
+            found[domain, False] = pairs.with_columns(pl.lit(RANDOM).alias("reason"))
         return found
 
     def largest(self, n_pairs: int) -> int:
@@ -83,19 +90,73 @@ class Quarters:
 
     def in_order(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """Return pairs in an order drawn from the seed."""
-        words = self._words["word"].to_list()
-        draw = Draw(words, seed=self._seed, per_word=self._per_word)
-        return pairs[draw.shuffled(_drawn(pairs))]
+        return self._draw().shuffled(pairs)
+
+    def _draw(self) -> Draw:
+        return Draw(self._words, seed=self._seed, per_word=self._per_word)
 
 
-def _drawn(frame: pl.DataFrame) -> Drawn:
-    return Drawn(
-        firsts=frame["word1_id"].to_numpy().astype(np.int32),
-        seconds=frame["word2_id"].to_numpy().astype(np.int32),
-    )
+class Draw:
+    """The draws of one seed among words that are each used a few times.
 
+    Args:
+        words: in order of text; a word's id is its row.
+        seed: of all draws.
+        per_word: how many pairs a word may be in, over all that are taken.
+    """
 
-def _frame(pairs: Drawn) -> pl.DataFrame:
-    return pl.DataFrame({"word1_id": pairs.firsts, "word2_id": pairs.seconds}).with_columns(
-        pl.lit(RANDOM).alias("reason")
-    )
+    def __init__(self, words: Sequence[str], *, seed: int, per_word: int) -> None:
+        packed = pack(words)
+        self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
+        self._seed = np.uint64(seed)
+        self._left = np.full(len(words), per_word, np.int64)
+
+    def take(self, pairs: pl.DataFrame, wanted: int) -> pl.DataFrame:
+        """Return at most ``wanted`` pairs, none of which uses a word too often.
+
+        Pairs, no two of them the same, are taken in order of the hash of (seed, first word, second
+        word).
+        """
+        ordered = pairs[self._order(pairs, self._seed)]
+        taken: list[int] = []
+        for at, (first, second) in enumerate(ordered.select(PAIR).iter_rows()):
+            if len(taken) == wanted:
+                break
+            if self._left[first] and self._left[second]:
+                self._left[first] -= 1
+                self._left[second] -= 1
+                taken.append(at)
+        return ordered[taken]
+
+    def unassociated(self, words: Ids, associated: pl.DataFrame, wanted: int) -> pl.DataFrame:
+        """Return all pairs of some words but those that are associated.
+
+        Where there are many words, pairs are those of a sample of them, drawn by their hashes, that
+        is large enough to take ``wanted`` pairs of. Time and memory O(n_sampled ** 2).
+        """
+        ties = tie_hashes(self._seed, np.uint64(0), self._hashes[words])
+        sampled = words[np.argsort(ties, kind="stable")][: max(_FEWEST_PAIRED, 2 * wanted)]
+        sampled = np.sort(sampled)
+        sides = np.triu_indices(len(sampled), 1)
+        pairs = pl.DataFrame([sampled[side] for side in sides], PAIR)
+        return pairs.filter(~np.isin(self._codes(pairs), self._codes(associated)))
+
+    def shuffled(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """Return pairs in an order drawn by other hashes than those of ``take``."""
+        return pairs[self._order(pairs, np.uint64(mixed(self._seed)))]
+
+    def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
+        """Return the rows of pairs in order of their hashes."""
+        firsts, seconds = (pairs[side].to_numpy() for side in PAIR)
+        ties = np.empty(len(pairs), np.uint64)
+        grouped = np.argsort(firsts, kind="stable")
+        words, starts = np.unique(firsts[grouped], return_index=True)
+        for word, rows in zip(words, np.split(grouped, starts[1:]), strict=False):
+            ties[rows] = tie_hashes(seed, self._hashes[word], self._hashes[seconds[rows]])
+        return np.argsort(ties, kind="stable")
+
+    def _codes(self, pairs: pl.DataFrame) -> np.ndarray:
+        """Return a number for each pair that no other has."""
+        firsts, seconds = (pairs[side].to_numpy().astype(np.int64) for side in PAIR)
+        codes: np.ndarray = firsts * len(self._hashes) + seconds
+        return codes

@@ -1,4 +1,4 @@
-"""What a terminology knows of single words: which are its names, and how they are related."""
+"""Single words that are names of a terminology's concepts, and how it relates them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.output import Build
+from medsim.builds.rederived import rederive
+from medsim.core.store import Store
+from medsim.core.tables.lines import lines_of
+from medsim.core.tables.text import read_text
 from medsim.studies.words.filters import has_white_space
 from medsim.studies.words.frequencies import normalised
 
 if TYPE_CHECKING:
-    from medsim.core.store import Store
+    from pathlib import Path
+
     from medsim.studies.words.forms import Forms
 
 
@@ -29,15 +35,38 @@ class Relations:
     related: pl.DataFrame
 
 
+def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:
+    """Return the words of a file, a word a line, or the single-word names of a build, as forms.
+
+    Raises:
+        InputError: it cannot be read, or is empty.
+    """
+    if path.is_dir():
+        with Store(threads=threads) as store:
+            rederive(Build(path), store, threads)
+            return frozenset(names_of(store, forms)["word"])
+    words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
+    return frozenset(map(forms.of, normalised(words)))
+
+
+def relations_in(folder: Path, forms: Forms, words: pl.DataFrame, threads: int) -> Relations:
+    """Return how the terminology of a build relates words; see ``relations``.
+
+    Raises:
+        InputError: the folder holds no finished build.
+    """
+    with Store(threads=threads) as store:
+        derived = rederive(Build(folder), store, threads)
+        component = pl.Series("component", derived.space.components)
+        components = derived.positives.terms.select("node_id", component).unique("node_id")
+        return relations(store, names_of(store, forms), words, components)
+
+
 def names_of(store: Store, forms: Forms) -> pl.DataFrame:
     """Return the single words that are names of active concepts, in the forms of a corpus.
 
-    Args:
-        store: with the tables name and term, see ``sql/builds/terms``.
-        forms: of the corpus.
-
-    Returns:
-        node_id and word.
+    The store has the tables name and term, see ``sql/builds/terms``; the frame has node_id and
+    word.
     """
     nodes = store.table("name").select("node_id").unique()
     terms = store.table("term").unique("node_id").join(nodes, on="node_id", how="semi")

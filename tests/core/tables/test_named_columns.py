@@ -20,7 +20,7 @@ from medsim.core.tables.text import Text
 from medsim.evaluations.model_scores import read_model_scores
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import read_words
-from medsim.studies.pair_files import read_pairs
+from medsim.studies.inputs import read_pairs
 from medsim.studies.words.frequencies import read_frequencies
 from medsim.studies.words.norms import read_norms
 
@@ -31,7 +31,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "frequencies": (lambda path: read_frequencies(path, None).rows(), "word,class,Count\né,n,2\n"),
     "norms": (lambda path: read_norms([path]).rows(), "CUE,TARGET,FSG\né,b,0.5\n"),
     "corrections": (read_corrections, "Term1,term2,judged\né,b,same\n"),
-    "pairs": (lambda path: read_pairs(path).rows(), "term1,term2,reason\né,b,why\n"),
+    "pairs": (lambda path: read_pairs(path).frame.rows(), "term1,term2,reason\né,b,why\n"),
     "scores": (lambda path: read_model_scores(path, Progress()).rows(), "model,ner\né,0.5\n"),
 }
 

@@ -71,17 +71,6 @@ def test_quality_is_that_of_scikit_learn_and_statsmodels() -> None:
         assert (estimate.low, estimate.high) == pytest.approx(expected)
 
 
-def test_recall_is_of_the_same_and_precision_of_the_positives() -> None:
-    labels = np.array([1, 1, 1, 1, 0, 0], np.int8)
-    truth = np.array([SAME, SAME, SAME, NOT_SAME, SAME, NOT_SAME], np.int8)
-
-    found = quality(labels, truth)
-
-    assert found.accuracy.value == pytest.approx(4 / 6)
-    assert found.recall.value == pytest.approx(3 / 4)
-    assert found.precision.value == pytest.approx(3 / 4)
-
-
 def test_shares_of_no_pairs_are_nan() -> None:
     found = quality(np.array([0, 0], np.int8), np.array([NO_TRUTH, NOT_SAME], np.int8))
 

@@ -143,23 +143,17 @@ def test_an_apostrophe_that_a_spreadsheet_took_away_is_not_missed():
 
 
 @pytest.mark.parametrize(
-    ("answer", "value"),
+    ("answers", "value"),
     [
-        ("same", SAME),
-        (" SAME ", SAME),
-        ("S", SAME),
-        ("not same", NOT_SAME),
-        ("Not_Same", NOT_SAME),
-        ("not-same", NOT_SAME),
-        ("n", NOT_SAME),
-        ("don't know", DONT_KNOW),
-        ("Don\u2019t know", DONT_KNOW),
-        ("dont_know", DONT_KNOW),
-        ("d", DONT_KNOW),
+        (("same", " SAME ", "S"), SAME),
+        (("not same", "Not_Same", "not-same", "n"), NOT_SAME),
+        (("don't know", "Don\u2019t know", "dont_know", "d"), DONT_KNOW),
     ],
 )
-def test_judgements_are_taken_as_people_type_them(answer: str, value: int) -> None:
-    assert [one.value for one in read(filled(written_csv(sheet(PAIRS[:1])), [answer]))] == [value]
+def test_judgements_are_taken_as_people_type_them(answers: tuple[str, ...], value: int) -> None:
+    for answer in answers:
+        (found,) = read(filled(written_csv(sheet(PAIRS[:1])), [answer]))
+        assert found.value == value
 
 
 @pytest.mark.parametrize("answer", ["4", " 4 ", "4.0", "4,00"])
@@ -184,7 +178,7 @@ def test_columns_may_stand_in_any_order_among_others_with_blank_rows():
 
     found = read(text)
 
-    assert [(one.place, one.entry_id, one.value) for one in found] == [
+    assert [(one.location, one.entry_id, one.value) for one in found] == [
         ("sheet.csv: line 4", IDS[0], SAME),
         ("sheet.csv: line 7", IDS[2], NOT_SAME),
     ]
@@ -201,26 +195,19 @@ def test_empty_cells_at_the_end_of_a_row_may_be_missing():
             "entry,left,answer\n",
             "sheet.csv has no column 'right'; it needs entry, left, right, answer",
         ),
-        ("entry,left,right,answer,Answer\n", "sheet.csv has two columns 'answer'"),
-        (
-            "hel\x1blo\n",
-            "sheet.csv has no column 'entry'; it needs entry, left, right, answer and has ",
-        ),
-        (",,,\n", "sheet.csv has no column 'entry'"),
         ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
         (
             "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
             r"sheet.csv: line 3: answer '\x1b]0;maybe' is none of not_same, same, dont_know",
         ),
-        ('entry,left,right,answer\nx,"a"b,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
         ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
-        (
-            f"entry,left,right,answer\n{'x' * 1_200_000}",
-            "sheet.csv: line 2 has more than 1,048,576",
-        ),
         (
             'entry,left,right,answer\nx,"' + "long\n" * 40_000,
             "sheet.csv: line 2 cannot be cut into cells (field larger than field limit",
+        ),
+        (
+            f"entry,left,right,answer\n{'x' * 1_200_000}",
+            "sheet.csv: line 2 has more than 1,048,576",
         ),
     ],
 )

@@ -96,7 +96,7 @@ def test_what_is_written_is_read(scale: Scale, annotator: str, values: list[int 
 def test_every_answer_is_named_by_its_line():
     found = read(written_jsonl(sheet(), {IDS[0]: SAME, IDS[1]: NOT_SAME}))
 
-    assert [one.place for one in found] == ["ada.jsonl: line 2", "ada.jsonl: line 3"]
+    assert [one.location for one in found] == ["ada.jsonl: line 2", "ada.jsonl: line 3"]
 
 
 @given(st.data())

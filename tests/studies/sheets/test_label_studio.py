@@ -135,7 +135,7 @@ def test_the_full_export_is_read():
         ]
     )
 
-    assert [(one.place, one.entry_id, one.value) for one in found] == [
+    assert [(one.location, one.entry_id, one.value) for one in found] == [
         ("project-7.json: task 1", IDS[0], SAME),
         ("project-7.json: task 3", IDS[2], NOT_SAME),
         ("project-7.json: task 3", IDS[2], NOT_SAME),

@@ -1,4 +1,4 @@
-"""What is left out, for which reason, in which order."""
+"""Words that are left out, for which reason, in which order."""
 
 from __future__ import annotations
 

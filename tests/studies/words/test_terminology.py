@@ -1,4 +1,4 @@
-"""Which words a terminology relates, on tables that can be checked by eye."""
+"""Words that a terminology relates, on tables that can be checked by eye."""
 
 from __future__ import annotations
 

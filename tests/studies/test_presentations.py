@@ -1,4 +1,4 @@
-"""What annotators are shown: everything once or twice, in orders of their own."""
+"""Presentations of pairs: each once or twice, in an order of the annotator's own."""
 
 from __future__ import annotations
 
@@ -8,41 +8,40 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medsim.studies.output import ASSIGNMENT_COLUMNS
-from medsim.studies.showings import Item, showings_of
+from medsim.studies.presentations import presentations_of
 
 
-def items(number: int) -> list[Item]:
-    return [
-        Item(item_id=f"{at:016x}", term1=f"term {at}", term2=f"other {at}") for at in range(number)
-    ]
+def items(number: int) -> pl.DataFrame:
+    rows = [(f"{at:016x}", f"term {at}", f"other {at}") for at in range(number)]
+    return pl.DataFrame(rows, ["item_id", "term1", "term2"], orient="row")
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 2**63 - 1))
 def test_every_pair_is_shown_once_and_repeated_ones_twice(
-    n_items: int, n_repeated: int, seed: int
+    n_items: int, n_twice: int, seed: int
 ) -> None:
     shown = items(n_items)
-    repeated = shown[:n_repeated]
 
-    found = showings_of(seed, "ada", shown, repeated)
+    found = presentations_of(seed, "ada", shown, n_twice)
 
     assert found.schema == pl.Schema(ASSIGNMENT_COLUMNS)
-    assert found["position"].to_list() == list(range(1, n_items + len(repeated) + 1))
+    assert found["position"].to_list() == list(range(1, found.height + 1))
     assert found["entry_id"].is_unique().all()
-    expected = [(item.item_id, 1) for item in shown] + [(item.item_id, 2) for item in repeated]
-    assert sorted(found.select("item_id", "showing").iter_rows()) == sorted(expected)
-    of = {item.item_id: {item.term1, item.term2} for item in shown}
+    first, second = (found.filter(showing=showing)["item_id"] for showing in (1, 2))
+    assert sorted(first) == shown["item_id"].to_list()
+    assert second.n_unique() == len(second) == min(n_twice, n_items)
+    of = {item_id: {*terms} for item_id, *terms in shown.iter_rows()}
     for item_id, left, right in found.select("item_id", "left", "right").iter_rows():
         assert {left, right} == of[item_id]
 
 
-def test_about_half_of_all_others_lie_between_two_showings() -> None:
+def test_about_half_of_all_others_lie_between_two_presentations() -> None:
     shown = items(300)
 
-    found = showings_of(3, "ada", shown, shown[:50])
+    found = presentations_of(3, "ada", shown, 50)
 
-    places = found.filter(pl.col("item_id").is_in([i.item_id for i in shown[:50]]))
+    places = found.filter(pl.len().over("item_id") == 2)
     between = places.group_by("item_id").agg(pl.col("position").max() - pl.col("position").min())
     assert between["position"].is_between(170, 180).all()
     first = found.filter(showing=1).join(places, on="item_id", how="semi")
@@ -54,7 +53,7 @@ def test_about_half_of_all_others_lie_between_two_showings() -> None:
 def test_order_sides_and_entries_are_an_annotators_own() -> None:
     shown = items(200)
 
-    ada, ben = showings_of(0, "ada", shown), showings_of(0, "ben", shown)
+    ada, ben = presentations_of(0, "ada", shown), presentations_of(0, "ben", shown)
 
     assert ada["item_id"].to_list() != ben["item_id"].to_list()
     assert not set(ada["entry_id"]) & set(ben["entry_id"])
@@ -65,18 +64,18 @@ def test_order_sides_and_entries_are_an_annotators_own() -> None:
 def test_neither_the_order_of_items_nor_other_annotators_matter() -> None:
     shown = items(40)
 
-    one = showings_of(7, "ada", shown, shown[:5])
-    other = showings_of(7, "ada", shown[::-1], shown[:5][::-1])
+    one = presentations_of(7, "ada", shown, 5)
+    other = presentations_of(7, "ada", shown[::-1], 5)
 
     assert one.equals(other)
-    assert not one.equals(showings_of(8, "ada", shown, shown[:5]))
+    assert not one.equals(presentations_of(8, "ada", shown, 5))
 
 
 @pytest.mark.parametrize("label", ["term", "other"])
 def test_the_place_of_a_pair_tells_nothing_of_it(label: str) -> None:
     # Were a class drawn together or put on one side, its mean place would be off the middle.
     shown = items(1200)
-    found = showings_of(0, "ada", shown)
+    found = presentations_of(0, "ada", shown)
     even = found.filter(pl.col("item_id").str.to_integer(base=16) % 2 == 0)
 
     assert abs(even["position"].mean() - 600.5) < 40

@@ -11,17 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import tie_hash
 
-from medsim.studies.words.draws import Draw, Drawn
-from medsim.studies.words.quarters import Quarters
+from medsim.studies.words.quarters import PAIR, Draw, Quarters
 
 WORDS = sorted(f"{a}{b}" for a in "abcdef" for b in "xyz")
 ALL = list(combinations(range(len(WORDS)), 2))
 SOME_PAIRS = st.lists(st.sampled_from(ALL), unique=True, max_size=60)
 
 
-def drawn(pairs: list[tuple[int, int]]) -> Drawn:
-    columns = np.array(pairs, np.int32).reshape(-1, 2)
-    return Drawn(firsts=columns[:, 0], seconds=columns[:, 1])
+def frame(pairs: list[tuple[int, int]]) -> pl.DataFrame:
+    return pl.DataFrame(pairs, dict.fromkeys(PAIR, pl.Int32), orient="row")
 
 
 def greedy(pairs: list[tuple[int, int]], wanted: int, per_word: int, seed: int) -> list[tuple]:
@@ -39,8 +37,8 @@ def greedy(pairs: list[tuple[int, int]], wanted: int, per_word: int, seed: int) 
 def test_pairs_are_taken_in_order_of_their_hashes_while_their_words_last(
     pairs: list[tuple[int, int]], wanted: int, per_word: int, seed: int
 ) -> None:
-    rows = Draw(WORDS, seed=seed, per_word=per_word).take(drawn(pairs), wanted)
-    assert [pairs[row] for row in rows] == greedy(pairs, wanted, per_word, seed)
+    taken = Draw(WORDS, seed=seed, per_word=per_word).take(frame(pairs), wanted)
+    assert taken.rows() == greedy(pairs, wanted, per_word, seed)
 
 
 @given(SOME_PAIRS, st.sets(st.integers(0, len(WORDS) - 1)))
@@ -50,21 +48,21 @@ def test_unassociated_pairs_are_all_others_of_the_words(
     draw = Draw(WORDS, seed=1, per_word=1)
     ids = np.array(sorted(words), np.int32)
 
-    found = draw.unassociated(ids, drawn(pairs), 3)
+    found = draw.unassociated(ids, frame(pairs), 3)
 
     expected = set(combinations(sorted(words), 2)) - set(pairs)
-    assert sorted(zip(found.firsts, found.seconds, strict=True)) == sorted(expected)
+    assert sorted(found.rows()) == sorted(expected)
 
 
 def test_of_many_words_a_sample_is_paired_that_the_seed_draws() -> None:
     words = [f"{number:04d}" for number in range(3_000)]
-    none = drawn([])
+    none = frame([])
     sampled = []
     for seed in (1, 1, 2):
         found = Draw(words, seed=seed, per_word=1).unassociated(
             np.arange(3_000, dtype=np.int32), none, 5
         )
-        sampled.append(set(found.firsts.tolist()) | set(found.seconds.tolist()))
+        sampled.append({*found["word1_id"], *found["word2_id"]})
         assert len(found) == 2_048 * 2_047 // 2
     assert sampled[0] == sampled[1] != sampled[2]
 
@@ -79,22 +77,21 @@ def test_the_largest_size_is_one_that_works(
     domains: list[str], terminology: list[tuple], norms: list[tuple], per_word: int
 ) -> None:
     words = pl.DataFrame({"word": WORDS, "domain": domains})
-    schema = {"word1_id": pl.Int32, "word2_id": pl.Int32}
-    frames = [pl.DataFrame(some, schema, orient="row") for some in (terminology, norms)]
-    reasoned = [frame.with_columns(pl.lit("why").alias("reason")) for frame in frames]
+    frames = [frame(some) for some in (terminology, norms)]
+    reasoned = [one.with_columns(pl.lit("why").alias("reason")) for one in frames]
     found = dict(zip(("biomedical", "general"), reasoned, strict=True))
     quarters = Quarters(words, found, pl.concat(frames).unique(), seed=3, per_word=per_word)
 
     most = quarters.largest(10)
 
     drawn_then = quarters.draw(most)
-    assert {frame.height for frame in drawn_then.values()} == {most}
-    for (domain, associated), frame in drawn_then.items():
-        for first, second, reason in frame.iter_rows():
+    assert {one.height for one in drawn_then.values()} == {most}
+    for (domain, associated), found_then in drawn_then.items():
+        for first, second, reason in found_then.iter_rows():
             assert domains[first] == domains[second] == domain
             known = terminology if domain == "biomedical" else norms
             assert ((first, second) in known) if associated else reason == "random"
     uses = Counter(
-        word for frame in drawn_then.values() for pair in frame[:, :2].rows() for word in pair
+        word for one in drawn_then.values() for pair in one[:, :2].rows() for word in pair
     )
     assert max(uses.values(), default=0) <= per_word

@@ -1,4 +1,4 @@
-"""What makes the scores of a study less sure than they look."""
+"""Warnings that the scores of a study are less certain than they look."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from medsim.studies.sheets.answers import Answers
 
 
-def doubts_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:
-    """Yield in how far answers are missing, a sentence each.
+def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each way in which answers are missing.
 
     Args:
-        study: what was asked.
-        found: what was answered.
+        study: that the answers are of.
+        found: the answers.
         leave_out: annotators that do not count.
     """
     counting = found.missing.filter(~found.missing["annotator"].is_in(list(leave_out)))
@@ -35,14 +35,16 @@ def doubts_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) ->
         yield "one annotator alone: its judgements are the ground truth, which nothing confirms"
     for name, n_entries, n_answered, _ in counting.iter_rows():
         if 2 * n_answered < n_entries:
-            yield f"{name} answered less than half; say --leave-out to score without"
+            yield f"{name} answered less than half; `leave_out` scores without"
 
 
-def doubts_of_raters(tables: Mapping[str, pl.DataFrame], leave_out: Sequence[str]) -> Iterator[str]:
-    """Yield which raters of a graded study are in doubt, a sentence each; nothing of others.
+def warnings_of_raters(
+    tables: Mapping[str, pl.DataFrame], leave_out: Sequence[str]
+) -> Iterator[str]:
+    """Yield a sentence on outlying raters of a graded study, and one where hardly any agree.
 
     Args:
-        tables: of the study.
+        tables: of the study; those of another kind of study give no warning.
         leave_out: raters that do not count.
     """
     if "raters" not in tables:
@@ -50,8 +52,8 @@ def doubts_of_raters(tables: Mapping[str, pl.DataFrame], leave_out: Sequence[str
     suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()
     if suspect:
         yield (
-            f"{', '.join(suspect)} hardly agree with the others; see --table raters, and "
-            f"say --leave-out {OUTLIERS} to score without"
+            f"{', '.join(suspect)} hardly agree with the others, see the table raters; "
+            f"`leave_out` {OUTLIERS} scores without"
         )
     whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()
     if not leave_out and any(value is not None and value < LEAST_AGREEMENT for value in whole):

@@ -1,0 +1,150 @@
+"""The inputs of studies: names of annotators, instructions, and files of pairs to rate."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, SupportsIndex
+
+from medsim.core.errors import InputError, OptionError
+from medsim.core.progress import Progress
+from medsim.core.tables.named import read_table
+from medsim.core.terms import lowered
+from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
+from medsim.studies.output import GRADED_ITEM_COLUMNS, RATED_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.core.tables.named import Table
+    from medsim.studies.options import CountOrNames
+    from medsim.studies.sheets import Scale
+
+_MOST_ANNOTATORS = 1000
+_NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
+_NUMBER = re.compile(r"[0-9]{1,6}")
+_NO_NAME = re.compile(
+    # A number that is no count, a word of `leave_out` or of tables, or a device of Windows.
+    r"[0-9.]+|all|outliers|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?",
+    re.IGNORECASE,
+)
+
+_LONGEST = 20_000  # characters of instructions
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+_SIDES = ("term1", "term2")
+_TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))
+_LONGEST_SHOWN = 40
+
+
+def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
+    """Return the names of annotators, which name the folders of what they are given.
+
+    Args:
+        named: how many, or their names, as a sequence or in a text such as "ada,ben,eva".
+        stem: of the names of those that are only counted, as in "annotator-1".
+
+    Raises:
+        OptionError: a name is no name of a folder, or stands twice, or there are too many or none.
+    """
+    if not isinstance(named, (str, SupportsIndex)):
+        return _checked(list(named))
+    text = str(named).strip()
+    if _NUMBER.fullmatch(text) is None:
+        return _checked([name.strip() for name in text.split(",")])
+    number = int(text)
+    if number > _MOST_ANNOTATORS:
+        return _checked([text] * number)
+    return _checked([f"{stem}-{at:0{len(text)}}" for at in range(1, number + 1)])
+
+
+def _checked(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that can be those of annotators."""
+    if not 1 <= len(names) <= _MOST_ANNOTATORS:
+        raise OptionError(f"{len(names):,} annotators; 1 to {_MOST_ANNOTATORS:,} are accepted")
+    for at, name in enumerate(names):
+        if _NAME.fullmatch(name) is None or _NO_NAME.fullmatch(name) is not None:
+            raise OptionError(
+                f"{name[:60]!r} cannot be the name of an annotator: a name has up to 40 letters, "
+                "digits, spaces and . - _, begins with a letter or digit, and is no number"
+            )
+        if name.casefold() in {other.casefold() for other in names[:at]}:
+            raise OptionError(f"two annotators are named {name!r}")
+    return tuple(names)
+
+
+def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
+    """Return paragraphs for annotators: those of a text file, by default those of the scale.
+
+    Paragraphs are separated by empty lines.
+
+    Raises:
+        InputError: the file cannot be read, or holds no text or too much.
+    """
+    if file is None:
+        text = (files("medsim.studies") / f"{scale.name}.txt").read_text(encoding="utf-8")
+    else:
+        text = _read_plain_text(Path(file))
+    paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+    return tuple(filter(None, paragraphs))
+
+
+def _read_plain_text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 (byte {error.start + 1})") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+    if (found := _CONTROL.search(text)) is not None:
+        raise InputError(f"{path} is no plain text: it has the character {found[0]!r}")
+    if not text.strip():
+        raise InputError(f"{path} holds no text")
+    if len(text) > _LONGEST:
+        raise InputError(f"{path} has {len(text):,} characters; up to {_LONGEST:,} are accepted")
+    return text
+
+
+def read_pairs(path: Path, progress: Progress | None = None) -> Table:
+    """Return the pairs of a table: term1, term2, and its other columns as text.
+
+    Args:
+        path: of a CSV, TSV or Parquet file.
+        progress: warned where the file's encoding is in doubt; silent by default.
+
+    Raises:
+        InputError: the file cannot be read, lacks a column or has one whose name medsim gives, or
+            a pair has one term alone or stands twice; the message names the line.
+    """
+    table = read_table(path, _SIDES, known=None)
+    for warning in table.warnings:
+        (progress or Progress()).warn(warning)
+    for name in table.frame.columns:
+        if name in _TAKEN:
+            raise InputError(f"{path}: the column {name!r} has a name that medsim gives; rename it")
+    if table.frame.is_empty():
+        raise InputError(f"{path} has no pairs")
+    for side in _SIDES:
+        table.refuse(table.frame[side] == "", side, "is empty")
+    _check_properties(table)
+    seen: dict[tuple[str, ...], str] = {}
+    for location, (term1, term2, *_) in table.rows():
+        pair = tuple(sorted(lowered([term1, term2])))
+        if pair[0] == pair[1]:
+            raise InputError(f"{path}: {location}: both terms are {term1[:_LONGEST_SHOWN]!r}")
+        if (known := seen.setdefault(pair, location)) != location:
+            raise InputError(f"{path}: {known} and {location} have the same pair")
+    return table
+
+
+def _check_properties(table: Table) -> None:
+    """Raise InputError where a column that an evaluation reads holds what it would refuse."""
+    for column in PAIR_PROPERTIES:
+        if column not in table.frame.columns:
+            continue
+        for at, cell in zip(table.at, table.frame[column], strict=True):
+            try:
+                property_in(column, cell)
+            except InputError as error:
+                raise InputError(f"{table.path}: {table.unit} {at}: {error}") from error

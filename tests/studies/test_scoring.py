@@ -1,0 +1,256 @@
+"""Scores of studies, through the files that annotators and raters send back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.embeddings import write_words
+from fixtures.release import Release
+from fixtures.simulated import judge, rate
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.core.errors import OutputError
+from medsim.studies import grade, score
+from medsim.studies.sheets.jsonl import written_jsonl
+
+NAMES = ("ada", "ben", "eva")
+
+
+def test_scores_lie_in_files_that_medsim_takes(small: medsim.Build, tmp_path: Path) -> None:
+    study = medsim.sample_study(small, tmp_path / "study", per_class=8, annotators=NAMES)
+    judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.3))
+
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=100)
+
+    wrong = scores.table("corrections")
+    assert wrong.height > 5
+    corrections = tmp_path / "scores" / "corrections.csv"
+    source = small.folder.parent / "release.zip"
+    built = medsim.build(source, tmp_path / "out", corrections=corrections)
+    assert len(built.manifest.options["corrections"]) == wrong.height
+    positives = built.pairs().filter(label=1).collect()
+    rejected = wrong.filter(judged="not_same")
+    assert rejected.height > 0
+    assert rejected.join(positives, on=["term1", "term2"], how="semi").is_empty()
+    assert medsim.verify(tmp_path / "out", sample=50).holds
+    again = sorted((tmp_path / "scores" / "label_studio").iterdir())
+    same = medsim.score_study(study, again, resamples=100)
+    assert all(same.table(name).equals(table) for name, table in scores.tables.items())
+
+
+def test_digests_are_of_the_bytes_that_were_read(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_pairs, answers = sha256(pairs.read_bytes()).hexdigest(), tmp_path / "answers"
+    read_pairs, read_answers = grade.read_pairs, score.read_answers
+
+    def changing(read: Callable[..., object], *files: Path) -> Callable[..., object]:
+        def read_and_change(*arguments: object) -> object:
+            found = read(*arguments)
+            for file in files:
+                file.write_text("changed")
+            return found
+
+        return read_and_change
+
+    monkeypatch.setattr(grade, "read_pairs", changing(read_pairs, pairs))
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=2, groups=1, duplicates=0)
+    rate(study, answers, frozenset())
+    files = sorted(answers.iterdir())
+    known = [{"name": f.name, "sha256": sha256(f.read_bytes()).hexdigest()} for f in files]
+    monkeypatch.setattr(score, "read_answers", changing(read_answers, *files))
+    medsim.score_study(study, [answers], tmp_path / "scores", resamples=0)
+
+    assert study.manifest.source["fingerprint"] == of_pairs
+    assert json.loads((tmp_path / "scores" / "manifest.json").read_text())["answers"] == known
+
+
+def test_answers_of_several_kinds_are_scored_together(small: medsim.Build, tmp_path: Path) -> None:
+    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
+    judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.0), dont_know=0)
+    (tmp_path / "answers" / "ada.jsonl").unlink()
+    sheet = pl.read_csv(study.folder / "annotators" / "ada" / "sheet-ada.csv", infer_schema=False)
+    labels = (
+        study.items()
+        .select("item_id", "label")
+        .join(study.assignment().filter(annotator="ada"), on="item_id")
+    )
+    said = {
+        entry: "Same" if label else " not same"
+        for entry, label in labels["entry_id", "label"].iter_rows()
+    }
+    entries = [entry.removeprefix("'") for entry in sheet["entry"]]
+    sheet = sheet.with_columns(pl.Series("answer", [said[entry] for entry in entries]))
+    sheet.head(-2).write_csv(tmp_path / "answers" / "filled in by ada.csv", separator=";")
+
+    scores = medsim.score_study(study, [tmp_path / "answers"], resamples=100)
+
+    assert scores.table().filter(dataset="all")["accuracy"].item() == 1.0
+    assert any("'ada' left 2 of" in warning for warning in scores.warnings)
+    assert scores.table("missing")["annotator"].to_list() == ["ada", "ada"]
+
+
+def test_what_nobody_answered_is_told_and_counts_as_missing(
+    small: medsim.Build, tmp_path: Path
+) -> None:
+    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
+    judge(study, tmp_path / "all", dict.fromkeys(NAMES, 0.0), dont_know=0)
+    items = dict(study.assignment().select("entry_id", "item_id").iter_rows())
+    left_out = set(study.items()["item_id"].head(4))
+    for sheet in study.sheets():
+        values = {
+            entry.entry_id: 1 for entry in sheet.entries if items[entry.entry_id] not in left_out
+        }
+        few = dict(list(values.items())[:5]) if sheet.annotator == "eva" else values
+        (tmp_path / f"{sheet.annotator}.jsonl").write_text(written_jsonl(sheet, few))
+
+    files = [tmp_path / f"{name}.jsonl" for name in NAMES]
+    scores = medsim.score_study(study, files, resamples=100)
+
+    n_items = study.items().height
+    missing = dict(scores.table("annotators").select("annotator", "n_missing").iter_rows())
+    assert missing == {"ada": 4, "ben": 4, "eva": n_items - 5}
+    assert scores.table("missing").height == sum(missing.values())
+    assert scores.table().filter(dataset="all")["n_pairs"].item() == n_items - 4
+    said = "\n".join(scores.warnings)
+    assert f"4 of {n_items} pairs were answered by nobody" in said
+    assert "eva answered less than half" in said
+    alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
+    assert any("one annotator alone" in warning for warning in alone.warnings)
+    left = medsim.score_study(study, files, leave_out=["ben", "eva"], resamples=0)
+    assert any("one annotator alone" in warning for warning in left.warnings)
+    assert not any("less than half" in warning for warning in left.warnings)
+
+
+def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
+    names = ["=HYPERLINK(0)", "+1+1", "bell\x07 and \x1b", '<b>"q",\'</b>', "\u202eleft", "-5"]
+    synonyms = [f"@other {at}" for at in range(len(names))]
+    release = Release()
+    for at, (name, synonym) in enumerate(zip(names, synonyms, strict=True)):
+        release.named(str(1000 + at), name, synonym)
+    build = medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "out")
+    study = medsim.sample_study(build, tmp_path / "study", annotators=NAMES)
+    judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 1.0), dont_know=0)
+
+    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+
+    text = (tmp_path / "scores" / "disagreements.csv").read_text(encoding="utf-8-sig")
+    assert not [line for line in text.splitlines() if ",=HYPERLINK" in line or ",+1+1" in line]
+    corrected = medsim.build(
+        tmp_path / "release.zip", tmp_path / "new", corrections=tmp_path / "scores/corrections.csv"
+    )
+    options = corrected.manifest.options["corrections"]
+    rejected = {frozenset(pair) for *pair, same in options if not same}
+    assert rejected == {frozenset(pair) for pair in zip(names, synonyms, strict=True)}
+    assert corrected.pairs().filter(label=1).collect().is_empty()
+
+
+def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
+    pairs: Path, tmp_path: Path
+) -> None:
+    study = medsim.grade_study(
+        pairs, tmp_path / "study", raters=6, groups=2, consistency=20, duplicates=15
+    )
+    meant = rate(study, tmp_path / "answers", frozenset({"rater-2"}))
+
+    scores = medsim.score_study(
+        study, [tmp_path / "answers"], tmp_path / "scores", leave_out=["outliers"], resamples=100
+    )
+
+    assert scores.table("raters").filter("outlier")["rater"].to_list() == ["rater-2"]
+    assert not any("hardly agree" in warning for warning in scores.warnings)
+    kept = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
+    assert any(warning.startswith("rater-2 hardly agree") for warning in kept.warnings)
+    from medsim.evaluations.ratings import read_rated
+
+    rated = read_rated(tmp_path / "scores" / "rated.csv")
+    assert rated.pairs.height == 120
+    expected = (
+        study.items()
+        .with_columns(pl.col("item_id").replace_strict(meant).alias("meant"))
+        .join(rated.pairs, on=["term1", "term2"])
+    )
+    assert expected.select(pl.corr("meant", "rating")).item() > 0.9
+    least, greatest = rated.pairs["rating"].min(), rated.pairs["rating"].max()
+    assert 0 <= least < 1
+    assert 9 < greatest <= 10
+
+
+def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(tmp_path: Path) -> None:
+    words = [f"{one}{other}" for one in ("cardi", "nephr", "hous", "tabl") for other in "aeiou"]
+    count = {word: 50 + at for at, word in enumerate(words)}
+    pl.DataFrame({"word": words, "class": "noun", "count": count.values()}).write_csv(
+        tmp_path / "words.csv"
+    )
+    (tmp_path / "biomedical.txt").write_text("\n".join(words[:10]))
+    norms = [(word, words[(at + 1) % 20], 0.5) for at, word in enumerate(words)]
+    pl.DataFrame(norms, schema=["cue", "target", "strength"], orient="row").write_csv(
+        tmp_path / "norms.csv"
+    )
+    release = Release()
+    for at in range(0, 10, 2):
+        release.named(str(2000 + at), words[at], words[at + 1])
+    medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "build")
+    chosen = medsim.choose_pairs(
+        tmp_path / "words.csv",
+        terminology=tmp_path / "build",
+        norms=[tmp_path / "norms.csv"],
+        biomedical=tmp_path / "biomedical.txt",
+        size=16,
+        no_lemmas=True,
+    )
+    chosen.write(tmp_path / "pairs.csv")
+    study = medsim.grade_study(
+        tmp_path / "pairs.csv", tmp_path / "study", raters=3, groups=1, duplicates=2
+    )
+    rate(study, tmp_path / "answers", frozenset())
+    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+    write_words(tmp_path / "words.vec", words, 1)
+
+    results = medsim.evaluate(
+        [tmp_path / "scores" / "rated.csv"],
+        {"invented": tmp_path / "words.vec"},
+        tmp_path / "results",
+        metrics=["avg_cos"],
+        resamples=200,
+    ).results()
+
+    sizes = dict(results.filter(statistic="spearman").select("dataset", "n_pairs").iter_rows())
+    assert sizes["rating"] == 16
+    assert sizes["rating/domain=biomedical"] == sizes["rating/domain=general"] == 8
+    assert sizes["rating/associated=yes"] == sizes["rating/associated=no"] == 8
+    assert sizes["rating/count=10-99"] == 16
+
+
+def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path) -> None:
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
+    rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
+
+    scores = medsim.score_study(study, [tmp_path / "answers"], resamples=0)
+
+    assert not scores.table("raters")["outlier"].any()
+    assert any("no rating of theirs says much" in warning for warning in scores.warnings)
+
+
+def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(
+    small: medsim.Build, tmp_path: Path
+) -> None:
+    study = medsim.sample_study(small, tmp_path / "study", per_class=2)
+    (tmp_path / "scores").mkdir()
+    (tmp_path / "scores" / "mine.txt").write_text("mine")
+
+    with pytest.raises(OutputError, match="no scores of medsim"):
+        medsim.score_study(study, [tmp_path / "none"], tmp_path / "scores")
+    result = CliRunner().invoke(
+        app, ["study", "score", str(study.folder), str(tmp_path / "none"), "--table", "qualit"]
+    )
+
+    assert result.exit_code == 1
+    assert "unknown table 'qualit'; did you mean quality?" in result.stderr
