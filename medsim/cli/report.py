@@ -43,7 +43,7 @@ def write_report(output: str | Path | Build | Evaluation, out: str | Path) -> Pa
 def _page(opened: Build | Evaluation) -> Page:
     if isinstance(opened, Evaluation):
         from medsim.evaluations.page.evaluation_page import evaluation_page
-        from medsim.evaluations.profile import profile_of as of_evaluation
+        from medsim.evaluations.report_data import profile_of as of_evaluation
 
         return evaluation_page(opened.manifest, of_evaluation(opened))
     from medsim.builds.page import build_page

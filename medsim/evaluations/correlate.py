@@ -13,8 +13,8 @@ from medsim.core.opened import Evaluation
 from medsim.core.progress import Progress
 from medsim.core.schema import COMPARISON_COLUMNS
 from medsim.evaluations.compare import SUBSETS
-from medsim.evaluations.findings import STATISTICS
 from medsim.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
+from medsim.evaluations.scoring import STATISTICS
 from medsim.evaluations.tables.comparison import IS_PART, MAIN_STATISTICS, SET, best_metrics
 from medsim.evaluations.tables.correlations import COLUMNS, too_few, verdict
 from medsim.statistics.correlation import (

@@ -22,14 +22,13 @@ from medsim.embeddings.metrics import TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
-from medsim.evaluations.conclude import TABLES, conclude
-from medsim.evaluations.job import (
+from medsim.evaluations.retrieval import Lookup, retrieval_path, retrieve
+from medsim.evaluations.run_key import (
     EvaluationConfig,
     EvaluationJob,
     earlier_results,
     job_of,
 )
-from medsim.evaluations.retrieval import Lookup, retrieval_path, retrieve
 from medsim.evaluations.separation import separation_path, write_separation
 from medsim.evaluations.similarities import (
     coverage_path,
@@ -37,7 +36,8 @@ from medsim.evaluations.similarities import (
     scores_path,
     write_similarities,
 )
-from medsim.evaluations.subjects import Subject, read_subjects
+from medsim.evaluations.summary import TABLES, conclude
+from medsim.evaluations.targets import Subject, read_subjects
 from medsim.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:

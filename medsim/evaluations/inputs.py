@@ -16,15 +16,15 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import Build
 from medsim.core.schema import EVALUATED_COLUMNS
-from medsim.evaluations.parts import Cutting, parts_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.columns import RatedColumns, parse_rated
+from medsim.evaluations.strata import Cutting, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.evaluations.parts import Parts
     from medsim.evaluations.ratings import RatedPairs
+    from medsim.evaluations.strata import Parts
     from medsim.kernels.types import Ids, Values
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")

@@ -16,7 +16,7 @@ from medsim.studies.rows import Row, number, table_of, with_ends
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.evaluations.findings import Drawing
+    from medsim.evaluations.scoring import Drawing
     from medsim.kernels.types import Flags, Rows, Table, Values
 
 OUTLIERS = "outliers"

@@ -17,7 +17,7 @@ from medsim.studies.sheets import DONT_KNOW, JUDGEMENT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.evaluations.findings import Drawing
+    from medsim.evaluations.scoring import Drawing
     from medsim.kernels.types import Rows
     from medsim.statistics.estimates import Estimate
     from medsim.studies.agreement.alpha import Judgements

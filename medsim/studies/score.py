@@ -11,7 +11,7 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.manifest import SCORES
 from medsim.core.output import check_free, resolved
 from medsim.core.progress import Progress
-from medsim.evaluations.findings import Drawing
+from medsim.evaluations.scoring import Drawing
 from medsim.statistics.bootstrap import RESAMPLES
 from medsim.studies.doubts import doubts_of_answers, doubts_of_raters
 from medsim.studies.folder import Study

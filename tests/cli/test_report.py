@@ -23,7 +23,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 from medsim.builds.profile import profile_of
 from medsim.cli import report
 from medsim.cli.report import _library
-from medsim.evaluations.profile import profile_of as of_evaluation
+from medsim.evaluations.report_data import profile_of as of_evaluation
 
 SET = ["input", "dataset", "difficulty", "negatives"]
 

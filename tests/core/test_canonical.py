@@ -15,7 +15,7 @@ from medsim.core.canonical import canonical_digest, canonical_text, earlier_dige
 from medsim.evaluations.categories import Categories, Category
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.ratings.columns import RatedColumns
-from medsim.evaluations.subjects import Subject
+from medsim.evaluations.targets import Subject
 from medsim.studies.showings import drawn
 
 NEW = "\u1c89"  # Cyrillic capital letter Tje, since Unicode 16

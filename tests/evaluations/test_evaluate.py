@@ -21,7 +21,7 @@ import medsim
 from medsim.core.output import OutputFolder
 from medsim.evaluations import evaluate as evaluate_module
 from medsim.evaluations.inputs import pair_id_of
-from medsim.evaluations.job import EvaluationJob
+from medsim.evaluations.run_key import EvaluationJob
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from medsim.core.errors import OptionError
 from medsim.core.schema import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
-from medsim.evaluations.findings import Drawing
+from medsim.evaluations.scoring import Drawing
 from medsim.studies.graded import graded_tables
 from medsim.studies.judged import judged_tables
 

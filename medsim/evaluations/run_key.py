@@ -12,7 +12,7 @@ from medsim.core.errors import OptionError, OutputError, unknown_name
 from medsim.core.opened import Evaluation
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations.parts import check_bins
+from medsim.evaluations.strata import check_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingSpec
-    from medsim.evaluations.subjects import Subject
+    from medsim.evaluations.targets import Subject
 
 _DECISIVE = {
     "fingerprint": "other content",

@@ -17,7 +17,6 @@ from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.categories import n_terms_of
 from medsim.evaluations.coverage import coverage_of, overlap_of
-from medsim.evaluations.findings import Contender, Drawing, find
 from medsim.evaluations.inputs import SET_COLUMNS, EvaluationInput
 from medsim.evaluations.retrieval import retrieval_path
 from medsim.evaluations.retrieval_results import (
@@ -26,13 +25,14 @@ from medsim.evaluations.retrieval_results import (
     results_of,
     retrieval_of,
 )
+from medsim.evaluations.scoring import Contender, Drawing, find
 from medsim.evaluations.separation import overlap_errors, separation_of
 from medsim.evaluations.similarities import coverage_path, pairs_path, scores_path
 
 if TYPE_CHECKING:
     from medsim.core.output import OutputFolder
     from medsim.core.progress import Progress
-    from medsim.evaluations.job import EvaluationConfig, EvaluationJob
+    from medsim.evaluations.run_key import EvaluationConfig, EvaluationJob
 
 TABLES = (
     "results.parquet",

@@ -12,15 +12,15 @@ from medsim.core.opened import Build
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.linked import LinkedTerms, linked_terms
-from medsim.evaluations.parts import Cutting
 from medsim.evaluations.ratings.words import read_words
+from medsim.evaluations.strata import Cutting
 from medsim.evaluations.tables.comparison import IS_PART
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.core.progress import Progress
-    from medsim.evaluations.job import EvaluationConfig
+    from medsim.evaluations.run_key import EvaluationConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

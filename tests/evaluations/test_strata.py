@@ -19,9 +19,9 @@ from scipy import stats
 
 import medsim
 from medsim.core.errors import InputError, OptionError
-from medsim.evaluations.parts import Cutting, parse_bins, parts_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import WordTable
+from medsim.evaluations.strata import Cutting, parse_bins, parts_of
 from medsim.evaluations.tables.comparison import IS_PART, readable
 
 WORDS = [f"word{number}" for number in range(40)]
@@ -277,7 +277,7 @@ def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation
 def test_the_report_shows_parts_in_a_section_of_their_own(cut: medsim.Evaluation) -> None:
     pytest.importorskip("altair", reason="needs medsim[report]")
     from medsim.evaluations.page.evaluation_page import evaluation_page
-    from medsim.evaluations.profile import profile_of
+    from medsim.evaluations.report_data import profile_of
 
     profile = profile_of(cut)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
+from medsim.evaluations.chart_data import pictures_of
 from medsim.evaluations.page.evaluation_page import EvaluationProfile
-from medsim.evaluations.pictures import pictures_of
 from medsim.evaluations.tables.comparison import IS_PART, best_metrics
 
 if TYPE_CHECKING:
