@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
-from medsim.evaluations.chart_data import pictures_of
+from medsim.evaluations.chart_data import chart_data_of
 from medsim.evaluations.page.evaluation_page import EvaluationProfile
 from medsim.evaluations.tables.comparison import IS_PART, best_metrics
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 _WORST = 10  # terms whose nearest term is not linked, of an embedding
 
 
-def profile_of(evaluation: Evaluation) -> EvaluationProfile:
+def report_data_of(evaluation: Evaluation) -> EvaluationProfile:
     """Return what an evaluation's report shows."""
     every, every_comparison = evaluation.results(), evaluation.comparisons()
     results, comparisons = every.filter(~IS_PART), every_comparison.filter(~IS_PART)
-    pictures = pictures_of(evaluation, results, comparisons)
+    chart_data = chart_data_of(evaluation, results, comparisons)
     return EvaluationProfile(
         results=results,
         comparisons=comparisons,
         coverage=evaluation.coverage().filter(~IS_PART),
         parts=best_metrics(every.filter(IS_PART), every_comparison.filter(IS_PART), ("spearman",)),
-        distributions=pictures.distributions,
-        quartiles=pictures.quartiles,
-        curves=pictures.curves,
-        errors=pictures.errors,
+        distributions=chart_data.distributions,
+        quartiles=chart_data.quartiles,
+        curves=chart_data.curves,
+        errors=chart_data.errors,
         separation=(
             evaluation.separation()
             if "separation.parquet" in evaluation.manifest.outputs

@@ -13,7 +13,7 @@ from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.linked import LinkedTerms, linked_terms
 from medsim.evaluations.ratings.words import read_words
-from medsim.evaluations.strata import Cutting
+from medsim.evaluations.strata import Stratification
 from medsim.evaluations.tables.comparison import IS_PART
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class EvaluationTarget:
     """An input, and what of it is looked at beside its pairs.
 
     Attributes:
@@ -78,7 +78,7 @@ class Subject:
         return pl.concat([part.rename("term") for part in parts]).unique()
 
 
-def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]:
+def read_targets(config: EvaluationConfig, progress: Progress) -> list[EvaluationTarget]:
     """Return what a config asks to evaluate on.
 
     Raises:
@@ -87,7 +87,7 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
     """
     with progress.stage("read inputs") as stage:
         words = None if config.words is None else read_words(config.words)
-        inputs = read_inputs(config.inputs, Cutting(words=words, bins=config.bins))
+        inputs = read_inputs(config.inputs, Stratification(words=words, bins=config.bins))
         stage.found(", ".join(_counted(one) for one in inputs))
     for warning in words.warnings if words else ():
         progress.warn(warning)
@@ -100,7 +100,7 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
                 raise OptionError(f"{what} needs a build among the inputs, not only rated files")
     _check_cut(config, inputs)
     return [
-        Subject(
+        EvaluationTarget(
             pairs=one,
             linked=_linked(one, config, progress),
             categories=_categories(one, config, progress),
