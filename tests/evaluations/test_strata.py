@@ -19,10 +19,12 @@ from scipy import stats
 
 import medsim
 from medsim.core.errors import InputError, OptionError
+from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import WordTable
-from medsim.evaluations.strata import Stratification, parse_bins, strata_of
-from medsim.evaluations.tables.comparison import IS_PART, readable
+from medsim.evaluations.sets import parts_of_sets, whole_sets
+from medsim.evaluations.strata import Stratification, strata_of
+from medsim.evaluations.tables.comparison import readable
 
 WORDS = [f"word{number}" for number in range(40)]
 DATA = os.environ.get("MEDSIM_DATA")
@@ -52,8 +54,8 @@ def table(**counts: float) -> WordTable:
 
 def parts_in(found) -> dict[str, list[int]]:
     members = defaultdict(list)
-    for row, part in found.rows.iter_rows():
-        members[part].append(row)
+    for row, part, value in found.rows.iter_rows():
+        members[f"{part}={value}"].append(row)
     return {part: sorted(rows) for part, rows in members.items()}
 
 
@@ -159,7 +161,7 @@ def test_a_file_that_tells_nothing_has_no_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["5,x", "5,,6", "-1", "1.5"])
 def test_bins_that_are_no_counts_are_refused(text: str) -> None:
     with pytest.raises(OptionError, match="is no count; 5,50,500 names three bins"):
-        parse_bins(text)
+        EvaluateOptions("rated.csv", {"a": "a.vec"}, "out", bins=text.split(","))
 
 
 # From end to end
@@ -244,14 +246,14 @@ def test_whole_sets_are_scored_and_compared_as_without_parts(
         metrics=["avg_cos", "max_jaccard"],
     )
 
-    assert plain.results().filter(IS_PART).is_empty()
+    assert parts_of_sets(plain.results()).is_empty()
     for name in ("results", "comparisons", "coverage"):
         whole, expected = (getattr(one, name)() for one in (cut, plain))
         told = [column for column in whole.columns if column != "signature"]
-        assert whole.filter(~IS_PART).select(told).equals(expected.select(told)), name
+        assert whole_sets(whole).select(told).equals(expected.select(told)), name
     for name in ("best", "all-spearman", "metrics", "coverage", "overlap"):
         assert medsim.compare(cut, name).equals(medsim.compare(plain, name)), name
-    with pytest.raises(InputError, match="run medsim eval with --words"):
+    with pytest.raises(InputError, match="evaluate with `words`"):
         medsim.compare(plain, "parts")
 
 
@@ -270,7 +272,7 @@ def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation
     assert re.match(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\] ", cells)
     n_common = cut.coverage().select("dataset", "n_pairs_common").unique()
     assert dict(found.select("dataset", "n_pairs").iter_rows()) == dict(
-        n_common.filter(IS_PART).iter_rows()
+        parts_of_sets(n_common).iter_rows()
     )
 
 
@@ -301,7 +303,7 @@ def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -
     assert {"one was compared before", "two was compared before"} <= set(said)
     parts = second.manifest.inputs["rated"]["parts"]
     assert (parts["words"]["name"], parts["bins"]) == ("words.csv", [1, 5])
-    names = second.results().filter(IS_PART)["dataset"].unique().sort().to_list()
+    names = parts_of_sets(second.results())["dataset"].unique().sort().to_list()
     assert [name for name in names if "count" in name] == ["rating/count=1-4", "rating/count=5+"]
     third = run(made, made / "again")
     assert third.manifest.inputs["rated"]["parts"] == {"words": None, "bins": None}
@@ -312,9 +314,9 @@ def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"bins": [1, 10]}, "--bins are of counts of words, .* say by --words"),
-        ({"bins": [10, 1]}, "--bins 10,1 must be ascending counts from 1"),
-        ({"bins": [0, 5]}, "--bins 0,5 must be ascending counts from 1"),
+        ({"bins": [1, 10]}, "`bins` are of counts of words, .* say by `words`"),
+        ({"bins": [10, 1]}, "`bins` 10,1 must be ascending counts from 1"),
+        ({"bins": [0, 5]}, "`bins` 0,5 must be ascending counts from 1"),
         ({"words": "nowhere.csv"}, "nowhere.csv cannot be read"),
     ],
 )
@@ -334,7 +336,9 @@ def test_words_of_bio_simlex_make_bins_of_any_table() -> None:
 
     found = strata_of(read, Stratification(words=table(**counted)))
 
-    assert found.rows["part"].unique().sort().to_list() == [
+    assert found.rows.select(
+        pl.format("{}={}", "part", "part_value")
+    ).to_series().unique().sort().to_list() == [
         "count=1-9",
         "count=10-99",
         "count=100-999",
