@@ -1,0 +1,60 @@
+"""The options of ``medsim correlate``."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from medsim.core.options import Option, Options, Reporting
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from medsim.core.opened import Evaluation
+
+    Scores = str | Path | pl.DataFrame
+    IntrinsicScores = Scores | Evaluation
+else:  # the command line takes paths alone, and --help does not wait for Polars
+    Scores = IntrinsicScores = str | Path | Any
+
+SUBSETS = ("common", "own")
+"""Pairs that all embeddings cover, or those that each covers."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelateOptions(Options):
+    """The options of ``medsim correlate``."""
+
+    intrinsic: Annotated[
+        IntrinsicScores,
+        Option(
+            "The folder of an evaluation, whose embeddings are the models; or a .csv, .tsv or "
+            ".parquet table with a row per model and a column per set.",
+            argument=True,
+        ),
+    ]
+    extrinsic: Annotated[
+        Scores,
+        Option(
+            "A table with a row per model and a column per task. Models are in the column model, "
+            "or in the first that has text.",
+            argument=True,
+        ),
+    ]
+    _: KW_ONLY
+    metric: Annotated[
+        str | None, Option("Of an evaluation; each embedding's best on each set by default.")
+    ] = None
+    statistic: Annotated[
+        str | None, Option("Of an evaluation; auc or, for ratings, spearman by default.")
+    ] = None
+    subset: Annotated[
+        str,
+        Option(
+            "Pairs that all embeddings cover (common), or each its own (own).",
+            choices=SUBSETS,
+            noun="subset",
+        ),
+    ] = "common"
+    progress: Reporting = None
