@@ -34,6 +34,32 @@ _LABELS = 120  # width that the names of rows may well need, in pixels
 _BARE: dict[str, Any] = {"ticks": False, "domain": False, "grid": False, "labelOverlap": False}
 
 
+def points(
+    frame: pl.DataFrame,
+    *,
+    y: IntoExpr,
+    contender: IntoExpr = "contender",
+    value: str = "value",
+    ends: tuple[str, str] | None = None,
+    filled: IntoExpr = True,
+    **others: IntoExpr,
+) -> pl.DataFrame:
+    """Return the rows that ``dots`` draws, each a column or an expression of a frame.
+
+    Args:
+        frame: a row per point.
+        y: the row of the chart.
+        contender: which one has the value.
+        value: the column of values.
+        ends: the columns of the ends of intervals; none for values without.
+        filled: whether a point is filled.
+        others: such as its panel; they come first.
+    """
+    low, high = ends or (value, value)
+    named: dict[str, IntoExpr] = {"y": y, "contender": contender, "value": value, "low": low}
+    return frame.select(**others, **named, high=high, filled=filled)
+
+
 def dots(
     contenders: Sequence[str],
     *,

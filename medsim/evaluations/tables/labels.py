@@ -1,0 +1,96 @@
+"""Names of sets, headings of columns and texts of numbers, for tables and pages alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SET = ("input", "dataset", "difficulty", "negatives")
+"""The columns that name a set of pairs."""
+
+HEADINGS = {
+    "accuracy_heldout": "held out",
+    "among_best": "among the best",
+    "auc": "AUC",
+    "average_precision": "average precision",
+    "category1": "category",
+    "category2": "other category",
+    "embedding1": "embedding",
+    "embedding2": "other embedding",
+    "high": "to",
+    "length": "words",
+    "linked_similarity": "its similarity",
+    "linked_term": "nearest term that means the same",
+    "low": "from",
+    "mean_similarity": "mean similarity",
+    "metric1": "metric",
+    "metric2": "other metric",
+    "n_better": "better than",
+    "n_covered": "covered",
+    "n_errors": "errors",
+    "n_pairs": "pairs",
+    "n_pairs_common": "pairs that all cover",
+    "n_pairs_uncovered": "pairs without",
+    "n_terms": "terms",
+    "n_terms1": "terms",
+    "n_terms2": "other terms",
+    "n_terms_uncovered": "terms without a vector",
+    "n_triples": "triples",
+    "n_worse": "worse than",
+    "nearest_similarity": "similarity",
+    "nearest_term": "nearest term",
+    "overlap_error": "overlap error",
+    "p_bonferroni": "p, Bonferroni",
+    "rank": "its rank",
+}
+"""The headings of columns on pages, where they are not the columns' names."""
+
+
+def headed(frame: pl.DataFrame, columns: Iterable[str], **own: str) -> pl.DataFrame:
+    """Return columns of a frame under their ``HEADINGS``, or under those of ``own``."""
+    return frame.select(columns).rename(HEADINGS | own, strict=False)
+
+
+def set_columns(frame: pl.DataFrame) -> list[str]:
+    """Return those columns of ``SET`` that have a value in any row."""
+    return [column for column in SET if frame[column].null_count() < frame.height]
+
+
+def set_kind(frame: pl.DataFrame) -> pl.Series:
+    """Return the difficulty and strategy of each row's set, an empty text for rated pairs."""
+    difficulty = pl.format("{}, {} negatives", "difficulty", "negatives")
+    return frame.select(difficulty.fill_null("").alias("kind")).to_series()
+
+
+def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
+    """Return the name of each row's set.
+
+    Args:
+        frame: with the columns of ``SET``.
+        with_kind: whether the name says input, difficulty and strategy as well; else rated pairs
+            have the input's name, and sets of a build that of the dataset.
+
+    Returns:
+        Text; where an input has several ratings the name says which.
+    """
+    several = pl.col("dataset").n_unique().over("input") > 1
+    rated = pl.col("difficulty").is_null()
+    of_rated = pl.when(several).then(pl.format("{}: {}", "input", "dataset")).otherwise("input")
+    full = pl.format("{}: {}, {}, {} negatives", "input", "dataset", "difficulty", "negatives")
+    of_labelled = full if with_kind else pl.col("dataset")
+    name = pl.when(rated).then(of_rated).otherwise(of_labelled)
+    return frame.select(name.alias("name")).to_series()
+
+
+def hardest_first(names: pl.Series) -> list[str]:
+    """Return the different names of sets, those of hard positives and Levenshtein first."""
+    return sorted(set(names), key=lambda one: ("hard, levenshtein" not in one, one))
+
+
+def rounded(*columns: str) -> pl.Expr:
+    """Return numbers as texts with three decimals."""
+    return pl.col(*columns).map_elements("{:.3f}".format, pl.String)
