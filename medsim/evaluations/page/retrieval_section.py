@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.evaluations.conclusions import retrieval_at_best_metric
 from medsim.evaluations.retrieval_ranks import LENGTHS
+from medsim.evaluations.statistic import statistics_of
 from medsim.evaluations.tables.labels import headed
 from medsim.pages import charts
 from medsim.pages.page import Chart, Section, Table
@@ -14,12 +16,7 @@ from medsim.pages.page import Chart, Section, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_RETRIEVED = {
-    "accuracy_at_1": "found first",
-    "accuracy_at_5": "among the first 5",
-    "accuracy_at_10": "among the first 10",
-    "mrr": "mean reciprocal rank",
-}
+_RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
 _ENDS = ("low", "high")
 _LAST_DIGIT = 0.001  # of a p
 
@@ -33,7 +30,7 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     """
     parts: list[Chart | Table] = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
-        common = _at_best_metric(of_input.filter(subset="common"))
+        common = _named(retrieval_at_best_metric(of_input.filter(subset="common")))
         if common.height:
             parts.append(_by_difficulty(str(name), common, _retrieval_table(str(name), of_input)))
             parts += _by_length(str(name), common)
@@ -51,24 +48,11 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     )
 
 
-def _at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each embedding and index at the metric of its highest MRR, named by both.
-
-    Where an input was searched by one kind of index the name is the embedding's.
-    """
-    best = (
-        rows.filter(
-            pl.col("statistic") == "mrr", pl.col("difficulty").is_null(), pl.col("length").is_null()
-        )
-        .sort("value", "metric", descending=[True, False])
-        .unique(["embedding", "index"], keep="first", maintain_order=True)
-    )
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the name of their contender: its embedding, and index where several are."""
     several = rows["index"].n_unique() > 1
     name = pl.format("{} ({})", "embedding", "index") if several else pl.col("embedding")
-    key = ["embedding", "index", "metric"]
-    return rows.join(
-        best, on=key, how="semi", nulls_equal=True, maintain_order="left"
-    ).with_columns(name.alias("contender"))
+    return rows.with_columns(name.alias("contender"))
 
 
 def _contenders(rows: pl.DataFrame) -> list[str]:

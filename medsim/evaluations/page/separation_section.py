@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.evaluations.conclusions import best_separating_metrics
 from medsim.evaluations.tables.labels import headed, rounded
 from medsim.pages import charts
 from medsim.pages.page import Chart, Section, Table
@@ -25,9 +26,11 @@ def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     parts = []
     for (name,), of_input in overall.group_by("input", maintain_order=True):
         parts.append(_overlap(str(name), of_input, rows.filter(input=name), embeddings))
-        best = of_input.sort("overlap_error", "metric").unique("embedding", keep="first")
         among = rows.drop_nulls("category1").join(
-            best, on=["input", "embedding", "metric"], how="semi", maintain_order="left"
+            best_separating_metrics(of_input),
+            on=["input", "embedding", "metric"],
+            how="semi",
+            maintain_order="left",
         )
         if among.height:
             parts.append(_means(str(name), among))

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.evaluations.sets import SET
+from medsim.evaluations.statistic import STATISTICS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SET = ("input", "dataset", "difficulty", "negatives")
-"""The columns that name a set of pairs."""
+LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
+"""The labels of statistics by their names."""
 
-HEADINGS = {
-    "accuracy_heldout": "held out",
+HEADINGS = LABELS | {
     "among_best": "among the best",
-    "auc": "AUC",
-    "average_precision": "average precision",
     "category1": "category",
     "category2": "other category",
     "embedding1": "embedding",
@@ -43,7 +43,6 @@ HEADINGS = {
     "n_worse": "worse than",
     "nearest_similarity": "similarity",
     "nearest_term": "nearest term",
-    "overlap_error": "overlap error",
     "p_bonferroni": "p, Bonferroni",
     "rank": "its rank",
 }
@@ -57,7 +56,8 @@ def headed(frame: pl.DataFrame, columns: Iterable[str], **own: str) -> pl.DataFr
 
 def set_columns(frame: pl.DataFrame) -> list[str]:
     """Return those columns of ``SET`` that have a value in any row."""
-    return [column for column in SET if frame[column].null_count() < frame.height]
+    present = [column for column in SET if column in frame.columns]
+    return [column for column in present if frame[column].null_count() < frame.height]
 
 
 def set_kind(frame: pl.DataFrame) -> pl.Series:
