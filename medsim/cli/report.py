@@ -43,9 +43,9 @@ def write_report(output: str | Path | Build | Evaluation, out: str | Path) -> Pa
 def _page(opened: Build | Evaluation) -> Page:
     if isinstance(opened, Evaluation):
         from medsim.evaluations.page.evaluation_page import evaluation_page
-        from medsim.evaluations.profile import profile_of as of_evaluation
+        from medsim.evaluations.report_data import report_data_of
 
-        return evaluation_page(opened.manifest, of_evaluation(opened))
+        return evaluation_page(opened.manifest, report_data_of(opened))
     from medsim.builds.page import build_page
     from medsim.builds.profile import profile_of as of_build
 

@@ -97,8 +97,8 @@ def evaluate(
     from medsim.embeddings.vector_cache import users_cache
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.evaluate import run_evaluation
-    from medsim.evaluations.job import EvaluationConfig
-    from medsim.evaluations.parts import parse_bins
+    from medsim.evaluations.run_key import EvaluationConfig
+    from medsim.evaluations.strata import parse_bins
 
     config = EvaluationConfig(
         inputs=tuple(inputs),
@@ -164,7 +164,7 @@ def compare(
 
 
 def _print_comparison(frame: pl.DataFrame, form: TableFormat) -> None:
-    from medsim.evaluations.tables.comparison import readable
+    from medsim.evaluations.tables.readable import readable
 
     if form in {TableFormat.json, TableFormat.csv}:
         print_table(frame, form)

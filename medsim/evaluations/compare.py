@@ -6,25 +6,16 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.opened import Evaluation
-from medsim.evaluations.tables.comparison import (
-    CORRECTIONS,
-    IS_PART,
-    MAIN_STATISTICS,
-    STATISTICS,
-    all_metrics,
-    best_metrics,
-    checked_table,
-    metric_standings,
-)
-from medsim.evaluations.tables.space_tables import similarities_of_categories
+from medsim.evaluations.conclusions import all_metrics, best_metrics, metric_standings
+from medsim.evaluations.options import CORRECTIONS, PAPER, SUBSETS, TABLES
+from medsim.evaluations.sets import parts_of_sets, whole_sets
+from medsim.evaluations.statistic import tabulated_names
+from medsim.evaluations.tables.readable import categories_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
-
-SUBSETS = ("common", "own")
-"""Pairs that all embeddings cover, or those that each covers."""
 
 _AS_THEY_LIE = ("coverage", "overlap", "retrieval", "separation", "categories")
 
@@ -59,22 +50,24 @@ def compare(
     ):
         if value not in known:
             raise OptionError(unknown_name(kind, value, list(known)))
-    name = checked_table(table)
+    name = PAPER.get(table.upper(), table)
+    if name not in TABLES:
+        raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
     if not isinstance(evaluation, Evaluation):
         evaluation = Evaluation(evaluation)
     if name in _AS_THEY_LIE:
         return _as_it_lies(evaluation, name, subset)
-    wanted = IS_PART if name == "parts" else ~IS_PART
-    results = evaluation.results().filter(wanted)
-    comparisons = evaluation.comparisons().filter(wanted)
+    wanted = parts_of_sets if name == "parts" else whole_sets
+    results = wanted(evaluation.results())
+    comparisons = wanted(evaluation.comparisons())
     if name == "parts":
         _there(results, evaluation, "--words")
     if name == "metrics":
-        every = all_metrics(results, comparisons, STATISTICS, correction=correction)
+        every = all_metrics(results, comparisons, tabulated_names(), correction=correction)
         return metric_standings(every)
     every_metric = name.startswith("all-")
     main = name in {"best", "parts"}
-    statistics = MAIN_STATISTICS if main else (name.removeprefix("all-"),)
+    statistics = tabulated_names(best=True) if main else (name.removeprefix("all-"),)
     if not results["statistic"].is_in(list(statistics)).any():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     make = all_metrics if every_metric else best_metrics
@@ -84,13 +77,13 @@ def compare(
 def _as_it_lies(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
     """Return a table that the evaluation holds as it is, or nearly so."""
     if name == "coverage":
-        return evaluation.coverage().filter(~IS_PART)
+        return whole_sets(evaluation.coverage())
     if name == "overlap":
         return evaluation.overlap()
     if name == "retrieval":
         return _there(evaluation.retrieval().filter(subset=subset), evaluation, "--retrieval")
     separation = _there(evaluation.separation(), evaluation, "--separation")
-    return separation if name == "separation" else similarities_of_categories(separation)
+    return separation if name == "separation" else categories_of(separation)
 
 
 def _there(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:

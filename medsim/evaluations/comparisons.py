@@ -1,4 +1,4 @@
-"""Rows that compare contenders: every two of a family are tested, their p-values corrected."""
+"""Rows that compare models: every two of a family are tested, their p-values corrected."""
 
 from __future__ import annotations
 

@@ -7,19 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from medsim.core.options import Option, Options, Reporting
+from medsim.evaluations.options import SUBSET, OpenedFolder
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from medsim.core.opened import Evaluation
-
     Scores = str | Path | pl.DataFrame
-    IntrinsicScores = Scores | Evaluation
-else:  # the command line takes paths alone, and --help does not wait for Polars
-    Scores = IntrinsicScores = str | Path | Any
-
-SUBSETS = ("common", "own")
-"""Pairs that all embeddings cover, or those that each covers."""
+else:  # the command line takes paths alone, and its help does not wait for Polars
+    Scores = str | Path | Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +22,7 @@ class CorrelateOptions(Options):
     """The options of ``medsim correlate``."""
 
     intrinsic: Annotated[
-        IntrinsicScores,
+        Scores | OpenedFolder,
         Option(
             "The folder of an evaluation, whose embeddings are the models; or a .csv, .tsv or "
             ".parquet table with a row per model and a column per set.",
@@ -49,12 +44,5 @@ class CorrelateOptions(Options):
     statistic: Annotated[
         str | None, Option("Of an evaluation; auc or, for ratings, spearman by default.")
     ] = None
-    subset: Annotated[
-        str,
-        Option(
-            "Pairs that all embeddings cover (common), or each its own (own).",
-            choices=SUBSETS,
-            noun="subset",
-        ),
-    ] = "common"
+    subset: Annotated[str, SUBSET] = "common"
     progress: Reporting = None

@@ -18,7 +18,7 @@ def correlate(options: CorrelateOptions, *, form: Format = TableFormat.table) ->
     Example: medsim correlate results tasks.csv --format latex
     """
     from medsim.evaluations.correlate import correlate as run
-    from medsim.evaluations.tables.correlations import readable_correlations
+    from medsim.evaluations.tables.readable import readable_correlations
 
     found = run(**options.given())
     is_plain = form in {TableFormat.json, TableFormat.csv}

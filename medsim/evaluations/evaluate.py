@@ -22,14 +22,13 @@ from medsim.embeddings.metrics import TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
-from medsim.evaluations.conclude import TABLES, conclude
-from medsim.evaluations.job import (
-    EvaluationConfig,
-    EvaluationJob,
-    earlier_results,
-    job_of,
-)
 from medsim.evaluations.retrieval import Lookup, retrieval_path, retrieve
+from medsim.evaluations.run_key import (
+    EvaluationConfig,
+    RunKey,
+    earlier_results,
+    run_key_of,
+)
 from medsim.evaluations.separation import separation_path, write_separation
 from medsim.evaluations.similarities import (
     coverage_path,
@@ -37,8 +36,9 @@ from medsim.evaluations.similarities import (
     scores_path,
     write_similarities,
 )
-from medsim.evaluations.subjects import Subject, read_subjects
-from medsim.statistics.bootstrap import RESAMPLES
+from medsim.evaluations.summary import TABLES, summarize
+from medsim.evaluations.targets import EvaluationTarget, read_targets
+from medsim.statistics.resampling import RESAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -126,17 +126,17 @@ def run_evaluation(config: EvaluationConfig, progress: Progress) -> Evaluation:
     config.check()
     with claimed(config.out, overwrite=config.overwrite, kind=EVALUATION) as output:
         earlier = earlier_results(config)
-        subjects = read_subjects(config, progress)
+        targets = read_targets(config, progress)
         _check_metrics(config)
         embeddings = [identify(spec, progress) for spec in config.embeddings]
-        job = job_of(config, subjects, embeddings, earlier)
-        output.resume(job.content())
+        key = run_key_of(config, targets, embeddings, earlier)
+        output.resume(key.content())
         _carry_over(output, earlier)
-        for one in subjects:
-            output.write(pairs_path(one.name), one.pairs.frame, job.metadata)
-        run = _Run(config=config, output=output, job=job, progress=progress)
-        measured = {named.spec.name: _measure(run, named, subjects) for named in embeddings}
-        conclude(config, output, job.with_facts(measured), progress)
+        for one in targets:
+            output.write(pairs_path(one.name), one.pairs.frame, key.metadata)
+        run = _Run(config=config, output=output, key=key, progress=progress)
+        measured = {named.spec.name: _measure(run, named, targets) for named in embeddings}
+        summarize(config, output, key.with_facts(measured), progress)
         output.publish()
     return Evaluation(config.out)
 
@@ -174,18 +174,20 @@ class _Run:
 
     config: EvaluationConfig
     output: OutputFolder
-    job: EvaluationJob
+    key: RunKey
     progress: Progress
 
 
-def _measure(run: _Run, named: NamedEmbedding, subjects: Sequence[Subject]) -> Mapping[str, object]:
-    """Write what an embedding makes of all subjects, where it is not there.
+def _measure(
+    run: _Run, named: NamedEmbedding, targets: Sequence[EvaluationTarget]
+) -> Mapping[str, object]:
+    """Write what an embedding makes of all targets, where it is not there.
 
     Returns:
         metrics and sizes of the embedding, for its provenance; empty where nothing was missing.
     """
-    config, name, about = run.config, named.spec.name, run.job.embeddings[named.spec.name]
-    missing = [one for one in subjects if not _is_done(run, one, name, about.get("metrics"))]
+    config, name, about = run.config, named.spec.name, run.key.embeddings[named.spec.name]
+    missing = [one for one in targets if not _is_done(run, one, name, about.get("metrics"))]
     if not missing:
         run.progress.say(f"{name} was compared before")
         return {}
@@ -214,7 +216,7 @@ def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> 
         n_pairs = one.frame["pair_id"].n_unique()
         stage.total(n_pairs * len(metrics))
         workers = Workers(threads=run.config.threads, advance=stage.advance)
-        write_similarities(one, name, has, metrics, run.output, run.job.metadata, workers)
+        write_similarities(one, name, has, metrics, run.output, run.key.metadata, workers)
         stage.found(f"{n_pairs:,} pairs under {len(metrics)} metrics")
 
 
@@ -226,7 +228,7 @@ def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: Embedded
     lookup = Lookup(index=config.index, seed=config.seed, threads=config.threads)
     with run.progress.stage(f"look up {one} in {name}") as stage:
         found = retrieve(linked, has, lookup, stage)
-        run.output.write(path, found, run.job.metadata)
+        run.output.write(path, found, run.key.metadata)
         n_first = found.filter(pl.col("rank") == 1).height
         stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")
 
@@ -244,7 +246,7 @@ def _separate(run: _Run, one: str, categories: Categories, name: str, has: Embed
             categories,
             metrics,
             output=run.output,
-            metadata=run.job.metadata,
+            metadata=run.key.metadata,
             workers=workers,
         )
         stage.found(f"{n_terms:,} terms, {n_uncovered:,} without a vector")
@@ -275,12 +277,12 @@ def _chosen(
     return chosen
 
 
-def _is_done(run: _Run, one: Subject, embedding: str, known: object) -> bool:
-    """Return whether all that is asked of a subject under an embedding is there already.
+def _is_done(run: _Run, one: EvaluationTarget, embedding: str, known: object) -> bool:
+    """Return whether all that is asked of a target under an embedding is there already.
 
     Args:
         run: what is asked for.
-        one: the subject.
+        one: the target.
         embedding: its name.
         known: its metrics, where an earlier run found out.
     """

@@ -16,15 +16,15 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import Build
 from medsim.core.schema import EVALUATED_COLUMNS
-from medsim.evaluations.parts import Cutting, parts_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.columns import RatedColumns, parse_rated
+from medsim.evaluations.strata import Stratification, strata_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.evaluations.parts import Parts
     from medsim.evaluations.ratings import RatedPairs
+    from medsim.evaluations.strata import Strata
     from medsim.kernels.types import Ids, Values
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
@@ -108,14 +108,14 @@ class EvaluationInput:
 
 
 def read_inputs(
-    paths: Sequence[str | Path], cutting: Cutting | None = None
+    paths: Sequence[str | Path], stratification: Stratification | None = None
 ) -> list[EvaluationInput]:
     """Return the pairs of builds (folders) and rated files.
 
     Args:
         paths: of the inputs; columns of a rated file that is in no known layout stand behind its
             path as in "rated.csv,term1=A,term2=B,rating=score".
-        cutting: how rated files are cut into parts, by default as they tell themselves.
+        stratification: how rated files are cut into parts, by default as they tell themselves.
 
     Raises:
         InputError: one is missing, unfinished or damaged.
@@ -129,7 +129,7 @@ def read_inputs(
         if folder.is_dir():
             one = _of_build(folder)
         else:
-            one = _of_rated_file(*parse_rated(path), cutting or Cutting())
+            one = _of_rated_file(*parse_rated(path), stratification or Stratification())
         if one.name in found:
             raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
         found[one.name] = one
@@ -192,9 +192,11 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
     ).select(*EVALUATED_COLUMNS)
 
 
-def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -> EvaluationInput:
+def _of_rated_file(
+    path: Path, columns: RatedColumns | None, stratification: Stratification
+) -> EvaluationInput:
     rated = read_rated(path, columns)
-    parts = parts_of(rated, cutting)
+    parts = strata_of(rated, stratification)
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
@@ -208,7 +210,7 @@ def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -
             "range": rated.range,
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(one) for one in rated.skipped],
-            "parts": None if parts.rows.is_empty() else cutting.provenance(),
+            "parts": None if parts.rows.is_empty() else stratification.provenance(),
         },
         warnings=tuple(
             f"{path.name}: {said}"
@@ -227,7 +229,7 @@ def _fingerprint(rated: RatedPairs, columns: str) -> str:
     return hashlib.sha256(f"{rated.sha256} {columns}".encode()).hexdigest()
 
 
-def _rated_rows(rated: RatedPairs, parts: Parts) -> pl.DataFrame:
+def _rated_rows(rated: RatedPairs, parts: Strata) -> pl.DataFrame:
     """Return ``EVALUATED_COLUMNS``, a row per pair and rating, and again for each of its parts."""
     ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
     key = ["row", "pair_id", "term1", "term2"]

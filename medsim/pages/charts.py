@@ -23,6 +23,10 @@ from medsim.pages.chart_parts import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
+    Column = str | pl.Expr | pl.Series
+
 CHANCE = 0.5
 """The AUC, and the accuracy on balanced pairs, of a coin."""
 
@@ -37,12 +41,12 @@ _BARE: dict[str, Any] = {"ticks": False, "domain": False, "grid": False, "labelO
 def points(
     frame: pl.DataFrame,
     *,
-    y: IntoExpr,
-    contender: IntoExpr = "contender",
+    y: Column,
+    contender: str = "contender",
     value: str = "value",
     ends: tuple[str, str] | None = None,
-    filled: IntoExpr = True,
-    **others: IntoExpr,
+    filled: Column | bool = True,
+    **others: Column,
 ) -> pl.DataFrame:
     """Return the rows that ``dots`` draws, each a column or an expression of a frame.
 
@@ -56,8 +60,8 @@ def points(
         others: such as its panel; they come first.
     """
     low, high = ends or (value, value)
-    named: dict[str, IntoExpr] = {"y": y, "contender": contender, "value": value, "low": low}
-    return frame.select(**others, **named, high=high, filled=filled)
+    named = {"contender": contender, "value": value, "low": low, "high": high}
+    return frame.select(**others, y=y, **named, filled=filled)
 
 
 def dots(

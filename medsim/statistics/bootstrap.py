@@ -15,6 +15,7 @@ from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p
 from medsim.statistics.pairs import checked_values
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
+from medsim.statistics.resampling import RESAMPLES, check_resampling
 from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
@@ -22,15 +23,9 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Table, Values
 
-RESAMPLES = 10_000
-"""How many resamples are drawn by default: p-values go down to 0.0002."""
-
-_FEWEST_RESAMPLES = 100
-_MOST_RESAMPLES = 10_000_000
 _RESAMPLES_A_TASK = 16
 _FEWEST_PAIRS = 3
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
-_SEEDS = 1 << 64
 
 
 def bca_spearman(
@@ -149,7 +144,7 @@ class SpearmanBootstrap:
         resamples: int = RESAMPLES,
         threads: int | None = None,
     ) -> None:
-        check_drawing(seed, resamples)
+        check_resampling(seed, resamples)
         if len(ratings) > _MOST_PAIRS:
             raise OptionError(
                 f"{len(ratings):,} rated pairs are too many; {_MOST_PAIRS:,} are accepted"
@@ -217,14 +212,3 @@ class SpearmanBootstrap:
         finally:
             executor.shutdown(cancel_futures=True)
         return np.concatenate(parts)
-
-
-def check_drawing(seed: int, resamples: int) -> None:
-    """Raise OptionError for a seed, or a number of resamples, that is out of range."""
-    if not 0 <= seed < _SEEDS:
-        raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-    if not _FEWEST_RESAMPLES <= resamples <= _MOST_RESAMPLES:
-        raise OptionError(
-            f"{resamples:,} resamples are out of range; {_FEWEST_RESAMPLES} to "
-            f"{_MOST_RESAMPLES:,} are accepted"
-        )

@@ -33,9 +33,9 @@ class Resampling:
 def check_resampling(seed: int, resamples: int) -> None:
     """Raise OptionError for a seed, or a number of resamples, that is out of range."""
     if not 0 <= seed < _SEEDS:
-        raise OptionError(f"`seed` {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
+        raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
     if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
         raise OptionError(
-            f"`resamples` {resamples} is out of range; {FEWEST_RESAMPLES} to {MOST_RESAMPLES} are "
-            "accepted"
+            f"{resamples:,} resamples are out of range; {FEWEST_RESAMPLES} to "
+            f"{MOST_RESAMPLES:,} are accepted"
         )

@@ -11,8 +11,7 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.manifest import SCORES
 from medsim.core.output import check_free, resolved
 from medsim.core.progress import Progress
-from medsim.evaluations.findings import Drawing
-from medsim.statistics.bootstrap import RESAMPLES
+from medsim.statistics.resampling import RESAMPLES, Resampling
 from medsim.studies.doubts import doubts_of_answers, doubts_of_raters
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
@@ -106,7 +105,7 @@ def score_study(  # noqa: PLR0913 — an argument an option
         OutputError: ``out`` is taken or cannot be written.
     """
     check_seed(seed)
-    drawing = Drawing(seed=seed, resamples=resamples, threads=checked_threads(threads))
+    resampling = Resampling(seed=seed, resamples=resamples, threads=checked_threads(threads))
     opened = study if isinstance(study, Study) else Study(study)
     progress = progress or Progress()
     files = [Path(one) for one in answers]
@@ -120,7 +119,7 @@ def score_study(  # noqa: PLR0913 — an argument an option
     for warning in doubts_of_answers(opened, found, leave_out):
         progress.warn(warning)
     with progress.stage("score"):
-        tables = _tables(opened, found.frame, tuple(leave_out), drawing)
+        tables = _tables(opened, found.frame, tuple(leave_out), resampling)
         tables["missing"] = _missing(opened.assignment(), found)
     for warning in doubts_of_raters(tables, leave_out):
         progress.warn(warning)
@@ -145,7 +144,7 @@ def _read(study: Study, files: Sequence[Path]) -> Answers:
 
 
 def _tables(
-    study: Study, answers: pl.DataFrame, leave_out: tuple[str, ...], drawing: Drawing
+    study: Study, answers: pl.DataFrame, leave_out: tuple[str, ...], resampling: Resampling
 ) -> dict[str, pl.DataFrame]:
     known = answers["annotator"].unique().sort().to_list()
     graded = study.scale is not JUDGEMENT
@@ -153,11 +152,11 @@ def _tables(
         if name not in known and not (graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, known))
     if graded:
-        return graded_tables(study.items(), answers, leave_out, drawing)
+        return graded_tables(study.items(), answers, leave_out, resampling)
     kept = answers.filter(~answers["annotator"].is_in(list(leave_out)))
     if kept.is_empty():
         raise OptionError("--leave-out leaves nobody")
-    return judged_tables(study.items(), kept, drawing)
+    return judged_tables(study.items(), kept, resampling)
 
 
 def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:

@@ -23,7 +23,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 from medsim.builds.profile import profile_of
 from medsim.cli import report
 from medsim.cli.report import _library
-from medsim.evaluations.profile import profile_of as of_evaluation
+from medsim.evaluations.report_data import report_data_of
 
 SET = ["input", "dataset", "difficulty", "negatives"]
 
@@ -146,7 +146,7 @@ def test_the_command_writes_the_page_and_says_so_on_stderr(made: Path, tmp_path:
 def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
     evaluation: medsim.Evaluation,
 ) -> None:
-    profile = of_evaluation(evaluation)
+    profile = report_data_of(evaluation)
     n_seen = 0
     for key, group in profile.distributions.group_by(*SET, "embedding", "metric", "kind"):
         *of_set, embedding, metric, kind = key
@@ -169,7 +169,7 @@ def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
 
 
 def test_the_area_under_a_curve_is_the_auc_of_the_results(evaluation: medsim.Evaluation) -> None:
-    curves = of_evaluation(evaluation).curves
+    curves = report_data_of(evaluation).curves
     results = evaluation.results().filter(subset="common", statistic="auc")
     for key, group in curves.group_by(*SET, "embedding", "metric"):
         named = dict(zip([*SET, "embedding", "metric"], key, strict=True))
@@ -181,7 +181,7 @@ def test_the_area_under_a_curve_is_the_auc_of_the_results(evaluation: medsim.Eva
 
 
 def test_the_worst_errors_are_those_of_all_pairs(evaluation: medsim.Evaluation) -> None:
-    errors = of_evaluation(evaluation).errors
+    errors = report_data_of(evaluation).errors
     assert set(errors["difficulty"]) == {"hard"}
     assert set(errors["negatives"]) == {"levenshtein"}
     for key, group in errors.group_by("dataset", "embedding", "metric", "label"):
@@ -198,11 +198,11 @@ def test_tables_of_later_versions_are_shown_where_they_are(made: Path, tmp_path:
     shutil.copytree(made / "results", tmp_path / "results")
     add_tables(tmp_path / "results")
 
-    profile = of_evaluation(medsim.Evaluation(tmp_path / "results"))
+    profile = report_data_of(medsim.Evaluation(tmp_path / "results"))
 
     assert profile.separation.height > 0
     assert profile.retrieval.height > 0
-    assert of_evaluation(medsim.Evaluation(made / "results")).retrieval.is_empty()
+    assert report_data_of(medsim.Evaluation(made / "results")).retrieval.is_empty()
     for (_, embedding), group in profile.retrieved.group_by("input", "embedding"):
         assert group["nearest_linked"].to_list() == [False] * 10, embedding
         similarities = group["nearest_similarity"]
@@ -309,7 +309,7 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
         resamples=100,
     )
 
-    errors = of_evaluation(out).errors
+    errors = report_data_of(out).errors
 
     terms = out.sql("select term from term where n_unknown_words = 0")["term"].implode()
     whole = hard.filter(pl.all_horizontal(pl.col("term1", "term2").is_in(terms)))

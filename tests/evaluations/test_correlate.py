@@ -20,7 +20,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.evaluations.tables.correlations import COLUMNS, readable_correlations
+from medsim.evaluations.correlate import COLUMNS
+from medsim.evaluations.tables.readable import readable_correlations
 
 MODELS = [f"m{number}" for number in range(8)]
 

@@ -21,7 +21,7 @@ import medsim
 from medsim.core.output import OutputFolder
 from medsim.evaluations import evaluate as evaluate_module
 from medsim.evaluations.inputs import pair_id_of
-from medsim.evaluations.job import EvaluationJob
+from medsim.evaluations.run_key import RunKey
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 
@@ -229,7 +229,7 @@ def test_an_embedding_that_is_added_later_gives_the_same_as_at_once(
 
 
 def test_facts_of_embeddings_give_another_job_and_leave_the_first() -> None:
-    first = EvaluationJob(inputs={}, embeddings={"one": {"path": "a"}}, options={}, metadata={})
+    first = RunKey(inputs={}, embeddings={"one": {"path": "a"}}, options={}, metadata={})
 
     second = first.with_facts({"one": {"n_dimensions": 6}})
 
@@ -285,7 +285,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 ) -> None:
     place = made / "interrupted"
     with monkeypatch.context() as patched:
-        patched.setattr(evaluate_module, "conclude", _interrupt)
+        patched.setattr(evaluate_module, "summarize", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run(made, place)
     assert not place.exists()

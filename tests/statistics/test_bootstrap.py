@@ -287,7 +287,7 @@ def test_p_is_uniform_enough_where_nothing_differs() -> None:
         ({"seed": -1}, "seed -1 is out of range"),
         ({"seed": 1 << 64}, "seed 18446744073709551616 is out of range"),
         ({"resamples": 99}, "99 resamples are out of range; 100 to"),
-        ({"threads": 0}, "--threads 0 is out of range"),
+        ({"threads": 0}, "`threads` 0 is out of range"),
         ({"level": 1.0}, r"level 1.0 is out of range"),
         ({"level": math.nan}, r"level nan is out of range"),
     ],

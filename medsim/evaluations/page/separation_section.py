@@ -91,7 +91,9 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
     largest = sizes.sort("n_terms1", "category1", descending=[True, False]).head(_LARGEST)
     named = among["category1"].unique(maintain_order=True)
     categories = named.filter(named.is_in(largest["category1"].implode())).to_list()
-    shown = among.filter(pl.col("category1").is_in(categories), pl.col("category2").is_in(categories))
+    shown = among.filter(
+        pl.col("category1").is_in(categories), pl.col("category2").is_in(categories)
+    )
     drawn = shown.drop_nulls("mean_similarity").select(
         panel=pl.format("{}, {}", "embedding", "metric"),
         y="category1",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
+from medsim.evaluations.chart_data import chart_data_of
+from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.page.evaluation_page import EvaluationProfile
-from medsim.evaluations.pictures import pictures_of
-from medsim.evaluations.tables.comparison import IS_PART, best_metrics
+from medsim.evaluations.sets import parts_of_sets, whole_sets
 
 if TYPE_CHECKING:
     from medsim.core.opened import Evaluation
@@ -17,20 +18,20 @@ if TYPE_CHECKING:
 _WORST = 10  # terms whose nearest term is not linked, of an embedding
 
 
-def profile_of(evaluation: Evaluation) -> EvaluationProfile:
+def report_data_of(evaluation: Evaluation) -> EvaluationProfile:
     """Return what an evaluation's report shows."""
     every, every_comparison = evaluation.results(), evaluation.comparisons()
-    results, comparisons = every.filter(~IS_PART), every_comparison.filter(~IS_PART)
-    pictures = pictures_of(evaluation, results, comparisons)
+    results, comparisons = whole_sets(every), whole_sets(every_comparison)
+    chart_data = chart_data_of(evaluation, results, comparisons)
     return EvaluationProfile(
         results=results,
         comparisons=comparisons,
-        coverage=evaluation.coverage().filter(~IS_PART),
-        parts=best_metrics(every.filter(IS_PART), every_comparison.filter(IS_PART), ("spearman",)),
-        distributions=pictures.distributions,
-        quartiles=pictures.quartiles,
-        curves=pictures.curves,
-        errors=pictures.errors,
+        coverage=whole_sets(evaluation.coverage()),
+        parts=best_metrics(parts_of_sets(every), parts_of_sets(every_comparison), ("spearman",)),
+        distributions=chart_data.distributions,
+        quartiles=chart_data.quartiles,
+        curves=chart_data.curves,
+        errors=chart_data.errors,
         separation=(
             evaluation.separation()
             if "separation.parquet" in evaluation.manifest.outputs

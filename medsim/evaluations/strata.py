@@ -1,4 +1,4 @@
-"""Parts of sets of rated pairs: by how frequent their words are, and by what else is known."""
+"""Strata of sets of rated pairs: by how frequent their words are, and by what else is known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_VALUES = 20  # of a domain: more are no domains, and would be as many sets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cutting:
+class Stratification:
     """How sets of rated pairs are cut into parts.
 
     Attributes:
@@ -49,7 +49,7 @@ class Cutting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Strata:
     """The parts of a rated file.
 
     Attributes:
@@ -83,7 +83,7 @@ def check_bins(bins: Sequence[int]) -> None:
         )
 
 
-def parts_of(rated: RatedPairs, cutting: Cutting) -> Parts:
+def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
     """Return the parts of a rated file: by count, number of topics, domain and association.
 
     A pair belongs to a bin of counts, a bin of topics or a domain where both of its words do, as
@@ -93,14 +93,17 @@ def parts_of(rated: RatedPairs, cutting: Cutting) -> Parts:
     Raises:
         InputError: there are more domains than can be told apart.
     """
-    known = _known(rated, cutting.words)
+    known = _known(rated, stratification.words)
     frames = [pl.DataFrame(schema={"row": pl.UInt32, "part": pl.String})]
     warnings = []
     for name in PARTS:
         sides = [known[column] for column in (f"{name}1", f"{name}2") if column in known.columns]
         if not sides:
             continue
-        first, second = _values(name, sides[0], cutting), _values(name, sides[-1], cutting)
+        first, second = (
+            _values(name, sides[0], stratification),
+            _values(name, sides[-1], stratification),
+        )
         unknown = first.is_null() | second.is_null()
         both, differ = ~unknown & (first == second), ~unknown & (first != second)
         _check_values(rated, name, first.filter(both))
@@ -112,7 +115,7 @@ def parts_of(rated: RatedPairs, cutting: Cutting) -> Parts:
                 f"{int(unknown.sum()):,} with a word in none, and {int(differ.sum()):,} whose "
                 "words are in different ones"
             )
-    return Parts(rows=pl.concat(frames), warnings=tuple(warnings))
+    return Strata(rows=pl.concat(frames), warnings=tuple(warnings))
 
 
 def _known(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
@@ -139,11 +142,11 @@ def _of_words(rated: RatedPairs, words: WordTable) -> Iterator[pl.DataFrame]:
         yield found.rename(lambda name: f"{name}{side}")  # noqa: B023 — called at once
 
 
-def _values(name: str, values: pl.Series, cutting: Cutting) -> pl.Series:
+def _values(name: str, values: pl.Series, stratification: Stratification) -> pl.Series:
     """Return the bin of each number, or texts as they are."""
     if values.dtype == pl.String:
         return values
-    begins = TOPIC_BINS if name == "topics" else cutting.bins or POWERS_OF_TEN
+    begins = TOPIC_BINS if name == "topics" else stratification.bins or POWERS_OF_TEN
     labels = [_label(begins, at) for at in range(len(begins))]
     places = np.searchsorted(begins, values.fill_null(0).to_numpy(), side="right") - 1
     return pl.Series(name, [labels[at] if at >= 0 else None for at in places], pl.String)

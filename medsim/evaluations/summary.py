@@ -17,7 +17,6 @@ from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.categories import n_terms_of
 from medsim.evaluations.coverage import coverage_of, overlap_of
-from medsim.evaluations.findings import Contender, Drawing, find
 from medsim.evaluations.inputs import SET_COLUMNS, EvaluationInput
 from medsim.evaluations.retrieval import retrieval_path
 from medsim.evaluations.retrieval_results import (
@@ -26,13 +25,15 @@ from medsim.evaluations.retrieval_results import (
     results_of,
     retrieval_of,
 )
+from medsim.evaluations.scoring import ScoredModel, find
 from medsim.evaluations.separation import overlap_errors, separation_of
 from medsim.evaluations.similarities import coverage_path, pairs_path, scores_path
+from medsim.statistics.resampling import Resampling
 
 if TYPE_CHECKING:
     from medsim.core.output import OutputFolder
     from medsim.core.progress import Progress
-    from medsim.evaluations.job import EvaluationConfig, EvaluationJob
+    from medsim.evaluations.run_key import EvaluationConfig, RunKey
 
 TABLES = (
     "results.parquet",
@@ -45,28 +46,28 @@ TABLES = (
 """The tables that are made anew from all that was computed."""
 
 
-def conclude(
-    config: EvaluationConfig, output: OutputFolder, job: EvaluationJob, progress: Progress
+def summarize(
+    config: EvaluationConfig, output: OutputFolder, key: RunKey, progress: Progress
 ) -> None:
     """Write what was found on all inputs, of this run and of those before, and the manifest."""
-    drawing = Drawing(seed=config.seed, resamples=config.resamples, threads=config.threads)
+    resampling = Resampling(seed=config.seed, resamples=config.resamples, threads=config.threads)
     tables: dict[str, list[pl.DataFrame]] = {table: [] for table in TABLES}
-    for name in sorted(job.inputs):
+    for name in sorted(key.inputs):
         for frames in (
-            _of_pairs(name, output, job, drawing, progress),
-            _of_retrieval(name, output, job),
-            _of_separation(name, output, job),
+            _of_pairs(name, output, key, resampling, progress),
+            _of_retrieval(name, output, key),
+            _of_separation(name, output, key),
         ):
             for table, frame in frames.items():
                 tables[table].append(frame)
     for table, parts in tables.items():
-        output.write(table, pl.concat(parts), job.metadata)
+        output.write(table, pl.concat(parts), key.metadata)
     EvaluationManifest(
         medsim=manifest.medsim_version(),
-        libraries=json.loads(job.metadata["libraries"]),
-        inputs=job.inputs,
-        embeddings=job.embeddings,
-        options=job.options,
+        libraries=json.loads(key.metadata["libraries"]),
+        inputs=key.inputs,
+        embeddings=key.embeddings,
+        options=key.options,
         threads=config.threads,
         warnings=list(progress.warnings),
         outputs=dict(sorted(output.outputs.items())),
@@ -75,22 +76,22 @@ def conclude(
 
 
 def _of_pairs(
-    name: str, output: OutputFolder, job: EvaluationJob, drawing: Drawing, progress: Progress
+    name: str, output: OutputFolder, key: RunKey, resampling: Resampling, progress: Progress
 ) -> dict[str, pl.DataFrame]:
     """Return what the similarities of an input's pairs show, by table."""
     one = EvaluationInput(
         name=name,
-        rated=job.inputs[name]["kind"] == "rated",
+        rated=key.inputs[name]["kind"] == "rated",
         frame=output.taken(pairs_path(name)),
-        provenance=job.inputs[name],
+        provenance=key.inputs[name],
     )
     pair_ids = one.pairs()["pair_id"]
-    contenders = _contenders(name, output, job)
+    models = _contenders(name, output, key)
     with progress.stage(f"score {name}") as stage:
-        found = find(one, pair_ids, contenders, drawing, stage)
+        found = find(one, pair_ids, models, resampling, stage)
         stage.found(f"{found.results.height:,} results, {found.comparisons.height:,} comparisons")
     _warn_of_empty(name, found.results, progress)
-    has = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
+    has = {c.embedding: ~np.isnan(c.similarities) for c in models}
     terms = {e: output.taken(coverage_path(name, e, "terms")) for e in has}
     words = {e: output.taken(coverage_path(name, e, "words")) for e in has}
     return {
@@ -101,9 +102,9 @@ def _of_pairs(
     }
 
 
-def _of_retrieval(name: str, output: OutputFolder, job: EvaluationJob) -> dict[str, pl.DataFrame]:
+def _of_retrieval(name: str, output: OutputFolder, key: RunKey) -> dict[str, pl.DataFrame]:
     """Return what was found for an input's linked terms, by table."""
-    retrieved = _retrieved(name, output, job)
+    retrieved = _retrieved(name, output, key)
     retrieval = retrieval_of(name, retrieved)
     return {
         "retrieval.parquet": retrieval,
@@ -112,10 +113,10 @@ def _of_retrieval(name: str, output: OutputFolder, job: EvaluationJob) -> dict[s
     }
 
 
-def _of_separation(name: str, output: OutputFolder, job: EvaluationJob) -> dict[str, pl.DataFrame]:
+def _of_separation(name: str, output: OutputFolder, key: RunKey) -> dict[str, pl.DataFrame]:
     """Return how far an input's categories are apart, by table."""
-    separation = separation_of(name, job.embeddings, output, partial(_separation_line, job))
-    n_terms = n_terms_of(job.inputs[name].get("categories"))
+    separation = separation_of(name, key.embeddings, output, partial(_separation_line, key))
+    n_terms = n_terms_of(key.inputs[name].get("categories"))
     return {
         "separation.parquet": separation,
         "results.parquet": overlap_errors(separation, n_terms),
@@ -130,22 +131,22 @@ def _warn_of_empty(name: str, results: pl.DataFrame, progress: Progress) -> None
         progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
 
 
-def _contenders(name: str, output: OutputFolder, job: EvaluationJob) -> list[Contender]:
+def _contenders(name: str, output: OutputFolder, key: RunKey) -> list[ScoredModel]:
     """Return all embeddings under all metrics by which an input's pairs were compared."""
     return [
-        Contender(
+        ScoredModel(
             embedding=embedding,
             metric=metric,
             similarities=output.taken(path)["similarity"].fill_null(np.nan).to_numpy(),
-            signature=job.signature(name, embedding, metric),
+            signature=key.signature(name, embedding, metric),
         )
-        for embedding in job.embeddings
+        for embedding in key.embeddings
         for metric in METRICS.all()
         if (path := scores_path(name, embedding, metric)) in output.outputs
     ]
 
 
-def _retrieved(name: str, output: OutputFolder, job: EvaluationJob) -> list[Retrieved]:
+def _retrieved(name: str, output: OutputFolder, key: RunKey) -> list[Retrieved]:
     """Return what every embedding found for the linked terms of an input."""
     return [
         Retrieved(
@@ -153,15 +154,15 @@ def _retrieved(name: str, output: OutputFolder, job: EvaluationJob) -> list[Retr
             metric=metric,
             index=index,
             terms=output.taken(path),
-            signature=f"{job.signature(name, embedding, metric)}, retrieval, {index} index",
+            signature=f"{key.signature(name, embedding, metric)}, retrieval, {index} index",
         )
-        for embedding in job.embeddings
+        for embedding in key.embeddings
         for metric in COSINES.values()
         for index in INDEXES
         if (path := retrieval_path(name, embedding, metric, index)) in output.outputs
     ]
 
 
-def _separation_line(job: EvaluationJob, name: str, embedding: str, metric: str) -> str:
+def _separation_line(key: RunKey, name: str, embedding: str, metric: str) -> str:
     """Return in a line what decides how far categories are apart."""
-    return f"{job.signature(name, embedding, metric)}, separation"
+    return f"{key.signature(name, embedding, metric)}, separation"

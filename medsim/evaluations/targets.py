@@ -12,19 +12,19 @@ from medsim.core.opened import Build
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.linked import LinkedTerms, linked_terms
-from medsim.evaluations.parts import Cutting
 from medsim.evaluations.ratings.words import read_words
-from medsim.evaluations.tables.comparison import IS_PART
+from medsim.evaluations.sets import parts_of_sets, whole_sets
+from medsim.evaluations.strata import Stratification
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.core.progress import Progress
-    from medsim.evaluations.job import EvaluationConfig
+    from medsim.evaluations.run_key import EvaluationConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class EvaluationTarget:
     """An input, and what of it is looked at beside its pairs.
 
     Attributes:
@@ -78,7 +78,7 @@ class Subject:
         return pl.concat([part.rename("term") for part in parts]).unique()
 
 
-def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]:
+def read_targets(config: EvaluationConfig, progress: Progress) -> list[EvaluationTarget]:
     """Return what a config asks to evaluate on.
 
     Raises:
@@ -87,7 +87,7 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
     """
     with progress.stage("read inputs") as stage:
         words = None if config.words is None else read_words(config.words)
-        inputs = read_inputs(config.inputs, Cutting(words=words, bins=config.bins))
+        inputs = read_inputs(config.inputs, Stratification(words=words, bins=config.bins))
         stage.found(", ".join(_counted(one) for one in inputs))
     for warning in words.warnings if words else ():
         progress.warn(warning)
@@ -100,7 +100,7 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
                 raise OptionError(f"{what} needs a build among the inputs, not only rated files")
     _check_cut(config, inputs)
     return [
-        Subject(
+        EvaluationTarget(
             pairs=one,
             linked=_linked(one, config, progress),
             categories=_categories(one, config, progress),
@@ -110,8 +110,8 @@ def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]
 
 
 def _counted(one: EvaluationInput) -> str:
-    whole = one.frame.filter(~IS_PART)
-    n_parts = one.frame.filter(IS_PART)["dataset"].n_unique()
+    whole = whole_sets(one.frame)
+    n_parts = parts_of_sets(one.frame)["dataset"].n_unique()
     return f"{one.name}: {whole.height:,} pairs{f', {n_parts} parts' if n_parts else ''}"
 
 

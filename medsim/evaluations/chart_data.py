@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.inputs import SET_COLUMNS
+from medsim.evaluations.sets import SET
 from medsim.evaluations.similarities import coverage_path, pairs_path, scores_path
-from medsim.evaluations.tables.comparison import SET, best_metrics
 from medsim.statistics.curves import histogram, roc_curve
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _NAMED = dict.fromkeys((*SET, "embedding", "metric"), pl.String)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pictures:
+class ChartData:
     """What similarities look like; columns as ``EvaluationProfile`` has them."""
 
     distributions: pl.DataFrame
@@ -48,9 +49,9 @@ class _Pairs:
     sets: Mapping[tuple[object, ...], tuple[Ids, Flags]]
 
 
-def pictures_of(
+def chart_data_of(
     evaluation: Evaluation, results: pl.DataFrame, comparisons: pl.DataFrame
-) -> Pictures:
+) -> ChartData:
     """Return what similarities look like, of each embedding at the metric of its highest AUC.
 
     Only pairs count that all embeddings cover. One file of similarities is held at a time.
@@ -83,7 +84,7 @@ def pictures_of(
             found[picture].append(frame)
     joined = {picture: pl.concat(frames) for picture, frames in found.items()}
     joined["errors"] = _with_terms(evaluation, joined["errors"])
-    return Pictures(
+    return ChartData(
         **{
             name: frame.sort(*SET, "embedding", maintain_order=True)
             for name, frame in joined.items()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.inputs import EvaluationInput, PairSet
     from medsim.kernels.types import Flags, Values
     from medsim.statistics.estimates import Estimate
+    from medsim.statistics.resampling import Resampling
 
 STATISTICS = {
     False: ("auc", "average_precision", "accuracy", "accuracy_heldout", "threshold"),
@@ -40,7 +41,7 @@ TESTED = {False: ("auc", "accuracy"), True: ("spearman",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contender:
+class ScoredModel:
     """An embedding under a metric.
 
     Attributes:
@@ -54,21 +55,6 @@ class Contender:
     metric: str
     similarities: NDArray[np.float32]
     signature: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """How chance enters.
-
-    Attributes:
-        seed: of the bootstrap and of the held-out half.
-        resamples: of the bootstrap.
-        threads: how many compute; they never change a result.
-    """
-
-    seed: int
-    resamples: int
-    threads: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,23 +75,23 @@ class _Scored:
     """Contenders' scores on the same pairs of a set.
 
     Attributes:
-        contenders: who is scored.
+        models: who is scored.
         values: float64[n_pairs], labels or ratings of the pairs.
-        scores: of each contender.
-        bootstrap: of all contenders, where pairs are rated.
+        scores: of each model.
+        bootstrap: of all models, where pairs are rated.
     """
 
-    contenders: Sequence[Contender]
+    models: Sequence[ScoredModel]
     values: Values
     scores: Sequence[LabelledScores | RatedScores]
     bootstrap: SpearmanBootstrap | None
 
     def value(self, at: int, statistic: str) -> float:
-        """Return a statistic of one of the contenders."""
+        """Return a statistic of one of the models."""
         return self.estimate(at, statistic).value
 
     def estimate(self, at: int, statistic: str) -> Estimate:
-        """Return a statistic of one of the contenders with its interval."""
+        """Return a statistic of one of the models with its interval."""
         found: Estimate = getattr(self.scores[at], statistic)
         return found
 
@@ -113,38 +99,38 @@ class _Scored:
 def find(
     one: EvaluationInput,
     pair_ids: pl.Series,
-    contenders: Sequence[Contender],
-    drawing: Drawing,
+    models: Sequence[ScoredModel],
+    resampling: Resampling,
     stage: Stage,
 ) -> Findings:
-    """Return the scores of all contenders on every set of an input, and their comparisons.
+    """Return the scores of all models on every set of an input, and their comparisons.
 
-    Every contender is scored on the pairs that its embedding covers ("own"), and on those that all
+    Every model is scored on the pairs that its embedding covers ("own"), and on those that all
     embeddings of the input cover ("common"); comparisons are made on the latter.
 
     Args:
         one: the input.
-        pair_ids: of its pairs, in the order of the contenders' similarities.
-        contenders: embeddings under metrics.
-        drawing: how chance enters.
+        pair_ids: of its pairs, in the order of the models' similarities.
+        models: embeddings under metrics.
+        resampling: how chance enters.
         stage: told how far the work is.
     """
-    covered = {c.embedding: ~np.isnan(c.similarities) for c in contenders}
+    covered = {c.embedding: ~np.isnan(c.similarities) for c in models}
     common = np.logical_and.reduce(list(covered.values()))
-    held_out = held_out_half(pair_ids, drawing.seed)
+    held_out = held_out_half(pair_ids, resampling.seed)
     results: list[Row] = []
     comparisons: list[Row] = []
     sets = list(one.sets(pair_ids))
     stage.total(len(sets))
     for pair_set in sets:
         where: Row = {"input": one.name, **pair_set.named()}
-        shared = _score(pair_set, common, contenders, held_out, drawing)
+        shared = _score(pair_set, common, models, held_out, resampling)
         results += (where | row for row in _result_rows(shared, "common", pair_set))
         comparisons += (where | row for row in _comparison_rows(shared, pair_set))
         for embedding, own in covered.items():
-            members = [c for c in contenders if c.embedding == embedding]
+            members = [c for c in models if c.embedding == embedding]
             if (own & ~common)[pair_set.rows].any():
-                scored = _score(pair_set, own, members, held_out, drawing)
+                scored = _score(pair_set, own, members, held_out, resampling)
             else:
                 scored = _part(shared, members)
             results += (where | row for row in _result_rows(scored, "own", pair_set))
@@ -165,66 +151,66 @@ def held_out_half(pair_ids: pl.Series, seed: int) -> Flags:
 def _score(
     pair_set: PairSet,
     mask: Flags,
-    contenders: Sequence[Contender],
+    models: Sequence[ScoredModel],
     held_out: Flags,
-    drawing: Drawing,
+    resampling: Resampling,
 ) -> _Scored:
-    """Return contenders' scores on those pairs of a set that a mask takes."""
+    """Return models' scores on those pairs of a set that a mask takes."""
     taken = mask[pair_set.rows]
     rows, values = pair_set.rows[taken], pair_set.values[taken]
-    sides = [c.similarities[rows].astype(np.float64) for c in contenders]
+    sides = [c.similarities[rows].astype(np.float64) for c in models]
     if pair_set.rated:
         bootstrap = SpearmanBootstrap(
             sides,
             values,
-            seed=drawing.seed,
-            resamples=drawing.resamples,
-            threads=drawing.threads,
+            seed=resampling.seed,
+            resamples=resampling.resamples,
+            threads=resampling.threads,
         )
         rated = [
             rated_scores(side, values, bootstrap.correlation(at)) for at, side in enumerate(sides)
         ]
-        return _Scored(contenders=contenders, values=values, scores=rated, bootstrap=bootstrap)
-    with ThreadPoolExecutor(drawing.threads) as executor:
+        return _Scored(models=models, values=values, scores=rated, bootstrap=bootstrap)
+    with ThreadPoolExecutor(resampling.threads) as executor:
         score = partial(labelled_scores, labels=values == 1, held_out=held_out[rows])
         labelled = list(executor.map(score, sides))
-    return _Scored(contenders=contenders, values=values, scores=labelled, bootstrap=None)
+    return _Scored(models=models, values=values, scores=labelled, bootstrap=None)
 
 
-def _part(scored: _Scored, members: Sequence[Contender]) -> _Scored:
-    """Return the scores of some of the contenders."""
-    places = [at for at, c in enumerate(scored.contenders) if any(c is one for one in members)]
+def _part(scored: _Scored, members: Sequence[ScoredModel]) -> _Scored:
+    """Return the scores of some of the models."""
+    places = [at for at, c in enumerate(scored.models) if any(c is one for one in members)]
     scores = [scored.scores[at] for at in places]
-    return replace(scored, contenders=members, scores=scores, bootstrap=None)
+    return replace(scored, models=members, scores=scores, bootstrap=None)
 
 
 def _result_rows(scored: _Scored, subset: str, pair_set: PairSet) -> Iterator[Row]:
-    for at, contender in enumerate(scored.contenders):
+    for at, model in enumerate(scored.models):
         for statistic in STATISTICS[pair_set.rated]:
             estimate = scored.estimate(at, statistic)
             yield {
                 "subset": subset,
-                "embedding": contender.embedding,
-                "metric": contender.metric,
+                "embedding": model.embedding,
+                "metric": model.metric,
                 "statistic": statistic,
                 "value": defined(estimate.value),
                 "low": defined(estimate.low),
                 "high": defined(estimate.high),
                 "n_pairs": len(pair_set.rows),
                 "n_covered": len(scored.values),
-                "signature": f"{contender.signature}, {pair_set}, {subset}",
+                "signature": f"{model.signature}, {pair_set}, {subset}",
             }
 
 
 def _comparison_rows(scored: _Scored, pair_set: PairSet) -> Iterator[Row]:
     """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
 
-    p-values are corrected for the number of comparisons of one statistic among the same contenders
+    p-values are corrected for the number of comparisons of one statistic among the same models
     on the same set.
     """
     families: dict[str, list[int]] = {}
-    for at, contender in enumerate(scored.contenders):
-        families.setdefault(contender.embedding, []).append(at)
+    for at, model in enumerate(scored.models):
+        families.setdefault(model.embedding, []).append(at)
     for of in TESTED[pair_set.rated]:
         for members in families.values():
             yield from _family_rows("metrics", of, members, scored)
@@ -238,10 +224,10 @@ def _rank(scored: _Scored, of: str, at: int) -> float:
 
 
 def _family_rows(between: str, of: str, members: Sequence[int], scored: _Scored) -> Iterator[Row]:
-    contenders = [scored.contenders[at] for at in members]
+    models = [scored.models[at] for at in members]
     sides = [
         Side(embedding=one.embedding, metric=one.metric, value=scored.value(at, of))
-        for at, one in zip(members, contenders, strict=True)
+        for at, one in zip(members, models, strict=True)
     ]
     return family_rows(
         between,
@@ -253,7 +239,7 @@ def _family_rows(between: str, of: str, members: Sequence[int], scored: _Scored)
 
 
 def _test(of: str, scored: _Scored, one: int, other: int) -> Test:
-    """Return whether two contenders differ in a statistic of the same pairs."""
+    """Return whether two models differ in a statistic of the same pairs."""
     if scored.bootstrap is not None:
         return scored.bootstrap.difference(one, other)
     first, second = scored.scores[one], scored.scores[other]

@@ -12,7 +12,7 @@ from medsim.core.errors import OptionError, OutputError, unknown_name
 from medsim.core.opened import Evaluation
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations.parts import check_bins
+from medsim.evaluations.strata import check_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingSpec
-    from medsim.evaluations.subjects import Subject
+    from medsim.evaluations.targets import EvaluationTarget
 
 _DECISIVE = {
     "fingerprint": "other content",
@@ -88,7 +88,7 @@ class EvaluationConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationJob:
+class RunKey:
     """Inputs and embeddings of an evaluation, those of earlier runs among them.
 
     Attributes:
@@ -103,8 +103,8 @@ class EvaluationJob:
     options: dict[str, object]
     metadata: dict[str, str]
 
-    def with_facts(self, facts: Mapping[str, Mapping[str, object]]) -> EvaluationJob:
-        """Return the same job with more facts in the provenance of embeddings.
+    def with_facts(self, facts: Mapping[str, Mapping[str, object]]) -> RunKey:
+        """Return the same key with more facts in the provenance of embeddings.
 
         Args:
             facts: by the embedding's name.
@@ -180,20 +180,20 @@ def _options(config: EvaluationConfig) -> dict[str, object]:
     return {"seed": config.seed, "resamples": config.resamples}
 
 
-def job_of(
+def run_key_of(
     config: EvaluationConfig,
-    subjects: Sequence[Subject],
+    targets: Sequence[EvaluationTarget],
     embeddings: Sequence[NamedEmbedding],
     earlier: Evaluation | None,
-) -> EvaluationJob:
-    """Return the job of a config, with the inputs and embeddings of earlier runs.
+) -> RunKey:
+    """Return the key of a config, with the inputs and embeddings of earlier runs.
 
     Raises:
         OutputError: an earlier one of the same name is another.
     """
     there = earlier.manifest if earlier else None
     known = there.inputs if there else {}
-    own_inputs = {one.name: one.provenance_beside(known.get(one.name, {})) for one in subjects}
+    own_inputs = {one.name: one.provenance_beside(known.get(one.name, {})) for one in targets}
     own_embeddings: dict[str, dict[str, object]] = {
         named.spec.name: {
             "path": str(named.spec.path),
@@ -207,7 +207,7 @@ def job_of(
     every_embedding = _joined(
         config.out, "embedding", there.embeddings if there else {}, own_embeddings
     )
-    return EvaluationJob(
+    return RunKey(
         inputs=every_input,
         embeddings=every_embedding,
         options=_options(config),
