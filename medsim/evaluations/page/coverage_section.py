@@ -25,23 +25,14 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
         for of in ("terms", "pairs")
     )
     rows = charts.points(shares, panel="panel", y="input", contender="embedding")
-    table = headed(
-        covered.with_columns(
-            _share(pl.col(f"n_{of}_uncovered"), pl.col(f"n_{of}")).alias(f"% of {of}")
-            for of in ("terms", "pairs")
-        ),
-        [
-            *set_columns(covered),
-            "embedding",
-            "n_terms",
-            "n_terms_uncovered",
-            "% of terms",
-            "n_pairs",
-            "n_pairs_uncovered",
-            "% of pairs",
-            "n_pairs_common",
-        ],
+    table = covered.with_columns(
+        _share(pl.col(f"n_{of}_uncovered"), pl.col(f"n_{of}")).alias(f"% of {of}")
+        for of in ("terms", "pairs")
     )
+    of_terms, of_pairs = (
+        (f"n_{of}", f"n_{of}_uncovered", f"% of {of}") for of in ("terms", "pairs")
+    )
+    columns = (*set_columns(covered), "embedding", *of_terms, *of_pairs, "n_pairs_common")
     chart = Chart(
         title="What is not covered",
         says="Share of the terms, and of the pairs of which either term is missing, in all sets of "
@@ -57,7 +48,7 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
         rows=rows,
         table=Table(
             caption="Terms and pairs without vectors",
-            frame=table,
+            frame=headed(table, columns),
             formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
         ),
     )

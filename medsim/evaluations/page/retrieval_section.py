@@ -60,23 +60,11 @@ def _contenders(rows: pl.DataFrame) -> list[str]:
 
 
 def _retrieval_table(name: str, rows: pl.DataFrame) -> Table:
-    columns = (
-        "embedding",
-        "metric",
-        "index",
-        "subset",
-        "difficulty",
-        "length",
-        "statistic",
-        "value",
-        "low",
-        "high",
-        "n_terms",
-        "n_covered",
-        "recall",
+    every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
+    return Table(
+        caption=f"Retrieval on {name}, with 95% intervals",
+        frame=headed(every, pl.exclude("input", "signature")),
     )
-    frame = headed(rows.with_columns(pl.col("difficulty", "length").fill_null("all")), columns)
-    return Table(caption=f"Retrieval on {name}, with 95% intervals", frame=frame)
 
 
 def _by_difficulty(name: str, common: pl.DataFrame, table: Table) -> Chart:
@@ -142,14 +130,16 @@ def _differences(name: str, compared: pl.DataFrame) -> list[Table]:
     """Return which embeddings find more than others, on all terms by the exact index."""
     if compared.is_empty():
         return []
-    frame = compared.select(
-        pl.col("of").replace(_RETRIEVED).alias("score"),
-        pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2").alias("embeddings"),
-        "difference",
-        pl.col("low").alias("from"),
-        pl.col("high").alias("to"),
-        pl.col("p_bonferroni").map_elements(_p, pl.String).alias("p after Bonferroni"),
-        pl.col("n_pairs").alias("terms"),
+    columns = ("score", "embeddings", "difference", "low", "high", "p_bonferroni", "n_pairs")
+    frame = headed(
+        compared.with_columns(
+            score=pl.col("of").replace(_RETRIEVED),
+            embeddings=pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2"),
+            p_bonferroni=pl.col("p_bonferroni").map_elements(_p, pl.String),
+        ),
+        columns,
+        p_bonferroni="p after Bonferroni",
+        n_pairs="terms",
     )
     caption = (
         f"Differences on {name} with 95% intervals, on all terms by the exact index; terms that "

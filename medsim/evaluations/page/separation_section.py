@@ -55,18 +55,7 @@ def _overlap(
     )
     table = headed(
         every.with_columns(pl.col("category1", "category2").fill_null("all")),
-        [
-            "embedding",
-            "metric",
-            "category1",
-            "category2",
-            "n_terms1",
-            "n_terms2",
-            "n_triples",
-            "n_errors",
-            "overlap_error",
-            "mean_similarity",
-        ],
+        pl.exclude("input", "signature"),
     )
     return Chart(
         title=f"Overlap error on {name}",

@@ -102,7 +102,7 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
     drawn = _with_enough_pairs(best)
     rows = charts.points(
         drawn,
-        **({} if is_rated else {"panel": set_kind(drawn)}),
+        panel=set_kind(drawn),
         y=set_name(drawn),
         contender="embedding",
         ends=("low", "high"),
@@ -119,7 +119,7 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
             panels=() if is_rated else distinct(rows["panel"]),
             line=statistic.chance,
         ),
-        rows=rows,
+        rows=rows.drop("panel") if is_rated else rows,
         table=_board_table(best, f"{label} on {where}", label),
     )
 

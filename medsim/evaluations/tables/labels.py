@@ -26,32 +26,31 @@ HEADINGS = LABELS | {
     "linked_similarity": "its similarity",
     "linked_term": "nearest term that means the same",
     "low": "from",
-    "mean_similarity": "mean similarity",
     "metric1": "metric",
     "metric2": "other metric",
     "n_better": "better than",
-    "n_covered": "covered",
-    "n_errors": "errors",
-    "n_pairs": "pairs",
     "n_pairs_common": "pairs that all cover",
     "n_pairs_uncovered": "pairs without",
-    "n_terms": "terms",
     "n_terms1": "terms",
     "n_terms2": "other terms",
     "n_terms_uncovered": "terms without a vector",
-    "n_triples": "triples",
     "n_worse": "worse than",
     "nearest_similarity": "similarity",
-    "nearest_term": "nearest term",
     "p_bonferroni": "p, Bonferroni",
     "rank": "its rank",
 }
-"""The headings of columns on pages, where they are not the columns' names."""
+"""The headings of columns on pages that are not made of the columns' names."""
 
 
-def headed(frame: pl.DataFrame, columns: Iterable[str], **own: str) -> pl.DataFrame:
-    """Return columns of a frame under their ``HEADINGS``, or under those of ``own``."""
-    return frame.select(columns).rename(HEADINGS | own, strict=False)
+def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **own: str) -> pl.DataFrame:
+    """Return columns of a frame under their headings.
+
+    A heading is that of ``own`` or of ``HEADINGS``, else the name with spaces and without "n_".
+    """
+    headings = HEADINGS | own
+    return frame.select(columns).rename(
+        lambda name: headings.get(name, name.removeprefix("n_").replace("_", " "))
+    )
 
 
 def set_columns(frame: pl.DataFrame) -> list[str]:

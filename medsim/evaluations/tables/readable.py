@@ -7,16 +7,6 @@ import polars as pl
 from medsim.evaluations.sets import SET, parts_of_sets
 from medsim.evaluations.tables.labels import rounded, set_columns
 
-_CATEGORIES = (
-    "input",
-    "embedding",
-    "metric",
-    "category1",
-    "category2",
-    "n_terms1",
-    "n_terms2",
-    "mean_similarity",
-)
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
 
@@ -57,7 +47,8 @@ def categories_of(separation: pl.DataFrame) -> pl.DataFrame:
     Args:
         separation: ``SEPARATION_COLUMNS``.
     """
-    return separation.drop_nulls("category1").select(_CATEGORIES)
+    of_triples = ("n_triples", "n_errors", "overlap_error", "signature")
+    return separation.drop_nulls("category1").drop(of_triples)
 
 
 def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
