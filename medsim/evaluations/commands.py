@@ -57,7 +57,7 @@ def compare(options: CompareOptions, *, form: Format = TableFormat.table) -> Non
 
 
 def _print_comparison(frame: pl.DataFrame, form: TableFormat) -> None:
-    from medsim.evaluations.tables.comparison import readable
+    from medsim.evaluations.tables.readable import readable
 
     if form in {TableFormat.json, TableFormat.csv}:
         print_table(frame, form)

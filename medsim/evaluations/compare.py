@@ -12,7 +12,7 @@ from medsim.evaluations.conclusions import all_metrics, best_metrics, metric_sta
 from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
 from medsim.evaluations.statistic import tabulated_names
-from medsim.evaluations.tables.space_tables import similarities_of_categories
+from medsim.evaluations.tables.readable import categories_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +45,7 @@ def compare(options: CompareOptions) -> pl.DataFrame:
         return _some(rows, evaluation, "retrieval")
     if name in {"separation", "categories"}:
         rows = _some(evaluation.separation(), evaluation, "separation")
-        return rows if name == "separation" else similarities_of_categories(rows)
+        return rows if name == "separation" else categories_of(rows)
     return _scores(evaluation, name, options.subset, options.correction)
 
 

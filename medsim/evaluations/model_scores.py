@@ -9,7 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.tables.named import is_parquet, read_parquet, read_table
-from medsim.evaluations.ratings.values import is_missing, number_in
+from medsim.evaluations.ratings.properties import is_missing, number_in
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress

@@ -20,7 +20,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.evaluations.tables.correlations import COLUMNS, readable_correlations
+from medsim.evaluations.correlate import COLUMNS
+from medsim.evaluations.tables.readable import readable_correlations
 
 MODELS = [f"m{number}" for number in range(8)]
 
@@ -279,7 +280,7 @@ def test_unknown_names_are_met_with_suggestions(evaluation) -> None:
         medsim.correlate(evaluation, TASKS, statistic="threshold")
     with pytest.raises(OptionError, match="unknown subset 'all'"):
         medsim.correlate(evaluation, TASKS, subset="all")
-    with pytest.raises(OptionError, match="--metric avg_cos is for the folder of an evaluation"):
+    with pytest.raises(OptionError, match="`metric` avg_cos is for the folder of an evaluation"):
         medsim.correlate(TASKS, TASKS, metric="avg_cos")
     with pytest.raises(InputError, match="has no auc under a metric"):
         medsim.correlate(evaluation, TASKS, statistic="auc")

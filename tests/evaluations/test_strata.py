@@ -24,7 +24,7 @@ from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import WordTable
 from medsim.evaluations.sets import parts_of_sets, whole_sets
 from medsim.evaluations.strata import Stratification, strata_of
-from medsim.evaluations.tables.comparison import readable
+from medsim.evaluations.tables.readable import readable
 
 WORDS = [f"word{number}" for number in range(40)]
 DATA = os.environ.get("MEDSIM_DATA")

@@ -13,7 +13,7 @@ from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.score_sections import distributions, errors, roc_curves
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.page.standing_sections import accuracy, by_subset, leaderboard
-from medsim.evaluations.tables.comparison import SET
+from medsim.evaluations.sets import SET
 from medsim.pages.page import Page, Section, Table
 from medsim.pages.provenance import (
     FINGERPRINT,

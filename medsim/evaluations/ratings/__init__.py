@@ -12,7 +12,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.tables.text import read_text
 from medsim.core.terms import lowered
 from medsim.evaluations.ratings.columns import RatedColumns
-from medsim.evaluations.ratings.places import find_places
+from medsim.evaluations.ratings.positions import find_positions
 from medsim.evaluations.ratings.rows import read_rows
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     """
     columns = columns or RatedColumns()
     text = read_text(path)
-    places = find_places(text, columns)
-    rows = read_rows(text, places)
+    positions = find_positions(text, columns)
+    rows = read_rows(text, positions)
     first = _first_of_repeats(rows.frame)
     frame = rows.frame.filter(first)
     counts = {
@@ -87,7 +87,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in counts.items() if count)
     if frame.is_empty():
         raise InputError(f"{path} has no rated pair; lines left out: {_listed(skipped)}")
-    layout = places.layout
+    layout = positions.layout
     upward = columns.higher_is_similar
     if upward is None:
         upward = layout.higher_is_similar if layout else True

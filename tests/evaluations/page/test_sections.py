@@ -15,7 +15,7 @@ from medsim.core.schema import COMPARISON_COLUMNS
 from medsim.evaluations.page.evaluation_page import EvaluationProfile, evaluation_page
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
-from medsim.evaluations.page.set_names import set_name
+from medsim.evaluations.tables.labels import set_name
 from medsim.pages.page import Chart, Page, Table
 
 NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)

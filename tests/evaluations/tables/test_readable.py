@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
-from medsim.core.errors import OptionError
 from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
-from medsim.evaluations.tables.comparison import (
-    PAPER,
-    TABLES,
-    all_metrics,
-    best_metrics,
-    checked_table,
-    metric_standings,
-    readable,
-)
+from medsim.evaluations.conclusions import all_metrics, best_metrics, metric_standings
+from medsim.evaluations.tables.readable import readable
 
 EASY = {"input": "hpo", "dataset": "fsn_syn", "difficulty": "easy", "negatives": "random"}
 HARD = EASY | {"difficulty": "hard"}
@@ -153,14 +144,6 @@ def test_columns_that_say_nothing_are_left_out_of_a_readable_table() -> None:
     (table,) = readable(best_metrics(rated, COMPARISONS, ["spearman"]))
     assert table.columns == ["input", "dataset", "statistic", "n_pairs", "a"]
     assert table["a"].item() == "0.500 cos +0\N{MINUS SIGN}0 *"
-
-
-def test_numbers_of_the_paper_name_tables() -> None:
-    assert [checked_table(number) for number in PAPER] == list(PAPER.values())
-    assert [checked_table(name) for name in TABLES] == list(TABLES)
-    assert checked_table("a.1") == "coverage"
-    with pytest.raises(OptionError, match="unknown table 'acuracy'; did you mean accuracy"):
-        checked_table("acuracy")
 
 
 def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
