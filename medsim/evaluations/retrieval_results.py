@@ -30,7 +30,7 @@ class Retrieved:
         metric: by which terms were compared.
         index: that was asked.
         terms: ``RETRIEVED_COLUMNS``; the same terms for every embedding of an input.
-        signature: what decides the scores, in a line.
+        signature: of the scores, see ``RunKey.signature``.
     """
 
     embedding: str
@@ -49,7 +49,7 @@ def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
 
     Args:
         name: of the input.
-        every: what embeddings found.
+        every: of all embeddings.
     """
     rows = [{"input": name, **row} for one in every for row in _score_rows(one)]
     return pl.DataFrame(rows, schema=RETRIEVAL_COLUMNS, orient="row")
@@ -70,7 +70,7 @@ def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
 
     Args:
         name: of the input.
-        every: what embeddings found.
+        every: of all embeddings.
 
     Returns:
         ``COMPARISON_COLUMNS``

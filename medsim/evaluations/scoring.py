@@ -38,7 +38,7 @@ class ScoredModel:
         embedding: its name.
         metric: its name.
         similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
-        signature: what decides its scores, in a line.
+        signature: of its scores, see ``RunKey.signature``.
     """
 
     embedding: str
@@ -69,7 +69,7 @@ def score_sets(
         one: the input.
         models: embeddings under metrics, similarities in the order of the input's pairs.
         resampling: of the bootstrap and the held-out half.
-        stage: told how far the work is.
+        stage: told of the progress.
 
     Returns:
         ``RESULT_COLUMNS`` and ``COMPARISON_COLUMNS``.
