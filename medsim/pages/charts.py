@@ -1,4 +1,4 @@
-"""Charts in Vega-Lite: what is drawn how; data and size come with the page."""
+"""Charts in Vega-Lite; data and size come with the page."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from medsim.pages.page import Page, Part
 
 GENERATOR = '<meta name="generator" content="medsim '
-"""What tells a report of medsim from another file, near its beginning."""
+"""The beginning of an element by which a report of medsim is recognised."""
 
 _SIGNIFICANT = 4  # digits of the numbers that charts draw
 

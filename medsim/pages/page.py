@@ -1,4 +1,4 @@
-"""What a report consists of: sections with charts, tables and text."""
+"""The parts of a report: sections with charts, tables and text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NUMBER = ",.3f"
-"""How a number that is not whole is written."""
+"""The format of a number that is not whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Code:
 
 
 Part: TypeAlias = Chart | Table | Folded | Code | str
-"""What a section has: a text is a paragraph."""
+"""A part of a section; a text is a paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

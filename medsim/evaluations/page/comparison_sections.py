@@ -111,7 +111,7 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
 
 
 def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
-    """Return what a reader chooses: a set, and the label of a column of statistics."""
+    """Return the choices of a reader: a set, and the label of a column of statistics."""
     label = pl.col(statistic).replace_strict(LABELS)
     return pl.format("{}: {}", set_name(frame, with_kind=True), label)
 

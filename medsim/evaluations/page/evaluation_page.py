@@ -20,8 +20,8 @@ from medsim.pages.provenance import (
     closing,
     content_digest,
     facts,
+    format_value,
     passed_on,
-    said,
     warnings_of,
 )
 
@@ -33,18 +33,18 @@ _FEW = 4  # names that the beginning of the page lists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationProfile:
-    """What the report of an evaluation shows, besides its manifest.
+    """The tables that the report of an evaluation shows, besides its manifest.
 
     Attributes:
         results: ``RESULT_COLUMNS``.
         comparisons: ``COMPARISON_COLUMNS``.
         coverage: ``COVERAGE_COLUMNS``.
         parts: of ``comparison.best_metrics``, of the parts of rated sets, which the above lack.
-        distributions: what names a set, embedding, metric, kind ("positives" or "negatives"), x (a
+        distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
-        quartiles: what names a set, embedding, metric, kind, n, q1, median, q3.
-        curves: what names a set, embedding, metric, at, false_positives, true_positives.
-        errors: what names a set, embedding, metric, label, term1, term2, similarity.
+        quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
+        curves: ``SET``, embedding, metric, at, false_positives, true_positives.
+        errors: ``SET``, embedding, metric, label, term1, term2, similarity.
         separation: ``SEPARATION_COLUMNS``.
         retrieval: ``RETRIEVAL_COLUMNS``.
         retrieved: input, embedding, index and ``RETRIEVED_COLUMNS`` of a few of the worst.
@@ -134,7 +134,7 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
             "format": one.get("format"),
             "dimensions": one.get("n_dimensions"),
             "words or terms": one.get("n_vocabulary"),
-            "options": said(one.get("options") or {}),
+            "options": format_value(one.get("options") or {}),
             "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
         }
         for name, one in manifest.embeddings.items()
@@ -144,15 +144,15 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
         prose="Inputs are builds, whose pairs mean the same or do not, and files of pairs that "
         "people rated. An encoder can embed any term, so it has no number of words.",
         parts=[
-            Table(caption="Inputs", frame=_told(inputs)),
-            Table(caption="Embeddings", frame=_told(embeddings)),
+            Table(caption="Inputs", frame=_without_empty(inputs)),
+            Table(caption="Embeddings", frame=_without_empty(embeddings)),
             facts("Options", manifest.options.items()),
             *warnings_of(manifest.warnings),
         ],
     )
 
 
-def _told(rows: list[dict[str, object]]) -> pl.DataFrame:
+def _without_empty(rows: list[dict[str, object]]) -> pl.DataFrame:
     """Return a table without the columns that are empty in every row."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
     return frame.select(c for c in frame if not c.cast(pl.String).fill_null("").eq("").all())

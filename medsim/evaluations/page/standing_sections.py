@@ -133,7 +133,7 @@ def _board_table(best: pl.DataFrame, caption: str, label: str) -> Table:
 def accuracy(
     results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
 ) -> Section | None:
-    """Return how many pairs each embedding tells rightly, by difficulty and strategy."""
+    """Return the accuracy of each embedding by difficulty and strategy."""
     best = best_metrics(results, comparisons, ("accuracy",)).drop_nulls("value")
     if best.is_empty():
         return None
