@@ -21,7 +21,7 @@ RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic procedure, therapeutic procedure and organism, as in the paper."""
 
 _FEWEST = 2
-_HOW = "name at least two categories by --category CONCEPT_ID"
+_HOW = "name at least two by `categories`, CONCEPT_ID each"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +85,12 @@ def n_terms_of(provenance: object) -> int:
     return sum(int(one["n_terms"]) for one in provenance["categories"])
 
 
-def categories_of(build: Build, named: Sequence[str] | None, threads: int) -> Categories:
+def categories_of(build: Build, named: Sequence[str], threads: int) -> Categories:
     """Return the categories of a build and their terms.
 
     Args:
         build: of a terminology with is-a relationships.
-        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; None takes those
+        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those
             of the paper where the build is of an RF2 release.
         threads: how many the database may use.
 

@@ -8,9 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Annotated, Protocol
 
-from medsim.core.config import MOST_SEED
+from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.embeddings.options import EmbeddingSpec, parse_embedding
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES, RESAMPLES
 
@@ -134,14 +135,34 @@ class EvaluateOptions(Options):
     ] = False
     progress: Reporting = None
 
+    @property
+    def input_paths(self) -> tuple[str | PathLike[str], ...]:
+        """The inputs, of which Python may give one alone."""
+        inputs = self.inputs
+        return (inputs,) if isinstance(inputs, (str, PathLike)) else tuple(inputs)
+
+    @property
+    def specs(self) -> list[EmbeddingSpec]:
+        """The embeddings with the options behind their paths."""
+        return [parse_embedding(f"{name}={path}") for name, path in self.embeddings.items()]
+
+    @property
+    def n_threads(self) -> int:
+        """The threads to use."""
+        return checked_threads(self.threads)
+
+    @property
+    def separates(self) -> bool:
+        """Whether categories are held apart, which naming them asks for as well."""
+        return self.separation or bool(self.categories)
+
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit each other."""
-        if isinstance(self.inputs, (str, PathLike)):
-            object.__setattr__(self, "inputs", (self.inputs,))
         if not self.embeddings:
             raise OptionError(
                 "name at least one embedding by `embeddings`, such as glove=vectors.txt"
             )
+        _ = self.specs
         if self.index != "flat" and not self.retrieval:
             raise OptionError(f"`index` {self.index} is for retrieval; add `retrieval`")
         object.__setattr__(self, "bins", tuple(map(_count, self.bins)))

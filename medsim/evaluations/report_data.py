@@ -1,4 +1,4 @@
-"""What the report of an evaluation shows: its tables, and what similarities look like."""
+"""The data of an evaluation's report: its tables, and the data of its charts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from medsim.evaluations.chart_data import chart_data_of
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.page.evaluation_page import EvaluationProfile
 from medsim.evaluations.sets import parts_of_sets, whole_sets
+from medsim.evaluations.statistic import statistics_of
 
 if TYPE_CHECKING:
     from medsim.core.opened import Evaluation
@@ -19,27 +20,30 @@ _WORST = 10  # terms whose nearest term is not linked, of an embedding
 
 
 def report_data_of(evaluation: Evaluation) -> EvaluationProfile:
-    """Return what an evaluation's report shows."""
-    every, every_comparison = evaluation.results(), evaluation.comparisons()
-    results, comparisons = whole_sets(every), whole_sets(every_comparison)
-    chart_data = chart_data_of(evaluation, results, comparisons)
+    """Return the data of an evaluation's report."""
+    results, comparisons = evaluation.results(), evaluation.comparisons()
+    rated = [one.name for one in statistics_of("rated") if one.table == "best"]
+    parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
+    results, comparisons = whole_sets(results), whole_sets(comparisons)
+    charts = chart_data_of(evaluation, results, comparisons)
+    there = evaluation.manifest.outputs  # evaluations of earlier versions lack some tables
     return EvaluationProfile(
         results=results,
         comparisons=comparisons,
         coverage=whole_sets(evaluation.coverage()),
-        parts=best_metrics(parts_of_sets(every), parts_of_sets(every_comparison), ("spearman",)),
-        distributions=chart_data.distributions,
-        quartiles=chart_data.quartiles,
-        curves=chart_data.curves,
-        errors=chart_data.errors,
+        parts=parts,
+        distributions=charts.distributions,
+        quartiles=charts.quartiles,
+        curves=charts.curves,
+        errors=charts.errors,
         separation=(
             evaluation.separation()
-            if "separation.parquet" in evaluation.manifest.outputs
+            if "separation.parquet" in there
             else pl.DataFrame(schema=SEPARATION_COLUMNS)
         ),
         retrieval=(
             evaluation.retrieval()
-            if "retrieval.parquet" in evaluation.manifest.outputs
+            if "retrieval.parquet" in there
             else pl.DataFrame(schema=RETRIEVAL_COLUMNS)
         ),
         retrieved=_retrieved(evaluation),

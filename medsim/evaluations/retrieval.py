@@ -92,12 +92,6 @@ class _Found:
     recall: Singles
 
 
-def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
-    """Return where it lies what an embedding finds for an input's linked terms."""
-    folder = f"retrieval/input={name}/embedding={embedding}/metric={metric}/index={index}"
-    return f"{folder}/data.parquet"
-
-
 def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Stage) -> pl.DataFrame:
     """Return what an embedding finds for each term that is linked to another.
 

@@ -1,26 +1,25 @@
-"""What an evaluation is asked to do, and the earlier results that it adds to."""
+"""The inputs, embeddings and options that decide the results of an evaluation."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from medsim.core import manifest
-from medsim.core.config import check_seed
-from medsim.core.errors import OptionError, OutputError, unknown_name
+from medsim.core.errors import OutputError
 from medsim.core.opened import Evaluation
-from medsim.embeddings.lookup import INDEXES
-from medsim.embeddings.metrics import METRICS
-from medsim.evaluations.strata import check_bins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.embeddings.options import EmbeddingSpec
+    from medsim.evaluations.options import EvaluateOptions
     from medsim.evaluations.targets import EvaluationTarget
+
+Provenance = dict[str, dict[str, object]]
+"""Plain JSON on inputs or embeddings, by name."""
 
 _DECISIVE = {
     "fingerprint": "other content",
@@ -30,66 +29,8 @@ _DECISIVE = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationConfig:
-    """Everything that decides what an evaluation does.
-
-    Attributes:
-        inputs: folders of builds and files of rated pairs.
-        embeddings: what is evaluated.
-        out: the folder to write, or to add to.
-        metrics: names of the metrics; None takes all that an embedding can have.
-        seed: of the bootstrap and of the held-out half.
-        resamples: of the bootstrap.
-        threads: how many compute; they never change the result.
-        overwrite: whether earlier results at ``out`` are replaced instead of added to.
-        cache: the folder that keeps what encoders made; None keeps nothing.
-        retrieval: whether linked terms of builds are looked up among all.
-        index: in which they are looked up, one of ``medsim.embeddings.lookup.INDEXES``.
-        separation: whether categories of concepts are held apart.
-        categories: the concept of each, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those of
-            the paper.
-        words: the file of a table of words by which rated sets are cut into parts; None leaves it
-            to the rated files.
-        bins: the counts at which bins of word frequency begin; none takes powers of ten.
-    """
-
-    inputs: tuple[str | Path, ...]
-    embeddings: tuple[EmbeddingSpec, ...]
-    out: Path
-    metrics: tuple[str, ...] | None
-    seed: int
-    resamples: int
-    threads: int
-    overwrite: bool
-    cache: Path | None
-    retrieval: bool = False
-    index: str = INDEXES[0]
-    separation: bool = False
-    categories: tuple[str, ...] = ()
-    words: Path | None = None
-    bins: tuple[int, ...] = ()
-
-    def check(self) -> None:
-        """Raise OptionError for an option that is out of range."""
-        check_seed(self.seed)
-        if not self.embeddings:
-            raise OptionError("name at least one embedding, such as --embedding glove=vectors.txt")
-        names = [spec.name for spec in self.embeddings]
-        for name in names:
-            if names.count(name) > 1:
-                raise OptionError(f"two embeddings are named {name!r}; a name is for one")
-        for name in self.metrics or ():
-            METRICS.get(name)
-        if self.index not in INDEXES:
-            raise OptionError(unknown_name("index", self.index, list(INDEXES)))
-        if self.index != INDEXES[0] and not self.retrieval:
-            raise OptionError(f"--index {self.index} is for retrieval; add --retrieval")
-        check_bins(self.bins)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunKey:
-    """Inputs and embeddings of an evaluation, those of earlier runs among them.
+    """What decides the results of an evaluation, inputs and embeddings of earlier runs included.
 
     Attributes:
         inputs: provenance by name.
@@ -98,17 +39,13 @@ class RunKey:
         metadata: of every file.
     """
 
-    inputs: dict[str, dict[str, object]]
-    embeddings: dict[str, dict[str, object]]
+    inputs: Provenance
+    embeddings: Provenance
     options: dict[str, object]
     metadata: dict[str, str]
 
     def with_facts(self, facts: Mapping[str, Mapping[str, object]]) -> RunKey:
-        """Return the same key with more facts in the provenance of embeddings.
-
-        Args:
-            facts: by the embedding's name.
-        """
+        """Return the same key with further facts, by name, in the provenance of embeddings."""
         embeddings = {
             name: {**about, **facts.get(name, {})} for name, about in self.embeddings.items()
         }
@@ -116,13 +53,13 @@ class RunKey:
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return in a line what decides a score, to be pasted into a paper."""
-        has = self.embeddings[embedding]
+        one, has = self.inputs[name], self.embeddings[embedding]
         options = has["options"] if isinstance(has["options"], dict) else {}
         return ", ".join(
             [
                 f"medsim {self.metadata['medsim']}",
-                f"{name}@{str(self.inputs[name]['fingerprint'])[:12]}",
-                *_cut_by(self.inputs[name].get("parts")),
+                f"{name}@{str(one['fingerprint'])[:12]}",
+                *_stratified_by(one.get("parts")),
                 f"{embedding}@{str(has['fingerprint'])[:12]}",
                 *(f"{option}={value}" for option, value in options.items()),
                 metric,
@@ -131,8 +68,8 @@ class RunKey:
             ]
         )
 
-    def content(self) -> dict[str, object]:
-        """Return what decides the files of this run: no clock, no path."""
+    def to_json(self) -> dict[str, object]:
+        """Return what decides the files of this run, without clock or path, as plain JSON."""
         return {
             "metadata": self.metadata,
             "options": self.options,
@@ -146,55 +83,53 @@ class RunKey:
         }
 
 
-def _cut_by(parts: object) -> list[str]:
+def _stratified_by(parts: Any) -> list[str]:
     """Return what decides the parts of a rated file, for a signature."""
-    told = parts if isinstance(parts, dict) else {}
-    words, bins = told.get("words"), told.get("bins")
+    known = parts or {}
+    words, bins = known.get("words"), known.get("bins")
     return [
         *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
         *([f"bins {' '.join(map(str, bins))}"] if bins else []),
     ]
 
 
-def earlier_results(config: EvaluationConfig) -> Evaluation | None:
+def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     """Return the evaluation that this run adds to.
 
     Raises:
         OutputError: it was made by another version, or with other options.
     """
-    if config.overwrite or not (config.out / manifest.MANIFEST).exists():
+    out = Path(options.out)
+    if options.overwrite or not (out / manifest.MANIFEST).exists():
         return None
-    earlier = Evaluation(config.out)
-    ours = {"medsim": manifest.medsim_version(), **_options(config)}
+    earlier = Evaluation(out)
+    ours = {"medsim": manifest.medsim_version(), **options.recorded()}
     theirs = {"medsim": earlier.manifest.medsim, **earlier.manifest.options}
     for name, value in ours.items():
         if theirs.get(name) != value:
             raise OutputError(
-                f"{config.out} was made with {name} {theirs.get(name)}, not {value}; add "
-                "--overwrite to replace it, or choose another folder"
+                f"{out} was made with {name} {theirs.get(name)}, not {value}; add `overwrite` to "
+                "replace it, or choose another folder"
             )
     return earlier
 
 
-def _options(config: EvaluationConfig) -> dict[str, object]:
-    return {"seed": config.seed, "resamples": config.resamples}
-
-
 def run_key_of(
-    config: EvaluationConfig,
+    options: EvaluateOptions,
     targets: Sequence[EvaluationTarget],
     embeddings: Sequence[NamedEmbedding],
     earlier: Evaluation | None,
 ) -> RunKey:
-    """Return the key of a config, with the inputs and embeddings of earlier runs.
+    """Return the key of a run, with the inputs and embeddings of earlier runs.
 
     Raises:
         OutputError: an earlier one of the same name is another.
     """
-    there = earlier.manifest if earlier else None
-    known = there.inputs if there else {}
+    known = earlier.manifest.inputs if earlier else {}
     own_inputs = {one.name: one.provenance_beside(known.get(one.name, {})) for one in targets}
-    own_embeddings: dict[str, dict[str, object]] = {
+    inputs = _joined(options.out, "input", known, own_inputs)
+    known = earlier.manifest.embeddings if earlier else {}
+    own_embeddings: Provenance = {
         named.spec.name: {
             "path": str(named.spec.path),
             "format": named.format_name,
@@ -203,46 +138,39 @@ def run_key_of(
         }
         for named in embeddings
     }
-    every_input = _joined(config.out, "input", known, own_inputs)
-    every_embedding = _joined(
-        config.out, "embedding", there.embeddings if there else {}, own_embeddings
-    )
     return RunKey(
-        inputs=every_input,
-        embeddings=every_embedding,
-        options=_options(config),
+        inputs=inputs,
+        embeddings=_joined(options.out, "embedding", known, own_embeddings),
+        options=options.recorded(),
         metadata={
             "medsim": manifest.medsim_version(),
             "libraries": json.dumps({**manifest.library_versions(), **manifest.encoder_versions()}),
-            "redistributable": json.dumps(_redistributable(every_input)),
+            "redistributable": json.dumps(_redistributable(inputs)),
         },
     )
 
 
-def _joined(
-    out: Path,
-    kind: str,
-    there: Mapping[str, dict[str, object]],
-    own: Mapping[str, dict[str, object]],
-) -> dict[str, dict[str, object]]:
+def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> Provenance:
+    """Return the provenance of earlier runs and of this one, in order of name."""
     for name, one in own.items():
+        before = known.get(name, {})
         for part, differs in _DECISIVE.items():
-            known = there.get(name, {})
-            if part in known and part in one and known[part] != one[part]:
-                if part == "categories":
-                    raise OutputError(
-                        f"{out} has results of other categories of {name}; write those of these to "
-                        "another folder, or add --overwrite to replace all results"
-                    )
+            if part not in before or part not in one or before[part] == one[part]:
+                continue
+            if part == "categories":
                 raise OutputError(
-                    f"{out} has another {kind} named {name} ({differs}); choose another name, or "
-                    "add --overwrite to replace all results"
+                    f"{out} has results of other categories of {name}; write those of these to "
+                    "another folder, or add `overwrite` to replace all results"
                 )
-    every = {**there, **{name: {**there.get(name, {}), **one} for name, one in own.items()}}
+            raise OutputError(
+                f"{out} has another {kind} named {name} ({differs}); choose another name, or add "
+                "`overwrite` to replace all results"
+            )
+    every = {**known, **{name: {**known.get(name, {}), **one} for name, one in own.items()}}
     return dict(sorted(every.items()))
 
 
-def _redistributable(inputs: Mapping[str, dict[str, object]]) -> bool | None:
-    """Return whether the inputs' terms may be passed on; None where nobody said."""
-    said = [one.get("redistributable") for one in inputs.values()]
-    return False if False in said else None if None in said else True
+def _redistributable(inputs: Provenance) -> bool | None:
+    """Return whether the inputs' terms may be passed on; None where that is not known."""
+    known = [one.get("redistributable") for one in inputs.values()]
+    return False if False in known else None if None in known else True

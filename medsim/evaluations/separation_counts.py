@@ -1,4 +1,4 @@
-"""How well similarities keep terms of categories apart: the overlap error, and mean similarities.
+"""The overlap error and the mean similarities of categories of terms.
 
 The overlap error is the share of triples of terms (a, b, c), a and b of one category and c of
 another, in which a is at most as similar to b as it is to c (Schulz and Juric, AAAI 2020, section
@@ -8,6 +8,7 @@ counts all pairs of b and c without visiting them.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.kernels.separation import n_not_below, sums_of_later
+from medsim.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +28,20 @@ if TYPE_CHECKING:
 
 SIMILARITIES_AT_ONCE = 1 << 24  # 64 MiB
 _ROWS_A_TASK = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripleCounts:
+    """Triples of two terms of one category and one of another, and the errors among them."""
+
+    n_triples: int
+    n_errors: int
+
+    @property
+    def overlap_error(self) -> Estimate:
+        """The share of errors, without an interval; NaN of no triples."""
+        share = float(self.n_errors) / float(self.n_triples) if self.n_triples else math.nan
+        return Estimate(value=share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +115,7 @@ def _errors(similarities: Vectors, starts: Starts, own: int, first: int) -> Coun
 
 
 def _summed(starts: Starts, n_errors: CountTable, sums: Table) -> Separation:
-    """Return what the errors and sums of terms, in rows, are for categories."""
+    """Return the separation of categories from the errors and sums of terms, in rows."""
     sizes = np.diff(starts)
     n_triples = np.outer(sizes * (sizes - 1), sizes)
     np.fill_diagonal(n_triples, 0)

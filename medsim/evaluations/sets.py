@@ -9,6 +9,9 @@ from medsim.evaluations.ratings.properties import PARTS
 SET = ("input", "dataset", "difficulty", "negatives")
 """The columns that name a set of pairs."""
 
+SET_COLUMNS = SET[1:]
+"""The columns that name a set of pairs within an input."""
+
 _PART = rf"/(?<part>{'|'.join(PARTS)})=(?<part_value>.*)$"
 
 

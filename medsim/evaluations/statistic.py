@@ -92,7 +92,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         help="AUC is the chance that a positive is more similar than a negative: 1 is perfect, and "
         "the dashed line at 0.5 is a coin. Bars are DeLong's 95% intervals.",
         of="labelled",
-        compute=lambda pairs: pairs.auc(),
+        compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
         table="best",
         paper=("4", "C.1"),
@@ -104,7 +104,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         help="Average precision is the mean precision over the positives, those of one similarity "
         "found at once.",
         of="labelled",
-        compute=lambda pairs: pairs.average_precision(),
+        compute=lambda pairs: pairs.average_precision,
     ),
     Statistic(
         name="accuracy",
@@ -112,7 +112,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         help="Accuracy is the share of pairs told rightly at the threshold that is best on these "
         "very pairs, with Wilson's 95% interval.",
         of="labelled",
-        compute=lambda pairs: pairs.accuracy(),
+        compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
         table="own",
         paper=("5", "C.2"),
@@ -124,7 +124,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         help="Held-out accuracy is the share of the pairs of one half that are told rightly at the "
         "threshold that is best on the other half, with Wilson's 95% interval.",
         of="labelled",
-        compute=lambda pairs: pairs.accuracy_heldout(),
+        compute=lambda pairs: pairs.accuracy_heldout,
         chance=0.5,
     ),
     Statistic(
@@ -132,7 +132,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         label="threshold",
         help="Pairs that are at least as similar as the threshold are taken for positives.",
         of="labelled",
-        compute=lambda pairs: pairs.threshold_estimate(),
+        compute=lambda pairs: pairs.threshold,
         higher_is_better=False,
     ),
 )
@@ -144,7 +144,7 @@ _RATED: tuple[Statistic[RatedSample], ...] = (
         help="Spearman's rank correlation of similarities with ratings: 1 is perfect. Bars are 95% "
         "intervals of the BCa bootstrap.",
         of="rated",
-        compute=lambda pairs: pairs.spearman(),
+        compute=lambda pairs: pairs.spearman,
         test=lambda pairs, other: pairs.spearman_difference(other),
         table="best",
         paper=("6", "C.3"),
@@ -154,14 +154,14 @@ _RATED: tuple[Statistic[RatedSample], ...] = (
         label="Pearson's correlation",
         help="Pearson's correlation of similarities with ratings, with Fisher's 95% interval.",
         of="rated",
-        compute=lambda pairs: pairs.pearson(),
+        compute=lambda pairs: pairs.pearson,
     ),
     Statistic(
         name="kendall",
         label="Kendall's correlation",
         help="Kendall's tau-b of similarities and ratings.",
         of="rated",
-        compute=lambda pairs: pairs.kendall(),
+        compute=lambda pairs: pairs.kendall,
     ),
 )
 
@@ -208,10 +208,11 @@ _SEPARATION: tuple[Statistic[TripleCounts], ...] = (
         help="The overlap error is the share of triples, two terms of one category and one of "
         "another, in which the one of the other category is at least as near.",
         of="separation",
-        compute=lambda triples: triples.overlap_error(),
+        compute=lambda triples: triples.overlap_error,
         higher_is_better=False,
     ),
 )
 
-for _statistic in (*_LABELLED, *_RATED, *_RETRIEVAL, *_SEPARATION):
+_DECLARED: tuple[Statistic[Any], ...] = (*_LABELLED, *_RATED, *_RETRIEVAL, *_SEPARATION)
+for _statistic in _DECLARED:
     declare(_statistic)

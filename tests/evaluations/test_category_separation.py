@@ -18,7 +18,7 @@ from oracles.metrics import METRICS as TWINS
 import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.manifest import EVALUATION
-from medsim.core.output import OutputFolder, claimed
+from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.schema import SEPARATION_COLUMNS
 from medsim.embeddings import find_format
@@ -27,7 +27,8 @@ from medsim.embeddings.metrics import METRICS, Metric, WordBags, metrics_of
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.categories import Categories, categories_of
-from medsim.evaluations.separation import separation_of, separation_path, write_separation
+from medsim.evaluations.layout import EvaluationFiles, separation_path
+from medsim.evaluations.separation import separation_of, write_separation
 
 NEAR = 1e-6  # single precision moves a similarity by less
 OF_WORDS = metrics_of(WordBags)
@@ -57,22 +58,20 @@ def has(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> Emb
 
 
 @contextmanager
-def an_output(folder: Path) -> Iterator[OutputFolder]:
+def new_files(folder: Path) -> Iterator[EvaluationFiles]:
     with claimed(folder / "results", overwrite=False, kind=EVALUATION) as output:
         output.resume({})
-        yield output
+        yield EvaluationFiles(output=output, metadata={})
 
 
 def written(
     categories: Categories, has: EmbeddedTerms, folder: Path, threads: int = 1
 ) -> tuple[pl.DataFrame, int]:
     """Return the table of all metrics, and how many terms have no vector."""
-    with an_output(folder) as output:
+    with new_files(folder) as files:
         workers = Workers(threads=threads)
-        n_uncovered = write_separation(
-            "build", "words", has, categories, OF_WORDS, output=output, metadata={}, workers=workers
-        )
-        table = separation_of("build", ["none", "words"], output, "{} {} {}".format)
+        n_uncovered = write_separation("build", "words", has, categories, OF_WORDS, files, workers)
+        table = separation_of("build", ["none", "words"], files, "{} {} {}".format)
     return table, n_uncovered
 
 
@@ -169,7 +168,7 @@ def test_what_is_there_is_not_made_again(
     workers = Workers(threads=1, advance=told.append)
     metric = METRICS.get("avg_cos")
     refusing = replace(metric, similarities=refuses, tabulate=refuses)
-    with an_output(tmp_path) as output:
+    with new_files(tmp_path) as files:
         for one in (metric, refusing):
             write_separation(
                 "build",
@@ -177,11 +176,10 @@ def test_what_is_there_is_not_made_again(
                 has,
                 categories,
                 {"avg_cos": one},
-                output=output,
-                metadata={},
-                workers=workers,
+                files,
+                workers,
             )
-        assert output.done(separation_path("build", "words", "avg_cos"))
+        assert files.exist(separation_path("build", "words", "avg_cos"))
     assert sum(told) == 2 * len(categories.terms())
 
 
@@ -206,7 +204,7 @@ def test_a_similarity_that_is_no_number_is_refused(
         similarities=lambda _embedded, first, _second, _workers: np.full(len(first), np.nan),
     )
     with (
-        an_output(tmp_path) as output,
+        new_files(tmp_path) as files,
         pytest.raises(InputError, match="under broken a similarity"),
     ):
         write_separation(
@@ -215,9 +213,8 @@ def test_a_similarity_that_is_no_number_is_refused(
             has,
             categories,
             {"broken": broken},
-            output=output,
-            metadata={},
-            workers=Workers(threads=1),
+            files,
+            Workers(threads=1),
         )
 
 

@@ -19,10 +19,11 @@ from scipy import stats
 
 import medsim
 from medsim.core.errors import InputError, OptionError
+from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import WordTable
 from medsim.evaluations.sets import parts_of_sets, whole_sets
-from medsim.evaluations.strata import Stratification, parse_bins, strata_of
+from medsim.evaluations.strata import Stratification, strata_of
 from medsim.evaluations.tables.readable import readable
 
 WORDS = [f"word{number}" for number in range(40)]
@@ -53,8 +54,8 @@ def table(**counts: float) -> WordTable:
 
 def parts_in(found) -> dict[str, list[int]]:
     members = defaultdict(list)
-    for row, part in found.rows.iter_rows():
-        members[part].append(row)
+    for row, part, value in found.rows.iter_rows():
+        members[f"{part}={value}"].append(row)
     return {part: sorted(rows) for part, rows in members.items()}
 
 
@@ -160,7 +161,7 @@ def test_a_file_that_tells_nothing_has_no_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["5,x", "5,,6", "-1", "1.5"])
 def test_bins_that_are_no_counts_are_refused(text: str) -> None:
     with pytest.raises(OptionError, match="is no count; 5,50,500 names three bins"):
-        parse_bins(text)
+        EvaluateOptions("rated.csv", {"a": "a.vec"}, "out", bins=text.split(","))
 
 
 # From end to end
@@ -252,7 +253,7 @@ def test_whole_sets_are_scored_and_compared_as_without_parts(
         assert whole_sets(whole).select(told).equals(expected.select(told)), name
     for name in ("best", "all-spearman", "metrics", "coverage", "overlap"):
         assert medsim.compare(cut, name).equals(medsim.compare(plain, name)), name
-    with pytest.raises(InputError, match="run medsim eval with --words"):
+    with pytest.raises(InputError, match="evaluate with `words`"):
         medsim.compare(plain, "parts")
 
 
@@ -313,9 +314,9 @@ def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"bins": [1, 10]}, "--bins are of counts of words, .* say by --words"),
-        ({"bins": [10, 1]}, "--bins 10,1 must be ascending counts from 1"),
-        ({"bins": [0, 5]}, "--bins 0,5 must be ascending counts from 1"),
+        ({"bins": [1, 10]}, "`bins` are of counts of words, .* say by `words`"),
+        ({"bins": [10, 1]}, "`bins` 10,1 must be ascending counts from 1"),
+        ({"bins": [0, 5]}, "`bins` 0,5 must be ascending counts from 1"),
         ({"words": "nowhere.csv"}, "nowhere.csv cannot be read"),
     ],
 )
@@ -335,7 +336,9 @@ def test_words_of_bio_simlex_make_bins_of_any_table() -> None:
 
     found = strata_of(read, Stratification(words=table(**counted)))
 
-    assert found.rows["part"].unique().sort().to_list() == [
+    assert found.rows.select(
+        pl.format("{}={}", "part", "part_value")
+    ).to_series().unique().sort().to_list() == [
         "count=1-9",
         "count=10-99",
         "count=100-999",
