@@ -9,7 +9,7 @@ import polars as pl
 from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
-from medsim.evaluations.tables.labels import headed, set_columns, set_kind, set_name
+from medsim.evaluations.tables.labels import LABELS, headed, set_columns, set_kind, set_name
 from medsim.pages import charts
 from medsim.pages.page import Chart, Section, Table, distinct
 
@@ -58,12 +58,16 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     best = parts.drop_nulls("value")
     if best.is_empty():
         return None
-    label = STATISTICS["spearman"].label
+    groups = with_standing(best).group_by("statistic", maintain_order=True)
+    labels = {LABELS[str(name)]: group for (name,), group in groups}
     return Section(
         title="By subset",
         prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
         "many topics or are of one domain, and pairs that are associated or not.",
-        parts=[_board_table(with_standing(best), f"{label} on parts of rated sets", label)],
+        parts=[
+            _board_table(group, f"{label} on parts of rated sets", label)
+            for label, group in labels.items()
+        ],
     )
 
 
