@@ -83,23 +83,16 @@ def test_a_file_without_header_is_read_by_numbers(tmp_path):
     assert rated.skipped[0].n_rows == 1
 
 
-def test_a_missing_rating_in_the_first_line_makes_no_header_of_it(tmp_path):
-    rated = read(tmp_path, "x,y,\nu,v,2\n", "term1=1,term2=2,rating=3")
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [("x,y,", []), ("left,right,score", []), ("x,y,1", [("x", "y", 1.0)])],
+    ids=["a missing rating makes no header", "a header", "a number is a position, not a name"],
+)
+def test_a_first_line_is_a_header_if_its_rating_is_no_number(tmp_path, first, rows):
+    rated = read(tmp_path, f"{first}\nu,v,2\n", "term1=1,term2=2,rating=3")
 
-    assert rated.skipped[0].n_rows == 1
-
-
-def test_a_header_is_no_pair_where_columns_are_numbers(tmp_path):
-    rated = read(tmp_path, "left,right,score\nu,v,2\n", "term1=1,term2=2,rating=3")
-
-    assert rated.pairs.rows() == [("u", "v", 2.0)]
-    assert rated.skipped == ()
-
-
-def test_a_number_is_a_place_even_where_a_cell_holds_it(tmp_path):
-    rated = read(tmp_path, "x,y,1\n", "term1=1,term2=2,rating=3")
-
-    assert rated.pairs.rows() == [("x", "y", 1.0)]
+    assert rated.pairs.rows() == [*rows, ("u", "v", 2.0)]
+    assert len(rated.skipped) == (first == "x,y,")
 
 
 def test_a_separator_that_is_given_is_the_one(tmp_path):

@@ -76,18 +76,20 @@ def test_a_term_beside_itself_is_a_pair(tmp_path):
     assert read(tmp_path, "a,b,r\nx,x,1\n").pairs.rows() == [("x", "x", 1.0)]
 
 
-def test_latin_1_is_read_where_the_file_is_not_utf_8_and_that_is_said(tmp_path):
-    rated = read(tmp_path, "a,b,r\nSjögren,É,1\n".encode("latin-1"))
+@pytest.mark.parametrize(
+    ("term", "encoding", "warnings"),
+    [
+        ("É", "latin-1", ("pairs.csv is not UTF-8 and was read as latin-1",)),
+        ("膝\u2028痛", "utf-8", ()),
+    ],
+)
+def test_a_file_that_is_not_utf_8_is_read_as_latin_1_with_a_warning(
+    tmp_path, term, encoding, warnings
+):
+    rated = read(tmp_path, f"a,b,r\nSjögren,{term},1\n".encode(encoding))
 
-    assert rated.pairs.rows() == [("Sjögren", "É", 1.0)]
-    assert rated.warnings == ("pairs.csv is not UTF-8 and was read as latin-1",)
-
-
-def test_utf_8_is_read_without_a_word(tmp_path):
-    rated = read(tmp_path, "a,b,r\nSjögren,膝\u2028痛,1\n")
-
-    assert rated.pairs.rows() == [("Sjögren", "膝\u2028痛", 1.0)]
-    assert rated.warnings == ()
+    assert rated.pairs.rows() == [("Sjögren", term, 1.0)]
+    assert rated.warnings == warnings
 
 
 @pytest.mark.parametrize(
@@ -162,13 +164,6 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
         read(tmp_path, b"a,b,r\n" + b"x" * (1 << 20))
 
 
-def test_a_file_as_large_as_allowed_is_read(tmp_path, monkeypatch):
-    content = "a,b,r\nx,y,1\n"
-    monkeypatch.setattr(text, "LARGEST_FILE", len(content))
-
-    assert read(tmp_path, content).pairs.height == 1
-
-
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_line_that_is_too_long_is_refused(tmp_path, at):
     content = "a,b,r\n" * (at - 1) + "," * ((1 << 20) + 1)
@@ -177,8 +172,12 @@ def test_a_line_that_is_too_long_is_refused(tmp_path, at):
         read(tmp_path, content)
 
 
-def test_a_line_as_long_as_allowed_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", len("x,y,100\n"))
+@pytest.mark.parametrize(
+    ("module", "limit", "most"),
+    [(lines, "LONGEST_LINE", len("x,y,100\n")), (text, "LARGEST_FILE", len("a,b,r\nx,y,100\n"))],
+)
+def test_a_line_and_a_file_as_long_as_allowed_are_read(tmp_path, monkeypatch, module, limit, most):
+    monkeypatch.setattr(module, limit, most)
 
     assert read(tmp_path, "a,b,r\nx,y,100\n").pairs.height == 1
 
