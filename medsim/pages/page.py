@@ -15,7 +15,7 @@ NUMBER = ",.3f"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class PageTable:
     """A table that can be sorted by each of its columns.
 
     Attributes:
@@ -50,7 +50,7 @@ class Chart:
     says: str
     spec: Mapping[str, object]
     rows: pl.DataFrame
-    table: Table
+    table: PageTable
     narrow: bool = False
     least: int = 0
 
@@ -66,7 +66,7 @@ class Folded:
     """
 
     summary: str
-    tables: Sequence[Table]
+    tables: Sequence[PageTable]
     opened: bool = False
 
 
@@ -81,7 +81,7 @@ class Code:
     text: str
 
 
-Part: TypeAlias = Chart | Table | Folded | Code | str
+Part: TypeAlias = Chart | PageTable | Folded | Code | str
 """A part of a section; a text is a paragraph."""
 
 

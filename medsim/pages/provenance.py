@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.pages.page import Code, Folded, Section, Table
+from medsim.pages.page import Code, Folded, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,11 +41,11 @@ def content_digest(manifest: Manifest | EvaluationManifest, below: str = "") -> 
 _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
-def facts(caption: str, rows: Iterable[tuple[str, object]]) -> Table:
+def facts(caption: str, rows: Iterable[tuple[str, object]]) -> PageTable:
     """Return a table of named values; missing ones are left out."""
     texts = [(name, format_value(value)) for name, value in rows if value not in _NOTHING]
     frame = pl.DataFrame(texts, schema={"what": pl.String, "which": pl.String}, orient="row")
-    return Table(caption=caption, frame=frame, headed=False)
+    return PageTable(caption=caption, frame=frame, headed=False)
 
 
 def format_value(value: object) -> str:
@@ -70,7 +70,7 @@ def warnings_of(warnings: Sequence[str]) -> list[Part]:
     if not warnings:
         return []
     frame = pl.DataFrame({"warning": list(warnings)}, schema={"warning": pl.String})
-    return [Table(caption="Warnings", frame=frame, headed=False)]
+    return [PageTable(caption="Warnings", frame=frame, headed=False)]
 
 
 def closing(
@@ -104,13 +104,13 @@ def closing(
     )
 
 
-def _stages(stages: Sequence[Mapping[str, object]], threads: int) -> Table:
+def _stages(stages: Sequence[Mapping[str, object]], threads: int) -> PageTable:
     frame = pl.DataFrame(
         [(one.get("name"), one.get("seconds"), one.get("peak_mib")) for one in stages],
         schema={"stage": pl.String, "seconds": pl.Float64, "peak memory, MiB": pl.Int64},
         orient="row",
         strict=False,
     )
-    return Table(
+    return PageTable(
         caption=f"Stages, with {threads} threads", frame=frame, formats={"seconds": ",.1f"}
     )

@@ -14,7 +14,7 @@ from medsim.evaluations.page.score_sections import distributions, errors, roc_cu
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.page.standing_sections import accuracy, by_subset, leaderboard
 from medsim.evaluations.sets import SET
-from medsim.pages.page import Page, Section, Table
+from medsim.pages.page import Page, PageTable, Section
 from medsim.pages.provenance import (
     FINGERPRINT,
     closing,
@@ -144,8 +144,8 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
         prose="Inputs are builds, whose pairs mean the same or do not, and files of pairs that "
         "people rated. An encoder can embed any term, so it has no number of words.",
         parts=[
-            Table(caption="Inputs", frame=_without_empty(inputs)),
-            Table(caption="Embeddings", frame=_without_empty(embeddings)),
+            PageTable(caption="Inputs", frame=_without_empty(inputs)),
+            PageTable(caption="Embeddings", frame=_without_empty(embeddings)),
             facts("Options", manifest.options.items()),
             *warnings_of(manifest.warnings),
         ],
@@ -182,7 +182,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     )
     return closing(
         manifest,
-        [Table(caption="What was read", frame=frame)],
+        [PageTable(caption="What was read", frame=frame)],
         f"{name}, medsim {manifest.medsim}; each row of results.parquet has its own signature",
         commands,
     )

@@ -11,7 +11,7 @@ from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.evaluations.tables.labels import LABELS, headed, set_columns, set_kind, set_name
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table, distinct
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def _left_out(best: pl.DataFrame) -> str:
     return f" Sets of fewer than {_FEW} pairs are in the table only."
 
 
-def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> Table:
+def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
     standings = embedding_standings(best).rename(
         {
             "n_sets": "sets",
@@ -94,7 +94,7 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> Table:
             "mean": f"mean {statistic.label}",
         }
     )
-    return Table(
+    return PageTable(
         caption=f"Standings by {statistic.label}, over all sets of {_FEW} pairs or more; wins and "
         "losses are significant differences from another",
         frame=standings.drop("statistic"),
@@ -128,10 +128,10 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
     )
 
 
-def _board_table(best: pl.DataFrame, caption: str, label: str) -> Table:
+def _board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
     frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
-    return Table(caption=caption, frame=frame)
+    return PageTable(caption=caption, frame=frame)
 
 
 def accuracy(
@@ -166,7 +166,7 @@ def accuracy(
         f"{_left_out(best)}",
         spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
         rows=rows,
-        table=Table(
+        table=PageTable(
             caption="Accuracy, with 95% intervals (Wilson)",
             frame=headed(
                 table, [*key, "value", "low", "high", "held out", "n_pairs"], value="accuracy"

@@ -16,7 +16,7 @@ from medsim.evaluations.page.evaluation_page import EvaluationProfile, evaluatio
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.tables.labels import set_name
-from medsim.pages.page import Chart, Page, Table
+from medsim.pages.page import Chart, Page, PageTable
 
 NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
 NAMES = ("one", "two")
@@ -170,7 +170,7 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationProf
 
     assert found is not None
     table = found.parts[-1]
-    assert isinstance(table, Table)
+    assert isinstance(table, PageTable)
     assert table.frame.rows() == [
         ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "0.004", 70)
     ]
