@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -27,60 +26,29 @@ from medsim.pages.provenance import (
 
 if TYPE_CHECKING:
     from medsim.core.manifest import EvaluationManifest
+    from medsim.evaluations.report_data import EvaluationReportData
 
 _FEW = 4  # names that the beginning of the page lists
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationProfile:
-    """The tables that the report of an evaluation shows, besides its manifest.
-
-    Attributes:
-        results: ``RESULT_COLUMNS``.
-        comparisons: ``COMPARISON_COLUMNS``.
-        coverage: ``COVERAGE_COLUMNS``.
-        parts: of ``comparison.best_metrics``, of the parts of rated sets, which the above lack.
-        distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
-            similarity), share (in per cent).
-        quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
-        curves: ``SET``, embedding, metric, at, false_positives, true_positives.
-        errors: ``SET``, embedding, metric, label, term1, term2, similarity.
-        separation: ``SEPARATION_COLUMNS``.
-        retrieval: ``RETRIEVAL_COLUMNS``.
-        retrieved: input, embedding, index and ``RETRIEVED_COLUMNS`` of a few of the worst.
-    """
-
-    results: pl.DataFrame
-    comparisons: pl.DataFrame
-    coverage: pl.DataFrame
-    parts: pl.DataFrame
-    distributions: pl.DataFrame
-    quartiles: pl.DataFrame
-    curves: pl.DataFrame
-    errors: pl.DataFrame
-    separation: pl.DataFrame
-    retrieval: pl.DataFrame
-    retrieved: pl.DataFrame
-
-
-def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) -> Page:
+def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{key} {value}" for key, value in manifest.options.items())
     name = f"results@{content_digest(manifest)}"
     embeddings = sorted(manifest.embeddings)
     sections = [
-        _evaluated(manifest, profile.coverage),
-        leaderboard(profile.results, profile.comparisons, embeddings),
-        accuracy(profile.results, profile.comparisons, embeddings),
-        distributions(profile.distributions, profile.quartiles),
-        roc_curves(profile.curves, profile.results, embeddings),
-        by_subset(profile.parts),
-        metrics(profile.results, profile.comparisons),
-        significance(profile.comparisons),
-        coverage(profile.coverage, embeddings),
-        separation(profile.separation, embeddings),
-        retrieval(profile.retrieval, profile.comparisons),
-        errors(profile.errors, profile.retrieved),
+        _evaluated(manifest, data.coverage),
+        leaderboard(data.results, data.comparisons, embeddings),
+        accuracy(data.results, data.comparisons, embeddings),
+        distributions(data.distributions, data.quartiles),
+        roc_curves(data.curves, data.results, embeddings),
+        by_subset(data.parts),
+        metrics(data.results, data.comparisons),
+        significance(data.comparisons),
+        coverage(data.coverage, embeddings),
+        separation(data.separation, embeddings),
+        retrieval(data.retrieval, data.comparisons),
+        errors(data.errors, data.retrieved),
         _provenance(manifest, name),
     ]
     return Page(

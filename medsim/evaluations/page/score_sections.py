@@ -21,8 +21,8 @@ def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None
     """Return how similarities of positives and of negatives lie on every set.
 
     Args:
-        rows: see ``EvaluationProfile.distributions``.
-        quartiles: see ``EvaluationProfile.quartiles``.
+        rows: see ``EvaluationReportData.distributions``.
+        quartiles: see ``EvaluationReportData.quartiles``.
     """
     if rows.is_empty():
         return None
@@ -65,7 +65,7 @@ def roc_curves(
     """Return the ROC curves of embeddings on every set.
 
     Args:
-        rows: see ``EvaluationProfile.curves``.
+        rows: see ``EvaluationReportData.curves``.
         results: ``RESULT_COLUMNS``; the table has the AUC of each curve.
         embeddings: in order.
     """
@@ -111,8 +111,8 @@ def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
     """Return the worst errors as examples.
 
     Args:
-        pairs: see ``EvaluationProfile.errors``.
-        retrieved: see ``EvaluationProfile.retrieved``.
+        pairs: see ``EvaluationReportData.errors``.
+        retrieved: see ``EvaluationReportData.retrieved``.
     """
     parts = [*_pair_errors(pairs), *_retrieval_errors(retrieved)]
     if not parts:

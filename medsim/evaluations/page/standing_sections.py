@@ -53,7 +53,7 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     """Return each embedding at its best metric on the parts of rated sets.
 
     Args:
-        parts: see ``EvaluationProfile.parts``.
+        parts: see ``EvaluationReportData.parts``.
     """
     best = parts.drop_nulls("value")
     if best.is_empty():

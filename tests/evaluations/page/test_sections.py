@@ -12,9 +12,10 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.builds.distance_sections import distances, lengths
 from medsim.core.schema import COMPARISON_COLUMNS
-from medsim.evaluations.page.evaluation_page import EvaluationProfile, evaluation_page
+from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
+from medsim.evaluations.report_data import EvaluationReportData
 from medsim.evaluations.tables.labels import set_name
 from medsim.pages.page import Chart, Page, PageTable
 
@@ -37,21 +38,21 @@ ALL = [
 
 
 @pytest.fixture(scope="module")
-def full() -> EvaluationProfile:
+def full() -> EvaluationReportData:
     return invented_profile(NAMES, n_datasets=1)
 
 
 @pytest.fixture(scope="module")
-def page(full: EvaluationProfile) -> Page:
+def page(full: EvaluationReportData) -> Page:
     return evaluation_page(invented_manifest(NAMES, redistributable=True), full)
 
 
-def bare(full: EvaluationProfile) -> EvaluationProfile:
+def bare(full: EvaluationReportData) -> EvaluationReportData:
     """Return tables without rows."""
     return replace(full, **{one.name: getattr(full, one.name).clear() for one in fields(full)})
 
 
-def titles(profile: EvaluationProfile, names=NAMES) -> list[str]:
+def titles(profile: EvaluationReportData, names=NAMES) -> list[str]:
     manifest = invented_manifest(names, redistributable=True)
     return [section.title for section in evaluation_page(manifest, profile).sections]
 
@@ -64,7 +65,7 @@ def test_an_evaluation_with_everything_has_every_section(page: Page) -> None:
     assert [section.title for section in page.sections] == ALL
 
 
-def test_sections_without_data_are_left_out(full: EvaluationProfile) -> None:
+def test_sections_without_data_are_left_out(full: EvaluationReportData) -> None:
     few = replace(full, retrieval=full.retrieval.clear(), separation=full.separation.clear())
 
     assert titles(bare(full)) == ["What was evaluated", "Provenance"]
@@ -82,7 +83,7 @@ def test_one_embedding_has_a_leaderboard_and_no_significance() -> None:
 
 @pytest.mark.parametrize("redistributable", [False, True, None])
 def test_a_page_of_a_licensed_terminology_says_that_it_must_not_be_passed_on(
-    full: EvaluationProfile, redistributable
+    full: EvaluationReportData, redistributable
 ) -> None:
     manifest = invented_manifest(NAMES, redistributable=redistributable)
 
@@ -131,7 +132,7 @@ def drawn(spec) -> set[str]:
     return set().union(*map(drawn, spec)) if isinstance(spec, list) else set()
 
 
-def test_retrieval_names_the_index_where_there_are_two(full: EvaluationProfile) -> None:
+def test_retrieval_names_the_index_where_there_are_two(full: EvaluationReportData) -> None:
     frame = full.retrieval
     ivf = frame.with_columns(pl.lit("ivf").alias("index"), pl.lit(0.987).alias("recall"))
 
@@ -150,7 +151,7 @@ def test_retrieval_names_the_index_where_there_are_two(full: EvaluationProfile) 
     assert "98.7%" not in charts(one)[0].says
 
 
-def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationProfile) -> None:
+def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationReportData) -> None:
     frame = full.retrieval
     row = dict.fromkeys(COMPARISON_COLUMNS) | {
         "input": frame["input"][0],
@@ -176,7 +177,7 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationProf
     ]
 
 
-def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationProfile) -> None:
+def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationReportData) -> None:
     found = retrieval(full.retrieval, NONE)
 
     assert found is not None
