@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -15,9 +16,11 @@ from medsim.core.schema import COMPARISON_COLUMNS
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
-from medsim.evaluations.report_data import EvaluationReportData
 from medsim.evaluations.tables.labels import set_name
 from medsim.pages.page import Chart, Page, PageTable
+
+if TYPE_CHECKING:
+    from medsim.evaluations.report_data import EvaluationReportData
 
 NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
 NAMES = ("one", "two")
