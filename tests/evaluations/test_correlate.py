@@ -62,19 +62,6 @@ def test_every_set_and_task_are_correlated_as_by_scipy_and_corrected_as_by_stats
     )
 
 
-def test_files_of_every_kind_have_the_same_scores(tmp_path: Path) -> None:
-    tasks, sets = scores(3, "ner", "pico"), scores(4, "simlex")
-    tasks.write_parquet(tmp_path / "tasks.parquet")
-    tasks.write_csv(tmp_path / "tasks.csv")
-    tasks.write_csv(tmp_path / "tasks.tsv", separator="\t")
-    text = tasks.write_csv(separator=";", line_terminator="\r\n")
-    (tmp_path / "excel.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    expected = medsim.correlate(sets, tasks)
-
-    for name in ("tasks.parquet", "tasks.csv", "tasks.tsv", "excel.csv"):
-        assert_frame_equal(medsim.correlate(sets, tmp_path / name), expected)
-
-
 def test_models_are_in_the_column_of_that_name_or_in_the_first_of_text(tmp_path: Path) -> None:
     named = written(tmp_path, "1.csv", "note,ner,Model\nx,1,300\ny,2,100\nz,4,200\n")
     first = written(tmp_path, "2.csv", "size,name,ner\n9,a,1\n8,b,2\n9,c,4\n")

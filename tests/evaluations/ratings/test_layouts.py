@@ -70,17 +70,6 @@ def test_raters_are_ratings_of_their_own_and_their_mean_is_one_more(tmp_path):
     assert set(rated.pairs.dtypes[2:]) == {pl.Float64}
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_line_ends_and_a_byte_order_mark_make_no_difference(tmp_path, end, mark):
-    plain = read(tmp_path, HLIAOUTAKIS)
-
-    other = read(tmp_path, mark + HLIAOUTAKIS.replace("\n", end) + end + end)
-
-    assert other.pairs.equals(plain.pairs)
-    assert other.layout == plain.layout
-
-
 @pytest.mark.parametrize(
     "text",
     [

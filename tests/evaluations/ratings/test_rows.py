@@ -1,7 +1,5 @@
 """Tests of which lines of a rated file are taken, left out, or refused."""
 
-import csv
-import io
 import pickle
 from pathlib import Path
 
@@ -185,35 +183,6 @@ def test_a_line_and_a_file_as_long_as_allowed_are_read(tmp_path, monkeypatch, mo
 def test_a_single_row_is_read_with_or_without_a_header(tmp_path):
     assert read(tmp_path, "a,b,r\nx,y,1").pairs.height == 1
     assert read_without_header(tmp_path, "x,y,1").pairs.height == 1
-
-
-cells = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).map(
-    str.strip
-)
-
-
-@given(
-    st.lists(
-        st.tuples(
-            cells.filter(bool),
-            cells.filter(bool),
-            st.floats(allow_nan=False, allow_infinity=False),
-        ),
-        min_size=1,
-        max_size=20,
-        unique_by=lambda row: frozenset(row[:2]),
-    ),
-    st.sampled_from([",", "\t", ";", "|"]),
-    st.sampled_from(["\n", "\r", "\r\n"]),
-)
-def test_whatever_is_written_as_csv_is_read_back(tmp_path_factory, rows, separator, end):
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=separator, lineterminator=end, quoting=csv.QUOTE_ALL)
-    writer.writerows([("a", "b", "r"), *rows])
-
-    rated = read(tmp_path_factory.getbasetemp(), file.getvalue())
-
-    assert rated.pairs.rows() == rows
 
 
 @given(st.binary(max_size=60))
