@@ -47,31 +47,30 @@ def test_a_line_that_lacks_one_of_several_ratings_is_left_out(tmp_path):
     assert rated.skipped == (Skipped(reason="a rating is missing", n_rows=1),)
 
 
-def test_a_pair_that_stands_twice_with_one_rating_is_taken_once(tmp_path):
-    rated = read(tmp_path, "a,b,r\nx,y,1\nu,v,2\nx,y,1.0\ny,x,1\n")
+@pytest.mark.parametrize(
+    ("lines", "n_pairs", "n_repeated", "warnings"),
+    [
+        ("x,y,1 u,v,2 x,y,1.0 y,x,1", 2, 2, ()),
+        ("x,y,1 X,y,1", 2, 0, ()),
+        ("x,x,1", 1, 0, ()),
+        (
+            "x,y,1 Y,X,2 x,y,3 u,v,1 u,w,2 p,q,1 p,q,2",
+            7,
+            0,
+            ("pairs that have several ratings, which differ: 2; all are kept",),
+        ),
+    ],
+    ids=["one rating, either direction", "letter case differs", "one term", "contradictory"],
+)
+def test_a_pair_that_stands_twice_with_one_rating_is_taken_once(
+    tmp_path, lines, n_pairs, n_repeated, warnings
+):
+    rated = read(tmp_path, "\n".join(["a,b,r", *lines.split()]))
 
-    assert rated.pairs.rows() == [("x", "y", 1.0), ("u", "v", 2.0)]
-    assert rated.skipped == (Skipped(reason=REPEATED, n_rows=2),)
-    assert rated.warnings == ()
-
-
-def test_pairs_that_differ_in_letter_case_are_no_repeats(tmp_path):
-    rated = read(tmp_path, "a,b,r\nx,y,1\nX,y,1\n")
-
-    assert rated.pairs.height == 2
-    assert rated.skipped == rated.warnings == ()
-
-
-def test_contradictory_ratings_are_kept_and_their_pairs_counted(tmp_path):
-    rated = read(tmp_path, "a,b,r\nx,y,1\nY,X,2\nx,y,3\nu,v,1\nu,w,2\np,q,1\np,q,2\n")
-
-    assert rated.pairs.height == 7
-    assert rated.skipped == ()
-    assert rated.warnings == ("pairs that have several ratings, which differ: 2; all are kept",)
-
-
-def test_a_term_beside_itself_is_a_pair(tmp_path):
-    assert read(tmp_path, "a,b,r\nx,x,1\n").pairs.rows() == [("x", "x", 1.0)]
+    assert rated.pairs.height == n_pairs
+    assert sum(one.n_rows for one in rated.skipped) == n_repeated
+    assert all(one.reason == REPEATED for one in rated.skipped)
+    assert rated.warnings == warnings
 
 
 @pytest.mark.parametrize(
