@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.sets import SET
-from medsim.statistics.standings import Comparison, standings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 ALPHA = 0.05
 """The level of significance."""
@@ -190,39 +187,77 @@ def _chosen(results: pl.DataFrame, statistics: Iterable[str], subset: str) -> pl
 def _with_standings(
     rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, correction: str
 ) -> pl.DataFrame:
-    """Return rows with how their contenders stand among each other."""
-    side = "embedding" if between == "embeddings" else "metric"
-    key = [*SET, "of"] if between == "embeddings" else [*SET, "of", "embedding1"]
+    """Return rows with how their embeddings, or metrics, stand among each other."""
     among = comparisons.filter(pl.col("between") == between)
     if among.is_empty():
         return rows
-    found = [
-        {**dict(zip(key, values, strict=True)), side: name, **asdict(standing)}
-        for values, group in among.group_by(key)
-        for name, standing in standings(_comparisons(group, side, correction), alpha=ALPHA).items()
-    ]
-    columns = dict.fromkeys([*key, side], pl.String)
-    standing_columns = {"n_better": pl.Int64, "n_worse": pl.Int64, "among_best": pl.Boolean}
-    stand = pl.DataFrame(found, schema={**columns, **standing_columns}, orient="row").rename(
-        {"of": "statistic"} | ({} if side == "embedding" else {"embedding1": "embedding"})
+    compared = "embedding" if between == "embeddings" else "metric"
+    key = [*SET, "of", *(["embedding1"] if compared == "metric" else [])]
+    found = standings(among, key, compared, correction).rename(
+        {"of": "statistic", "name": compared}
+        | ({"embedding1": "embedding"} if compared == "metric" else {})
     )
-    on = [*SET, "statistic", "embedding", *(["metric"] if side == "metric" else [])]
+    on = [column for column in found.columns if column in rows.columns]
     return rows.join(
-        stand, on=on, how="left", nulls_equal=True, maintain_order="left"
+        found, on=on, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(
         pl.col("n_better", "n_worse").fill_null(0),
         pl.col("among_best").fill_null(pl.col("value").is_not_null()),
     )
 
 
-def _comparisons(group: pl.DataFrame, side: str, correction: str) -> list[Comparison]:
-    columns = [f"{side}1", f"{side}2", "difference", f"p_{correction}"]
-    return [
-        Comparison(
-            first=first,
-            second=second,
-            difference=math.nan if difference is None else difference,
-            p=math.nan if p is None else p,
+def standings(
+    comparisons: pl.DataFrame,
+    key: Sequence[str],
+    compared: str,
+    correction: str = CORRECTIONS[0],
+    alpha: float = ALPHA,
+) -> pl.DataFrame:
+    """Return how those stand that are compared with each other.
+
+    A difference is significant where its corrected p is below alpha. The best is the one that is
+    ahead of most others, by value, less those that are ahead of it; with differences of one value
+    each, that is the highest value. Where several are, each counts as the best, and one is among
+    the best where it cannot be told from one of them.
+
+    Args:
+        comparisons: ``COMPARISON_COLUMNS``, each two of a family once, in either direction.
+        key: the columns that name a family.
+        compared: "embedding" or "metric".
+        correction: of p-values, one of ``CORRECTIONS``.
+        alpha: the level of significance.
+
+    Returns:
+        The key, name, n_better, n_worse (than how many others, significantly) and among_best.
+    """
+    sides = [f"{compared}1", f"{compared}2"]
+    ahead = pl.col("difference").fill_null(0).fill_nan(0).sign()
+    told_apart = (ahead != 0) & (pl.col(f"p_{correction}").fill_nan(None) < alpha).fill_null(
+        value=False
+    )
+    both = pl.concat(
+        comparisons.select(
+            *key,
+            pl.col(name).alias("name"),
+            pl.col(other).alias("other"),
+            (ahead * sign).alias("ahead"),
+            told_apart.alias("told_apart"),
         )
-        for first, second, difference, p in group.select(columns).iter_rows()
-    ]
+        for (name, other), sign in ((sides, 1), (sides[::-1], -1))
+    )
+    lead = both.group_by(*key, "name").agg(pl.col("ahead").sum().alias("lead"))
+    best = lead.filter(pl.col("lead") == pl.col("lead").max().over(key))
+    best = best.select(*key, pl.col("name").alias("other"), pl.lit(True).alias("of_best"))
+    joined = both.join(best, on=[*key, "other"], how="left", nulls_equal=True)
+    found = joined.group_by(*key, "name").agg(
+        (pl.col("told_apart") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
+        (pl.col("told_apart") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
+        (pl.col("of_best").fill_null(value=False) & ~pl.col("told_apart")).any().alias("near"),
+    )
+    own = best.rename({"other": "name"})
+    return (
+        found.join(own, on=[*key, "name"], how="left", nulls_equal=True)
+        .with_columns(among_best=pl.col("near") | pl.col("of_best").fill_null(value=False))
+        .drop("near", "of_best")
+        .sort(*key, "name")
+    )

@@ -334,5 +334,5 @@ def test_an_embedding_that_knows_nothing_finds_nothing(made: Path) -> None:
 
 
 def test_an_index_without_retrieval_is_refused(made: Path) -> None:
-    with pytest.raises(OptionError, match="add --retrieval"):
+    with pytest.raises(OptionError, match="add `retrieval`"):
         evaluate(made, "index", retrieval=False, index="ivf")
