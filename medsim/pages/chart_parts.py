@@ -38,7 +38,7 @@ Spec = dict[str, Any]  # Vega-Lite, as Altair gives it
 
 
 def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
-    """Return a channel that has the same colour, or shape, or dash, for a name in all charts."""
+    """Return a channel that gives a name the same colour, shape or dash in all charts."""
     ranges = {alt.Shape: SHAPES, alt.StrokeDash: DASHES}
     return channel(f"{field}:N").scale(domain=list(names), range=ranges.get(channel, COLOURS))
 
