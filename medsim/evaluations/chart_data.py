@@ -28,7 +28,7 @@ _NAMED = dict.fromkeys((*SET, "embedding", "metric"), pl.String)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartData:
-    """The data of charts; columns as ``EvaluationProfile`` has them."""
+    """The data of charts; columns as ``EvaluationReportData`` has them."""
 
     distributions: pl.DataFrame
     quartiles: pl.DataFrame

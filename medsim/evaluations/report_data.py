@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,7 +10,6 @@ import polars as pl
 from medsim.core.schema import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
 from medsim.evaluations.chart_data import chart_data_of
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.page.evaluation_page import EvaluationProfile
 from medsim.evaluations.sets import parts_of_sets, whole_sets
 from medsim.evaluations.statistic import statistics_of
 
@@ -19,7 +19,39 @@ if TYPE_CHECKING:
 _WORST = 10  # terms whose nearest term is not linked, of an embedding
 
 
-def report_data_of(evaluation: Evaluation) -> EvaluationProfile:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationReportData:
+    """The tables that the report of an evaluation shows, besides its manifest.
+
+    Attributes:
+        results: ``RESULT_COLUMNS``.
+        comparisons: ``COMPARISON_COLUMNS``.
+        coverage: ``COVERAGE_COLUMNS``.
+        parts: of ``best_metrics``, on the parts of rated sets, which the above lack.
+        distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
+            similarity), share (in per cent).
+        quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
+        curves: ``SET``, embedding, metric, at, false_positives, true_positives.
+        errors: ``SET``, embedding, metric, label, term1, term2, similarity.
+        separation: ``SEPARATION_COLUMNS``.
+        retrieval: ``RETRIEVAL_COLUMNS``.
+        retrieved: input, embedding, index and ``RETRIEVED_COLUMNS`` of a few of the worst.
+    """
+
+    results: pl.DataFrame
+    comparisons: pl.DataFrame
+    coverage: pl.DataFrame
+    parts: pl.DataFrame
+    distributions: pl.DataFrame
+    quartiles: pl.DataFrame
+    curves: pl.DataFrame
+    errors: pl.DataFrame
+    separation: pl.DataFrame
+    retrieval: pl.DataFrame
+    retrieved: pl.DataFrame
+
+
+def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
     """Return the data of an evaluation's report."""
     results, comparisons = evaluation.results(), evaluation.comparisons()
     rated = [one.name for one in statistics_of("rated") if one.table == "best"]
@@ -27,7 +59,7 @@ def report_data_of(evaluation: Evaluation) -> EvaluationProfile:
     results, comparisons = whole_sets(results), whole_sets(comparisons)
     charts = chart_data_of(evaluation, results, comparisons)
     there = evaluation.manifest.outputs  # evaluations of earlier versions lack some tables
-    return EvaluationProfile(
+    return EvaluationReportData(
         results=results,
         comparisons=comparisons,
         coverage=whole_sets(evaluation.coverage()),

@@ -1,4 +1,4 @@
-"""Charts in Vega-Lite: what is drawn how; data and size come with the page."""
+"""Charts in Vega-Lite; data and size come with the page."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def dots(
 def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
     """Return a chart of several values of each contender with their mean as a bar across.
 
-    It draws y, contender, value and name, which says what a value is of.
+    It draws y, contender, value and name, the dataset of a value.
 
     Args:
         contenders: in order.
@@ -242,7 +242,7 @@ def heat(
     Args:
         x: names of the columns, from the left.
         y: names of the rows, from the top.
-        value: what the colour says.
+        value: the title of the values that colours show.
         labels: whether cells have texts.
         middle: the value on either side of which colours differ in hue; None for one hue.
         panels: names of panels.

@@ -16,7 +16,7 @@ from medsim.evaluations.tables.labels import (
     set_name,
 )
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table, distinct
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 _FEW = 3  # embeddings of which wide cells would say no more than narrow ones
 _LAST_DIGIT = 0.001  # of a p as it is written into a cell
@@ -51,7 +51,7 @@ def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
             choices=hardest_first(rows["choice"]),
         ),
         rows=rows,
-        table=Table(caption="Every embedding under every metric", frame=wide),
+        table=PageTable(caption="Every embedding under every metric", frame=wide),
         narrow=n_embeddings <= _FEW,
         least=charts.heat_width(n_embeddings),
     )
@@ -94,7 +94,7 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
             x=names, y=names, value="difference", middle=0, choices=hardest_first(rows["choice"])
         ),
         rows=rows,
-        table=Table(
+        table=PageTable(
             caption="Comparisons of embeddings, each at its best metric",
             frame=headed(between, columns),
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
@@ -111,7 +111,7 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
 
 
 def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
-    """Return what a reader chooses: a set, and the label of a column of statistics."""
+    """Return the choices of a reader: a set, and the label of a column of statistics."""
     label = pl.col(statistic).replace_strict(LABELS)
     return pl.format("{}: {}", set_name(frame, with_kind=True), label)
 

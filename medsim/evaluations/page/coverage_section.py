@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.evaluations.tables.labels import headed, set_columns
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table, distinct
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
             digits=".1f",
         ),
         rows=rows,
-        table=Table(
+        table=PageTable(
             caption="Terms and pairs without vectors",
             frame=headed(table, columns),
             formats={"% of terms": ",.1f", "% of pairs": ",.1f"},

@@ -11,7 +11,7 @@ from medsim.evaluations.retrieval_ranks import LENGTHS
 from medsim.evaluations.statistic import statistics_of
 from medsim.evaluations.tables.labels import headed
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table
+from medsim.pages.page import Chart, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
         rows: ``RETRIEVAL_COLUMNS``.
         comparisons: ``COMPARISON_COLUMNS``.
     """
-    parts: list[Chart | Table] = []
+    parts: list[Chart | PageTable] = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         common = _named(retrieval_at_best_metric(of_input.filter(subset="common")))
         if common.height:
@@ -59,15 +59,15 @@ def _contenders(rows: pl.DataFrame) -> list[str]:
     return sorted(set(rows["contender"]))
 
 
-def _retrieval_table(name: str, rows: pl.DataFrame) -> Table:
+def _retrieval_table(name: str, rows: pl.DataFrame) -> PageTable:
     every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
-    return Table(
+    return PageTable(
         caption=f"Retrieval on {name}, with 95% intervals",
         frame=headed(every, pl.exclude("input", "signature")),
     )
 
 
-def _by_difficulty(name: str, common: pl.DataFrame, table: Table) -> Chart:
+def _by_difficulty(name: str, common: pl.DataFrame, table: PageTable) -> Chart:
     drawn = charts.points(
         common.filter(pl.col("length").is_null(), pl.col("statistic").is_in(list(_RETRIEVED))),
         panel=pl.col("statistic").replace_strict(_RETRIEVED),
@@ -121,12 +121,12 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
                 scale={"zero": True},
             ),
             rows=drawn,
-            table=Table(caption=f"Found first on {name}, by length", frame=table),
+            table=PageTable(caption=f"Found first on {name}, by length", frame=table),
         )
     ]
 
 
-def _differences(name: str, compared: pl.DataFrame) -> list[Table]:
+def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
     """Return which embeddings find more than others, on all terms by the exact index."""
     if compared.is_empty():
         return []
@@ -145,7 +145,7 @@ def _differences(name: str, compared: pl.DataFrame) -> list[Table]:
         f"Differences on {name} with 95% intervals, on all terms by the exact index; terms that "
         "are linked to each other count as one cluster"
     )
-    return [Table(caption=caption, frame=frame)]
+    return [PageTable(caption=caption, frame=frame)]
 
 
 def _p(p: float) -> str:

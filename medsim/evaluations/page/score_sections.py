@@ -9,7 +9,7 @@ import polars as pl
 from medsim.evaluations.sets import SET
 from medsim.evaluations.tables.labels import hardest_first, headed, set_name
 from medsim.pages import charts
-from medsim.pages.page import Chart, Folded, Section, Table
+from medsim.pages.page import Chart, Folded, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +21,8 @@ def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None
     """Return how similarities of positives and of negatives lie on every set.
 
     Args:
-        rows: see ``EvaluationProfile.distributions``.
-        quartiles: see ``EvaluationProfile.quartiles``.
+        rows: see ``EvaluationReportData.distributions``.
+        quartiles: see ``EvaluationReportData.quartiles``.
     """
     if rows.is_empty():
         return None
@@ -47,7 +47,7 @@ def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None
             independent=True,
         ),
         rows=drawn,
-        table=Table(
+        table=PageTable(
             caption="Quartiles of similarities",
             frame=quartiles.rename({"kind": "of", "n": "pairs", "q1": "25%", "q3": "75%"}),
         ),
@@ -65,7 +65,7 @@ def roc_curves(
     """Return the ROC curves of embeddings on every set.
 
     Args:
-        rows: see ``EvaluationProfile.curves``.
+        rows: see ``EvaluationReportData.curves``.
         results: ``RESULT_COLUMNS``; the table has the AUC of each curve.
         embeddings: in order.
     """
@@ -97,7 +97,7 @@ def roc_curves(
         "Every embedding at the metric under which its AUC is highest.",
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
-        table=Table(caption="Areas under the curves", frame=headed(table, [*key, *areas])),
+        table=PageTable(caption="Areas under the curves", frame=headed(table, [*key, *areas])),
         narrow=True,
     )
     return Section(
@@ -111,8 +111,8 @@ def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
     """Return the worst errors as examples.
 
     Args:
-        pairs: see ``EvaluationProfile.errors``.
-        retrieved: see ``EvaluationProfile.retrieved``.
+        pairs: see ``EvaluationReportData.errors``.
+        retrieved: see ``EvaluationReportData.retrieved``.
     """
     parts = [*_pair_errors(pairs), *_retrieval_errors(retrieved)]
     if not parts:
@@ -132,7 +132,7 @@ def _pair_errors(pairs: pl.DataFrame) -> list[Folded]:
     for of_set in pairs.partition_by(*SET, maintain_order=True):
         groups = of_set.group_by("embedding", "metric", "label", maintain_order=True)
         tables = [
-            Table(
+            PageTable(
                 caption=f"{'Positives' if label else 'Negatives'} found "
                 f"{'least' if label else 'most'} similar by {embedding} ({metric})",
                 frame=group.select("term1", "term2", "similarity"),
@@ -160,6 +160,6 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
         )
     }
     return [
-        Folded(summary=title, tables=[Table(caption=title, frame=headed(group, columns))])
+        Folded(summary=title, tables=[PageTable(caption=title, frame=headed(group, columns))])
         for title, group in titles.items()
     ]

@@ -9,7 +9,7 @@ import polars as pl
 from medsim.evaluations.conclusions import best_separating_metrics
 from medsim.evaluations.tables.labels import headed, rounded
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table
+from medsim.pages.page import Chart, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def _overlap(
             scale={"zero": True},
         ),
         rows=drawn,
-        table=Table(caption=f"Category separation on {name}", frame=table),
+        table=PageTable(caption=f"Category separation on {name}", frame=table),
     )
 
 
@@ -106,7 +106,7 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
             panels=sorted(set(drawn["panel"])),
         ),
         rows=drawn,
-        table=Table(
+        table=PageTable(
             caption=f"Mean similarities of {name}",
             frame=headed(drawn, [*names, "value"], **names, value="mean similarity"),
         ),

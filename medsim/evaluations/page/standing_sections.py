@@ -9,9 +9,9 @@ import polars as pl
 from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
-from medsim.evaluations.tables.labels import headed, set_columns, set_kind, set_name
+from medsim.evaluations.tables.labels import LABELS, headed, set_columns, set_kind, set_name
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table, distinct
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,17 +53,21 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     """Return each embedding at its best metric on the parts of rated sets.
 
     Args:
-        parts: see ``EvaluationProfile.parts``.
+        parts: see ``EvaluationReportData.parts``.
     """
     best = parts.drop_nulls("value")
     if best.is_empty():
         return None
-    label = STATISTICS["spearman"].label
+    groups = with_standing(best).group_by("statistic", maintain_order=True)
+    labels = {LABELS[str(name)]: group for (name,), group in groups}
     return Section(
         title="By subset",
         prose="Parts of rated sets: pairs of which both words are about as frequent, have about as "
         "many topics or are of one domain, and pairs that are associated or not.",
-        parts=[_board_table(with_standing(best), f"{label} on parts of rated sets", label)],
+        parts=[
+            _board_table(group, f"{label} on parts of rated sets", label)
+            for label, group in labels.items()
+        ],
     )
 
 
@@ -80,7 +84,7 @@ def _left_out(best: pl.DataFrame) -> str:
     return f" Sets of fewer than {_FEW} pairs are in the table only."
 
 
-def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> Table:
+def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
     standings = embedding_standings(best).rename(
         {
             "n_sets": "sets",
@@ -90,7 +94,7 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> Table:
             "mean": f"mean {statistic.label}",
         }
     )
-    return Table(
+    return PageTable(
         caption=f"Standings by {statistic.label}, over all sets of {_FEW} pairs or more; wins and "
         "losses are significant differences from another",
         frame=standings.drop("statistic"),
@@ -124,16 +128,16 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
     )
 
 
-def _board_table(best: pl.DataFrame, caption: str, label: str) -> Table:
+def _board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
     frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
-    return Table(caption=caption, frame=frame)
+    return PageTable(caption=caption, frame=frame)
 
 
 def accuracy(
     results: pl.DataFrame, comparisons: pl.DataFrame, embeddings: Sequence[str]
 ) -> Section | None:
-    """Return how many pairs each embedding tells rightly, by difficulty and strategy."""
+    """Return the accuracy of each embedding by difficulty and strategy."""
     best = best_metrics(results, comparisons, ("accuracy",)).drop_nulls("value")
     if best.is_empty():
         return None
@@ -162,7 +166,7 @@ def accuracy(
         f"{_left_out(best)}",
         spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
         rows=rows,
-        table=Table(
+        table=PageTable(
             caption="Accuracy, with 95% intervals (Wilson)",
             frame=headed(
                 table, [*key, "value", "low", "high", "held out", "n_pairs"], value="accuracy"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.ratings.layouts import Layout
 
 OWN_COLUMNS = "columns as named"
-"""What stands for the layout of a file whose columns the user named."""
+"""The layout, in results, of a file whose columns the user named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def _n_contradictory(frame: pl.DataFrame) -> int:
 
 
 def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
-    """Return the frame with higher ratings for what is more similar, and a layout's mean."""
+    """Return the frame with higher ratings for more similar terms, and a layout's mean."""
     ratings = frame.columns[2:]
     if not upward:
         turn = layout.low + layout.high if layout else 0.0

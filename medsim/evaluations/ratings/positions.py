@@ -180,7 +180,7 @@ def _no_column(name: str, cells: list[str]) -> str:
 
 
 def _description(cells: list[str]) -> str:
-    """Return what the first line looks like, and how to name its columns."""
+    """Return a description of the first line, with how to name its columns."""
     if _is_data(cells):
         says = f"its first line has {len(cells)} cells with a number among them, so is no header"
         return f"{says}; say FILE,term1=1,term2=2,rating=3 with the numbers of its columns"
