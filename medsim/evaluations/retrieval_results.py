@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.config import DIFFICULTIES
 from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
-from medsim.evaluations.comparisons import Compared, Row, defined, family_rows
+from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
 from medsim.evaluations.retrieval_ranks import LENGTHS, NOT_FOUND, RankSample
 from medsim.evaluations.statistic import statistics_of
 
@@ -113,7 +113,6 @@ def _score_rows(one: Retrieved) -> Iterator[Row]:
         for subset, chosen in (("common", of_group), ("own", own)):
             sample = _sample(chosen)
             for statistic in statistics_of("retrieval"):
-                estimate = statistic.compute(sample)
                 yield {
                     "embedding": one.embedding,
                     "metric": one.metric,
@@ -122,9 +121,7 @@ def _score_rows(one: Retrieved) -> Iterator[Row]:
                     "difficulty": difficulty,
                     "length": None if at is None else LENGTHS[at],
                     "statistic": statistic.name,
-                    "value": defined(estimate.value),
-                    "low": defined(estimate.low),
-                    "high": defined(estimate.high),
+                    **interval_of(statistic.compute(sample)),
                     "n_terms": of_group.height,
                     "n_covered": own.height,
                     "recall": recall if isinstance(recall, float) else None,

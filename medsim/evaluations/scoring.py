@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
-from medsim.evaluations.comparisons import Compared, Row, defined, family_rows
+from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.hashing import tie_hashes
 from medsim.statistics.scores import labelled_sample, rated_samples
@@ -143,9 +143,7 @@ def _result_rows(scores: Sequence[_Score], subset: str, pair_set: PairSet) -> It
                 "embedding": score.model.embedding,
                 "metric": score.model.metric,
                 "statistic": name,
-                "value": defined(estimate.value),
-                "low": defined(estimate.low),
-                "high": defined(estimate.high),
+                **interval_of(estimate),
                 "n_pairs": len(pair_set.rows),
                 "n_covered": score.n_pairs,
                 "signature": f"{score.model.signature}, {pair_set}, {subset}",
