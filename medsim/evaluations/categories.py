@@ -1,4 +1,4 @@
-"""The categories of concepts that similarities should keep apart, and their terms."""
+"""The categories of concepts whose separation is measured, and their terms."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
 
 
 def _common(evaluation: Evaluation, one: EvaluationInput) -> Flags:
-    """Return which pairs all embeddings cover, bool[n_pairs]; any metric tells."""
+    """Return which pairs all embeddings cover, bool[n_pairs]; the same under any metric."""
     below = f"scores/input={one.name}/embedding="
     paths = {
         path.removeprefix(below).split("/")[0]: path

@@ -47,7 +47,7 @@ def compare(options: CompareOptions, *, form: Format = TableFormat.table) -> Non
 
     Writes nothing. As table, md and latex it is to be read; json and csv have a row per value.
     A cell has a value, a metric, how many others it is significantly better (+) and worse (\u2212)
-    than, and a star for the best and what cannot be told from it.
+    than, and a star for the best and those that cannot be told from it.
 
     Example: medsim compare results --table all-auc --format latex
     """

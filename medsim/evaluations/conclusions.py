@@ -1,4 +1,4 @@
-"""Conclusions from results: the best metric of each embedding, and how contenders stand."""
+"""Conclusions from results: the best metric of each embedding, and their standings."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_standing(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with standings; a contender without another to compare with is the best."""
+    """Return rows with standings; one without another to compare with is the best."""
     if "among_best" in rows.columns:
         return rows
     none = pl.lit(0, pl.Int64)

@@ -87,7 +87,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
 
 
 def _check_metrics(options: EvaluateOptions) -> None:
-    """Raise OptionError if an embedding's format tells that no metric asked for fits it."""
+    """Raise OptionError if, by an embedding's format, no metric asked for fits it."""
     for spec in options.specs:
         _, found = find_format(spec.path, spec.options)
         if found.gives is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 10
 _LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100}  # nearest terms that an index is asked for
-_SAMPLE = 1000  # terms whose nearest of an approximate index are held against the exact ones
+_SAMPLE = 1000  # terms whose nearest of an approximate index are compared with the exact ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

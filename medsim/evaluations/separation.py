@@ -56,8 +56,7 @@ def write_separation(
         categories: of the input.
         metrics: by name; those that are for such embeddings.
         files: that are written.
-        workers: share out the work, and are told how many terms are done: under each metric, as
-            many as the categories have.
+        workers: share out the work, and count the terms that are done under each metric.
 
     Returns:
         How many terms are left out because the embedding has no vector for them.

@@ -73,7 +73,7 @@ def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Worke
             float32[n_rows, n_terms]; it may be overwritten.
         starts: int64[n_categories + 1]; the terms of category ``c`` are ``starts[c]`` to
             ``starts[c + 1]``.
-        workers: share out the rows of a table, and are told how many terms are done.
+        workers: share out the rows of a table, and count the terms that are done.
     """
     n_terms, n_categories = int(starts[-1]), len(starts) - 1
     n_errors = np.zeros((n_terms, n_categories), np.int64)

@@ -43,7 +43,7 @@ def write_similarities(
         has: the terms of this and other inputs as the embedding has them.
         metrics: by name; those that are for such embeddings.
         files: that are written.
-        workers: share out the work, and are told how many pairs are done.
+        workers: share out the work, and count the pairs that are done.
     """
     pairs = one.pairs
     numbers = has.terms.select("term").with_row_index("row")

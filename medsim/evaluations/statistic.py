@@ -27,7 +27,7 @@ ranks of linked terms, and triples of terms of two categories."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic(Generic[Sample]):
-    """A number that tells how well an embedding does, and how it is shown.
+    """A measure of how well an embedding does, with the facts that tables and reports show.
 
     Attributes:
         name: in the columns ``statistic`` of results and ``of`` of comparisons.

@@ -40,7 +40,7 @@ def mcnemar(correct1: Flags, correct2: Flags) -> Test:
     """Return whether two classifications of the same pairs differ in accuracy.
 
     Only pairs that one gets right and the other wrong count (McNemar 1947). Fewer than 25 of them
-    are held against the binomial law; more against the chi-square law of one degree, with the
+    are tested by the binomial law; more by the chi-square law of one degree, with the
     continuity correction of Edwards (1948), which takes off no more than there is, as in R's
     ``mcnemar.test``. (statsmodels takes off 1 even from 0, and so finds 1 / n where equally many
     disagree either way.)
