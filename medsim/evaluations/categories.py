@@ -29,7 +29,7 @@ class Category:
     """A concept whose descendants belong together.
 
     Attributes:
-        name: what tables call it.
+        name: in tables.
         concept_id: of the concept.
         terms: of its descendants, in order of code points; no two are equal ignoring case, and no
             other category has any of them.
@@ -59,7 +59,7 @@ class Categories:
         return sorted(term for category in self.categories for term in category.terms)
 
     def provenance(self) -> dict[str, object]:
-        """Return what a manifest says of them: plain JSON, with a ``fingerprint`` of the terms."""
+        """Return the categories for a manifest: plain JSON, with a ``fingerprint`` of the terms."""
         return {
             "categories": [
                 {"name": one.name, "concept_id": one.concept_id, "n_terms": len(one.terms)}
@@ -79,7 +79,7 @@ class Categories:
 
 
 def n_terms_of(provenance: object) -> int:
-    """Return how many terms categories have, from what ``Categories.provenance`` gave."""
+    """Return the number of terms of all categories, from ``Categories.provenance``."""
     if not isinstance(provenance, dict):
         return 0
     return sum(int(one["n_terms"]) for one in provenance["categories"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,59 +23,32 @@ if TYPE_CHECKING:
 _WORST = 5  # pairs of each kind
 _HARDEST = (("hard", "levenshtein"), ("hard", "embedding"))  # sets whose errors are shown
 _NAMED = dict.fromkeys((*SET, "embedding", "metric"), pl.String)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartData:
-    """The data of charts; columns as ``EvaluationReportData`` has them."""
-
-    distributions: pl.DataFrame
-    quartiles: pl.DataFrame
-    curves: pl.DataFrame
-    errors: pl.DataFrame
+_CHARTS: dict[str, dict[str, type[pl.DataType]]] = {
+    "distributions": {"kind": pl.String, "x": pl.Float64, "share": pl.Float64},
+    "quartiles": {"kind": pl.String, "n": pl.Int64}
+    | dict.fromkeys(("q1", "median", "q3"), pl.Float64),
+    "curves": {"at": pl.Int64, "false_positives": pl.Float64, "true_positives": pl.Float64},
+    "errors": {"label": pl.Int8, "term1": pl.String, "term2": pl.String, "similarity": pl.Float64},
+}  # columns beside those that name a set, embedding and metric
 
 
 def chart_data_of(
     evaluation: Evaluation, results: pl.DataFrame, comparisons: pl.DataFrame
-) -> ChartData:
-    """Return the data of charts, of each embedding at the metric of its highest AUC.
+) -> dict[str, pl.DataFrame]:
+    """Return the data of charts, as ``EvaluationReportData`` has them, of labelled pairs.
 
-    Only pairs count that all embeddings cover. One file of similarities is held at a time.
+    Each embedding is at the metric of its highest AUC. Only pairs count that all embeddings cover.
+    One file of similarities is held at a time.
     """
     best = best_metrics(results, comparisons, ("auc",)).drop_nulls("value")
-    found: dict[str, list[pl.DataFrame]] = {
-        "distributions": [
-            pl.DataFrame(schema={**_NAMED, "kind": pl.String, "x": pl.Float64, "share": pl.Float64})
-        ],
-        "quartiles": [
-            pl.DataFrame(
-                schema={**_NAMED, "kind": pl.String, "n": pl.Int64}
-                | dict.fromkeys(("q1", "median", "q3"), pl.Float64)
-            )
-        ],
-        "curves": [
-            pl.DataFrame(
-                schema={**_NAMED, "at": pl.Int64}
-                | dict.fromkeys(("false_positives", "true_positives"), pl.Float64)
-            )
-        ],
-        "errors": [
-            pl.DataFrame(
-                schema={**_NAMED, "label": pl.Int8}
-                | {"term1": pl.String, "term2": pl.String, "similarity": pl.Float64}
-            )
-        ],
-    }
+    found = {chart: [pl.DataFrame(schema={**_NAMED, **own})] for chart, own in _CHARTS.items()}
     for of_input in best.partition_by("input", maintain_order=True):
         for chart, frame in _of_input(evaluation, of_input):
             found[chart].append(frame)
-    joined = {chart: pl.concat(frames) for chart, frames in found.items()}
-    return ChartData(
-        **{
-            name: frame.sort(*SET, "embedding", maintain_order=True)
-            for name, frame in joined.items()
-        }
-    )
+    return {
+        chart: pl.concat(frames).sort(*SET, "embedding", maintain_order=True)
+        for chart, frames in found.items()
+    }
 
 
 def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:

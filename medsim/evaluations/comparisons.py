@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.evaluations.statistic import Statistic
+    from medsim.statistics.estimates import Estimate
 
 Row: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""
@@ -78,6 +79,11 @@ def family_rows(
             "high": defined(found.high),
             "n_pairs": n_pairs,
         }
+
+
+def interval_of(estimate: Estimate) -> Row:
+    """Return the columns of an estimate: value, low and high."""
+    return {name: defined(getattr(estimate, name)) for name in ("value", "low", "high")}
 
 
 def defined(value: float) -> float | None:

@@ -36,7 +36,7 @@ def best_metrics(
     Returns:
         What names a set, statistic, embedding, metric, value, low, high, n_pairs (that were
         scored); and on common pairs, where there are several embeddings, n_better, n_worse (than
-        how many others, significantly), among_best (the best, or not to be told from it).
+        how many others, significantly), among_best (the best, or not significantly worse).
     """
     chosen = _chosen(results, statistics, subset)
     best = (
@@ -70,14 +70,14 @@ def all_metrics(
 
 
 def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
-    """Return how the metrics of each embedding stand over all sets.
+    """Return the standings of each embedding's metrics over all sets.
 
     Args:
         every: of ``all_metrics`` on common pairs.
 
     Returns:
         A row per statistic, embedding and metric: the mean value, n_sets, on how many of them the
-        metric has the highest value (n_first) or cannot be told from the best (n_among_best), and
+        metric has the highest value (n_first) or is not significantly worse (n_among_best), and
         the sums of n_better and n_worse.
     """
     every = with_standing(every)
@@ -94,12 +94,12 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
             pl.col("n_better").sum(),
             pl.col("n_worse").sum(),
         )
-        .sort("statistic", "embedding", "mean", descending=[False, False, True])
+        .sort("statistic", "embedding", "mean", "metric", descending=[False, False, True, False])
     )
 
 
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
-    """Return how embeddings stand over all sets, the best first.
+    """Return the standings of embeddings over all sets, the best first.
 
     Args:
         best: of ``best_metrics`` on common pairs, without values that are missing.
@@ -187,7 +187,7 @@ def _chosen(results: pl.DataFrame, statistics: Iterable[str], subset: str) -> pl
 def _with_standings(
     rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, correction: str
 ) -> pl.DataFrame:
-    """Return rows with how their embeddings, or metrics, stand among each other."""
+    """Return rows with the standings of their embeddings, or metrics."""
     among = comparisons.filter(pl.col("between") == between)
     if among.is_empty():
         return rows
@@ -213,12 +213,12 @@ def standings(
     correction: str = CORRECTIONS[0],
     alpha: float = ALPHA,
 ) -> pl.DataFrame:
-    """Return how those stand that are compared with each other.
+    """Return the standings of embeddings or metrics that are compared with each other.
 
     A difference is significant where its corrected p is below alpha. The best is the one that is
     ahead of most others, by value, less those that are ahead of it; with differences of one value
     each, that is the highest value. Where several are, each counts as the best, and one is among
-    the best where it cannot be told from one of them.
+    the best where it does not differ significantly from one of them.
 
     Args:
         comparisons: ``COMPARISON_COLUMNS``, each two of a family once, in either direction.
@@ -232,16 +232,15 @@ def standings(
     """
     sides = [f"{compared}1", f"{compared}2"]
     ahead = pl.col("difference").fill_null(0).fill_nan(0).sign()
-    told_apart = (ahead != 0) & (pl.col(f"p_{correction}").fill_nan(None) < alpha).fill_null(
-        value=False
-    )
+    p = pl.col(f"p_{correction}").fill_nan(None).fill_null(1.0)
+    differs = (ahead != 0) & (p < alpha)
     both = pl.concat(
         comparisons.select(
             *key,
             pl.col(name).alias("name"),
             pl.col(other).alias("other"),
             (ahead * sign).alias("ahead"),
-            told_apart.alias("told_apart"),
+            differs.alias("differs"),
         )
         for (name, other), sign in ((sides, 1), (sides[::-1], -1))
     )
@@ -250,9 +249,9 @@ def standings(
     best = best.select(*key, pl.col("name").alias("other"), pl.lit(True).alias("of_best"))
     joined = both.join(best, on=[*key, "other"], how="left", nulls_equal=True)
     found = joined.group_by(*key, "name").agg(
-        (pl.col("told_apart") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
-        (pl.col("told_apart") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
-        (pl.col("of_best").fill_null(value=False) & ~pl.col("told_apart")).any().alias("near"),
+        (pl.col("differs") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
+        (pl.col("differs") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
+        (pl.col("of_best").fill_null(value=False) & ~pl.col("differs")).any().alias("near"),
     )
     own = best.rename({"other": "name"})
     return (

@@ -22,7 +22,7 @@ def coverage_of(
     covered: Mapping[str, Flags],
     terms: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return how many terms and pairs of each set every embedding lacks (table A.1 of the paper).
+    """Return the numbers of terms and pairs of each set that embeddings lack (table A.1).
 
     Args:
         one: the input.

@@ -109,7 +109,7 @@ def _carry_over(output: OutputFolder, earlier: Evaluation | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What every stage of one run needs."""
+    """The needs of every stage of one run."""
 
     options: EvaluateOptions
     files: EvaluationFiles
@@ -125,7 +125,7 @@ def _measure(
     """Write the similarities, retrieval and separation of all targets that are not there yet.
 
     Args:
-        run: the stages' needs.
+        run: with its options.
         named: the embedding.
         targets: of the evaluation.
         known: provenance of the embedding, with its metrics where an earlier run found out.
@@ -219,7 +219,7 @@ def _is_complete(run: _Run, one: EvaluationTarget, embedding: str, known: object
     """Return whether all that is asked of a target under an embedding is there already.
 
     Args:
-        run: what is asked for.
+        run: with its options.
         one: the target.
         embedding: its name.
         known: its metrics, where an earlier run found out.

@@ -71,9 +71,9 @@ class EvaluationInput:
         name: of the build's folder or the rated file.
         rated: whether the pairs have ratings; else they have labels.
         frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
-        provenance: what the manifest says of it, with its ``fingerprint``.
+        provenance: for the manifest, with its ``fingerprint``.
         build: that the pairs are of; None for rated files, and for pairs of earlier runs.
-        warnings: what a reader of its results should know.
+        warnings: for readers of its results.
         earlier_fingerprint: as earlier versions made it, where that may be another one.
     """
 
@@ -183,7 +183,7 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
     frame = build.read(path)
     if fingerprint(frame) != build.manifest.outputs[path].fingerprint:
         raise InputError(
-            f"{build.folder / path} does not hold the rows that the manifest tells of; "
+            f"{build.folder / path} does not hold the rows that the manifest records; "
             "see medsim verify"
         )
     named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)

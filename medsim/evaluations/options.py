@@ -153,7 +153,7 @@ class EvaluateOptions(Options):
 
     @property
     def separates(self) -> bool:
-        """Whether categories are held apart, which naming them asks for as well."""
+        """True if categories are to be separated, which naming them asks for as well."""
         return self.separation or bool(self.categories)
 
     def check(self) -> None:

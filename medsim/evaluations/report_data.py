@@ -58,26 +58,17 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
     parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
     results, comparisons = whole_sets(results), whole_sets(comparisons)
     charts = chart_data_of(evaluation, results, comparisons)
+    separation = pl.DataFrame(schema=SEPARATION_COLUMNS)
+    retrieval = pl.DataFrame(schema=RETRIEVAL_COLUMNS)
     there = evaluation.manifest.outputs  # evaluations of earlier versions lack some tables
     return EvaluationReportData(
         results=results,
         comparisons=comparisons,
         coverage=whole_sets(evaluation.coverage()),
         parts=parts,
-        distributions=charts.distributions,
-        quartiles=charts.quartiles,
-        curves=charts.curves,
-        errors=charts.errors,
-        separation=(
-            evaluation.separation()
-            if "separation.parquet" in there
-            else pl.DataFrame(schema=SEPARATION_COLUMNS)
-        ),
-        retrieval=(
-            evaluation.retrieval()
-            if "retrieval.parquet" in there
-            else pl.DataFrame(schema=RETRIEVAL_COLUMNS)
-        ),
+        **charts,
+        separation=evaluation.separation() if "separation.parquet" in there else separation,
+        retrieval=evaluation.retrieval() if "retrieval.parquet" in there else retrieval,
         retrieved=_retrieved(evaluation),
     )
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from medsim.statistics.significance import Test
 
 LENGTHS = ("1", "2", "3", "4", "5+")
-"""Numbers of words by which terms are told apart."""
+"""Numbers of words that terms are grouped by."""
 
 NOT_FOUND = 0
 """The rank of a linked term that was not found."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.config import DIFFICULTIES
 from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
-from medsim.evaluations.comparisons import Compared, Row, defined, family_rows
+from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
 from medsim.evaluations.retrieval_ranks import LENGTHS, NOT_FOUND, RankSample
 from medsim.evaluations.statistic import statistics_of
 
@@ -30,7 +30,7 @@ class Retrieved:
         metric: by which terms were compared.
         index: that was asked.
         terms: ``RETRIEVED_COLUMNS``; the same terms for every embedding of an input.
-        signature: what decides the scores, in a line.
+        signature: of the scores, see ``RunKey.signature``.
     """
 
     embedding: str
@@ -49,7 +49,7 @@ def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
 
     Args:
         name: of the input.
-        every: what embeddings found.
+        every: of all embeddings.
     """
     rows = [{"input": name, **row} for one in every for row in _score_rows(one)]
     return pl.DataFrame(rows, schema=RETRIEVAL_COLUMNS, orient="row")
@@ -70,7 +70,7 @@ def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
 
     Args:
         name: of the input.
-        every: what embeddings found.
+        every: of all embeddings.
 
     Returns:
         ``COMPARISON_COLUMNS``
@@ -113,7 +113,6 @@ def _score_rows(one: Retrieved) -> Iterator[Row]:
         for subset, chosen in (("common", of_group), ("own", own)):
             sample = _sample(chosen)
             for statistic in statistics_of("retrieval"):
-                estimate = statistic.compute(sample)
                 yield {
                     "embedding": one.embedding,
                     "metric": one.metric,
@@ -122,9 +121,7 @@ def _score_rows(one: Retrieved) -> Iterator[Row]:
                     "difficulty": difficulty,
                     "length": None if at is None else LENGTHS[at],
                     "statistic": statistic.name,
-                    "value": defined(estimate.value),
-                    "low": defined(estimate.low),
-                    "high": defined(estimate.high),
+                    **interval_of(statistic.compute(sample)),
                     "n_terms": of_group.height,
                     "n_covered": own.height,
                     "recall": recall if isinstance(recall, float) else None,

@@ -30,7 +30,7 @@ _DECISIVE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunKey:
-    """What decides the results of an evaluation, inputs and embeddings of earlier runs included.
+    """The inputs, embeddings and options that decide results, those of earlier runs included.
 
     Attributes:
         inputs: provenance by name.
@@ -52,7 +52,7 @@ class RunKey:
         return replace(self, embeddings=embeddings)
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
-        """Return in a line what decides a score, to be pasted into a paper."""
+        """Return a line with all that decides a score, to be pasted into a paper."""
         one, has = self.inputs[name], self.embeddings[embedding]
         options = has["options"] if isinstance(has["options"], dict) else {}
         return ", ".join(
@@ -69,7 +69,7 @@ class RunKey:
         )
 
     def to_json(self) -> dict[str, object]:
-        """Return what decides the files of this run, without clock or path, as plain JSON."""
+        """Return the content that decides the files of this run, without clock or path."""
         return {
             "metadata": self.metadata,
             "options": self.options,
@@ -84,7 +84,7 @@ class RunKey:
 
 
 def _stratified_by(parts: Any) -> list[str]:
-    """Return what decides the parts of a rated file, for a signature."""
+    """Return the words and bins that decide a rated file's parts, for a signature."""
     known = parts or {}
     words, bins = known.get("words"), known.get("bins")
     return [

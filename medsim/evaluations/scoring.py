@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.schema import COMPARISON_COLUMNS, RESULT_COLUMNS
-from medsim.evaluations.comparisons import Compared, Row, defined, family_rows
+from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.hashing import tie_hashes
 from medsim.statistics.scores import labelled_sample, rated_samples
@@ -38,7 +38,7 @@ class ScoredModel:
         embedding: its name.
         metric: its name.
         similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
-        signature: what decides its scores, in a line.
+        signature: of its scores, see ``RunKey.signature``.
     """
 
     embedding: str
@@ -69,7 +69,7 @@ def score_sets(
         one: the input.
         models: embeddings under metrics, similarities in the order of the input's pairs.
         resampling: of the bootstrap and the held-out half.
-        stage: told how far the work is.
+        stage: told of the progress.
 
     Returns:
         ``RESULT_COLUMNS`` and ``COMPARISON_COLUMNS``.
@@ -143,9 +143,7 @@ def _result_rows(scores: Sequence[_Score], subset: str, pair_set: PairSet) -> It
                 "embedding": score.model.embedding,
                 "metric": score.model.metric,
                 "statistic": name,
-                "value": defined(estimate.value),
-                "low": defined(estimate.low),
-                "high": defined(estimate.high),
+                **interval_of(estimate),
                 "n_pairs": len(pair_set.rows),
                 "n_covered": score.n_pairs,
                 "signature": f"{score.model.signature}, {pair_set}, {subset}",

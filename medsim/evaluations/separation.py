@@ -12,7 +12,7 @@ import polars as pl
 from medsim.core.schema import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.tables import tabulated
-from medsim.evaluations.comparisons import defined
+from medsim.evaluations.comparisons import defined, interval_of
 from medsim.evaluations.layout import separation_path
 from medsim.evaluations.separation_counts import Separation, TripleCounts, separation
 from medsim.evaluations.similarities import finite
@@ -124,16 +124,13 @@ def separation_results(separation: pl.DataFrame, n_terms: int) -> pl.DataFrame:
     for statistic in statistics_of("separation"):
         for row in of_all.iter_rows(named=True):
             triples = TripleCounts(n_triples=row["n_triples"], n_errors=row["n_errors"])
-            estimate = statistic.compute(triples)
             rows.append(
                 {column: row[column] for column in (*_IN_PATH, "signature")}
                 | {
                     "dataset": DATASET,
                     "subset": "own",
                     "statistic": statistic.name,
-                    "value": defined(estimate.value),
-                    "low": defined(estimate.low),
-                    "high": defined(estimate.high),
+                    **interval_of(statistic.compute(triples)),
                     "n_pairs": n_terms,
                     "n_covered": row["n_terms1"],
                 }

@@ -46,7 +46,7 @@ class TripleCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """How far categories are apart under one metric.
+    """The separation of categories under one metric.
 
     Attributes:
         n_triples: int64[n_categories, n_categories], of two different terms of the row's category
@@ -63,7 +63,7 @@ class Separation:
 
 
 def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Workers) -> Separation:
-    """Return how far categories are apart; neither threads nor blocks change it.
+    """Return the separation of categories; neither threads nor blocks change it.
 
     Time is O(n_terms * log(n_terms)) a term beside that of the similarities; memory holds
     ``SIMILARITIES_AT_ONCE``.

@@ -109,8 +109,8 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
     Statistic(
         name="accuracy",
         label="accuracy",
-        help="Accuracy is the share of pairs told rightly at the threshold that is best on these "
-        "very pairs, with Wilson's 95% interval.",
+        help="Accuracy is the share of pairs classified rightly by the threshold that is best on "
+        "these very pairs, with Wilson's 95% interval.",
         of="labelled",
         compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
@@ -121,7 +121,7 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
     Statistic(
         name="accuracy_heldout",
         label="held-out accuracy",
-        help="Held-out accuracy is the share of the pairs of one half that are told rightly at the "
+        help="Held-out accuracy is the share of the pairs of one half classified rightly by the "
         "threshold that is best on the other half, with Wilson's 95% interval.",
         of="labelled",
         compute=lambda pairs: pairs.accuracy_heldout,

@@ -29,7 +29,7 @@ _MOST_VALUES = 20  # of a domain: more are no domains, and would be as many sets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratification:
-    """How sets of rated pairs are divided into parts.
+    """The properties by which sets of rated pairs are divided into parts.
 
     Attributes:
         words: properties of words; None leaves them to the rated files.
@@ -40,7 +40,7 @@ class Stratification:
     bins: tuple[int, ...] = ()
 
     def provenance(self) -> dict[str, object]:
-        """Return what decides the parts, as plain JSON values."""
+        """Return the table of words and the bins as plain JSON values."""
         words = self.words
         return {
             "words": None if words is None else {"name": words.name, "sha256": words.digest},
@@ -69,7 +69,7 @@ def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
     in Chiu et al. (BMC Bioinformatics 2018). A table of words goes before the columns of the file.
 
     Raises:
-        InputError: there are more domains than can be told apart.
+        InputError: there are more values of domain than domains can be.
     """
     known = _known(rated, stratification.words)
     columns = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}

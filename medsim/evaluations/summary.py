@@ -74,7 +74,7 @@ def summarize(key: RunKey, files: EvaluationFiles, threads: int, progress: Progr
 def _of_pairs(
     name: str, files: EvaluationFiles, key: RunKey, threads: int, progress: Progress
 ) -> dict[str, pl.DataFrame]:
-    """Return what the similarities of an input's pairs show, by table."""
+    """Return the results of the similarities of an input's pairs, by table."""
     one = EvaluationInput(
         name=name,
         rated=key.inputs[name]["kind"] == "rated",

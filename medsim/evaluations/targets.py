@@ -43,7 +43,7 @@ class EvaluationTarget:
         return self.pairs.name
 
     def provenance(self) -> dict[str, object]:
-        """Return what the manifest says of the input, its categories included."""
+        """Return the provenance of the input, its categories included."""
         if self.categories is None:
             return self.pairs.provenance
         return {**self.pairs.provenance, "categories": self.categories.provenance()}
@@ -79,11 +79,11 @@ class EvaluationTarget:
 
 
 def read_targets(options: EvaluateOptions, progress: Progress) -> list[EvaluationTarget]:
-    """Return what an evaluation is asked to be made on.
+    """Return the targets of an evaluation.
 
     Raises:
         InputError: an input is missing, unfinished or damaged.
-        OptionError: what is asked for needs a build, or rated files, and there are none.
+        OptionError: an option needs a build, or rated files, and there are none.
     """
     with progress.stage("read inputs") as stage:
         words = None if options.words is None else read_words(Path(options.words))

@@ -40,7 +40,7 @@ class LabelledSample:
             Wilson's interval; NaN where either are missing.
         threshold: pairs at least as similar are taken for positives, see ``best_threshold``; NaN of
             no pairs.
-        correct: bool[n_pairs], whether each pair is told rightly at ``threshold``.
+        correct: bool[n_pairs], whether ``threshold`` puts each pair on the right side.
     """
 
     similarities: Values
@@ -171,7 +171,7 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
 
     It lies midway between two neighbouring similarities that occur, or on the upper one where no
     number is between; it is -inf where all pairs are best taken for positives, and inf where none
-    is. Pairs of one similarity are never told apart. Of equally good thresholds the lowest counts.
+    is. Pairs of one similarity are never separated. Of equally good thresholds the lowest counts.
     A similarity of inf is above any threshold, so its pairs are always taken for positives.
 
     Args:

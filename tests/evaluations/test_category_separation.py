@@ -266,8 +266,9 @@ def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> N
     assert medsim.Evaluation(made / "grown").separation().equals(with_them.separation())
 
 
-def test_separation_needs_a_build(made: Path) -> None:
+@pytest.mark.parametrize("asked", ["separation", "retrieval"])
+def test_a_build_must_be_among_the_inputs(made: Path, asked: str) -> None:
     rated = made / "rated.csv"
     rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
-    with pytest.raises(OptionError, match="separation needs a build"):
-        medsim.evaluate(rated, {"words": made / "words.vec"}, made / "none", separation=True)
+    with pytest.raises(OptionError, match=f"{asked} needs a build"):
+        medsim.evaluate(rated, {"words": made / "words.vec"}, made / "none", **{asked: True})

@@ -19,7 +19,7 @@ def stand(comparisons: list[Comparison], **options) -> dict[str, Standing]:
     frame = pl.DataFrame(comparisons, schema=columns | numbers, orient="row")
     frame = frame.with_columns(pl.lit(None, pl.String).alias("difficulty"))
     found = standings(frame, ["difficulty"], "metric", **options)
-    return {name: tuple(rest) for _, name, *rest in found.iter_rows()}  # type: ignore[misc]
+    return {name: tuple(rest) for _, name, *rest in found.iter_rows()}
 
 
 def compared(values: dict[str, float], close: float) -> list[Comparison]:

@@ -80,25 +80,6 @@ def test_the_interval_is_that_of_scipy_for_the_same_resamples() -> None:
         )
 
 
-def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:
-    left, right = correlated(40, seed=3)
-    expected = stats.bootstrap(
-        (left, right),
-        spearman,
-        paired=True,
-        vectorized=False,
-        n_resamples=2000,
-        method="BCa",
-        rng=np.random.default_rng(2),
-    ).confidence_interval
-
-    found = bca_spearman(left, right, seed=5, threads=1)
-
-    # An end's own error with 2,000 resamples is about 0.01.
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
-    assert found.statistic == pytest.approx(spearman(left, right), abs=1e-12)
-
-
 @given(Normals, st.floats(-3, 3), st.floats(-0.15, 0.15), st.floats(0.3, 0.98))
 @settings(max_examples=300)
 def test_p_is_below_alpha_where_the_interval_leaves_out_0(
@@ -202,7 +183,11 @@ def test_the_difference_is_that_of_scipy_within_the_error_of_resampling() -> Non
 
     found = bca_spearman_difference(left, other, right, threads=1)
 
+    # An end's own error with 1,500 resamples is about 0.01.
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.03)
+    assert bca_spearman(left, right, resamples=100).statistic == pytest.approx(
+        spearman(left, right), abs=1e-12
+    )
 
 
 def test_sides_that_rank_alike_do_not_differ() -> None:

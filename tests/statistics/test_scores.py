@@ -142,13 +142,6 @@ def test_a_constant_similarity_tells_nothing(n_positive: int) -> None:
         assert scores.average_precision.value == n_positive / 20
 
 
-def test_700_duplicates_are_one_threshold() -> None:
-    scores = plain([0.5] * 700 + [0.75], [pair % 2 == 0 for pair in range(700)] + [True])
-
-    assert scores.accuracy.value == 351 / 701
-    assert scores.threshold.value == -INF
-
-
 @given(Labelled)
 def test_the_order_of_pairs_changes_no_score(rows: list[tuple[float, bool, bool]]) -> None:
     there, back = scores_of(rows), scores_of(rows[::-1])
