@@ -12,9 +12,9 @@ from medsim.evaluations.options import SUBSET, OpenedFolder
 if TYPE_CHECKING:
     import polars as pl
 
-    Scores = str | Path | pl.DataFrame
+    ModelScores = str | Path | pl.DataFrame
 else:  # the command line takes paths alone, and its help does not wait for Polars
-    Scores = str | Path | Any
+    ModelScores = str | Path | Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class CorrelateOptions(Options):
     """The options of ``medsim correlate``."""
 
     intrinsic: Annotated[
-        Scores | OpenedFolder,
+        ModelScores | OpenedFolder,
         Option(
             "The folder of an evaluation, whose embeddings are the models; or a .csv, .tsv or "
             ".parquet table with a row per model and a column per set.",
@@ -30,7 +30,7 @@ class CorrelateOptions(Options):
         ),
     ]
     extrinsic: Annotated[
-        Scores,
+        ModelScores,
         Option(
             "A table with a row per model and a column per task. Models are in the column model, "
             "or in the first that has text.",
