@@ -15,7 +15,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
-from medsim.statistics.bootstrap import bca_spearman, bca_spearman_difference
+from medsim.statistics.bootstrap import SpearmanBootstrap
 from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
@@ -199,16 +199,19 @@ def check(found: Test, expected: Test) -> None:
 
 
 def _one(rated: Rated, threads: int) -> Test:
-    return bca_spearman(
-        rated.similarities1, rated.ratings, seed=_SEED, resamples=_RESAMPLES, threads=threads
-    )
+    return _bootstrap(rated, [rated.similarities1], threads).correlation(0)
 
 
 def _difference(rated: Rated, threads: int) -> Test:
-    return bca_spearman_difference(
-        rated.similarities1,
-        rated.similarities2,
-        rated.ratings,
+    sides = [rated.similarities1, rated.similarities2]
+    return _bootstrap(rated, sides, threads).difference(0, 1)
+
+
+def _bootstrap(rated: Rated, sides: list[Values], threads: int) -> SpearmanBootstrap:
+    order = np.lexsort([*sides, rated.ratings])
+    return SpearmanBootstrap(
+        [side[order] for side in sides],
+        rated.ratings[order],
         seed=_SEED,
         resamples=_RESAMPLES,
         threads=threads,

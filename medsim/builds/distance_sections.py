@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table
+from medsim.pages.page import Chart, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
         says=says,
         spec=spec,
         rows=rows,
-        table=Table(caption="Levenshtein distances", frame=table, formats={"mean": ",.2f"}),
+        table=PageTable(caption="Levenshtein distances", frame=table, formats={"mean": ",.2f"}),
     )
     return Section(
         title="Distances",
@@ -63,7 +63,7 @@ def lengths(found: pl.DataFrame) -> Section | None:
             ["terms"], x="length", panels=units, columns=2, independent=True, whole=True
         ),
         rows=rows,
-        table=Table(
+        table=PageTable(
             caption="Lengths of terms",
             frame=_quantiles(counted, ["panel"]).rename({"panel": "in"}),
             formats={"mean": ",.2f"},

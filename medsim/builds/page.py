@@ -10,7 +10,7 @@ import polars as pl
 from medsim.builds.distance_sections import distances, lengths
 from medsim.core.config import DIFFICULTIES
 from medsim.pages import charts
-from medsim.pages.page import Chart, Folded, Page, Section, Table, distinct
+from medsim.pages.page import Chart, Folded, Page, PageTable, Section, distinct
 from medsim.pages.provenance import closing, content_digest, facts, passed_on, warnings_of
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _sizes(sizes: pl.DataFrame) -> Section:
         if strategy != column:
             names |= {strategy: f"{strategy} negatives", column: f"mean distance, {strategy}"}
     table = sizes.rename(names)
-    numbers = Table(
+    numbers = PageTable(
         caption="Sizes and mean Levenshtein distances",
         frame=table,
         formats={column: ",.2f" for column in table.columns if "distance" in column},
@@ -142,7 +142,9 @@ def _positives(sizes: pl.DataFrame) -> list[Chart]:
             digits=",.0f",
         ),
         rows=rows,
-        table=Table(caption="Positives", frame=sizes.select("dataset", "difficulty", "positives")),
+        table=PageTable(
+            caption="Positives", frame=sizes.select("dataset", "difficulty", "positives")
+        ),
     )
     return [chart]
 
@@ -155,7 +157,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
             summary=f"{dataset}, {difficulty}",
             opened=not at,
             tables=[
-                Table(
+                PageTable(
                     caption=f"Examples of {dataset}, {difficulty}",
                     frame=_told_examples(group),
                 )
@@ -187,7 +189,7 @@ def _skipped(manifest: BuildManifest) -> Section | None:
     return Section(
         title="Skipped",
         prose="What of the source was left out, and why.",
-        parts=[Table(caption="What was left out", frame=frame)],
+        parts=[PageTable(caption="What was left out", frame=frame)],
     )
 
 
@@ -207,7 +209,7 @@ def _provenance(manifest: BuildManifest, name: str) -> Section:
     )
     return closing(
         manifest,
-        [Table(caption="Files that were read", frame=files)],
+        [PageTable(caption="Files that were read", frame=files)],
         f"{name}, built by medsim {manifest.medsim}",
         commands,
     )

@@ -1,4 +1,4 @@
-"""The categories of concepts that similarities should keep apart, and their terms."""
+"""The categories of concepts whose separation is measured, and their terms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic procedure, therapeutic procedure and organism, as in the paper."""
 
 _FEWEST = 2
-_HOW = "name at least two categories by --category CONCEPT_ID"
+_HOW = "name at least two by `categories`, CONCEPT_ID each"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Category:
     """A concept whose descendants belong together.
 
     Attributes:
-        name: what tables call it.
+        name: in tables.
         concept_id: of the concept.
         terms: of its descendants, in order of code points; no two are equal ignoring case, and no
             other category has any of them.
@@ -59,7 +59,7 @@ class Categories:
         return sorted(term for category in self.categories for term in category.terms)
 
     def provenance(self) -> dict[str, object]:
-        """Return what a manifest says of them: plain JSON, with a ``fingerprint`` of the terms."""
+        """Return the categories for a manifest: plain JSON, with a ``fingerprint`` of the terms."""
         return {
             "categories": [
                 {"name": one.name, "concept_id": one.concept_id, "n_terms": len(one.terms)}
@@ -79,18 +79,18 @@ class Categories:
 
 
 def n_terms_of(provenance: object) -> int:
-    """Return how many terms categories have, from what ``Categories.provenance`` gave."""
+    """Return the number of terms of all categories, from ``Categories.provenance``."""
     if not isinstance(provenance, dict):
         return 0
     return sum(int(one["n_terms"]) for one in provenance["categories"])
 
 
-def categories_of(build: Build, named: Sequence[str] | None, threads: int) -> Categories:
+def categories_of(build: Build, named: Sequence[str], threads: int) -> Categories:
     """Return the categories of a build and their terms.
 
     Args:
         build: of a terminology with is-a relationships.
-        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; None takes those
+        named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those
             of the paper where the build is of an RF2 release.
         threads: how many the database may use.
 

@@ -1,100 +1,75 @@
-"""Reads the tables of the paper off an evaluation."""
+"""The tables of an evaluation: which embedding, under which metric, and how surely."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError
+from medsim.core.options import public
+from medsim.evaluations.conclusions import all_metrics, best_metrics, metric_standings
+from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.output import Evaluation
-from medsim.evaluations.tables.comparison import (
-    CORRECTIONS,
-    IS_PART,
-    MAIN_STATISTICS,
-    STATISTICS,
-    all_metrics,
-    best_metrics,
-    checked_table,
-    metric_standings,
-)
-from medsim.evaluations.tables.space_tables import similarities_of_categories
+from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
+from medsim.evaluations.statistic import tabulated_names
+from medsim.evaluations.tables.readable import categories_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars as pl
 
-SUBSETS = ("common", "own")
-"""Pairs that all embeddings cover, or those that each covers."""
 
-_AS_THEY_LIE = ("coverage", "overlap", "retrieval", "separation", "categories")
-
-
-def compare(
-    evaluation: str | Path | Evaluation,
-    table: str = "best",
-    *,
-    subset: str = "common",
-    correction: str = CORRECTIONS[0],
-) -> pl.DataFrame:
+@public(CompareOptions)
+def compare(options: CompareOptions) -> pl.DataFrame:
     """Return a table of an evaluation, a row per value with what it is of.
 
-    Args:
-        evaluation: opened, or its folder.
-        table: "best": every embedding at its best metric, by AUC or, for ratings, by Spearman's
-            correlation; "auc", "accuracy" or "spearman": the same by one statistic; "all-auc" and
-            so on: under every metric; "metrics": how metrics stand over all sets; "parts": as
-            "best", on the parts of rated sets, which no other table has; "coverage"; "overlap";
-            "retrieval"; "separation", overlap errors of categories, and "categories", their mean
-            similarities; or the number of the paper's table of that shape, as "A.1".
-        subset: "common" for the pairs that all embeddings cover, or "own".
-        correction: of p-values for the number of comparisons, "bonferroni" or "holm".
+    "best" has every embedding at its best metric, by AUC or, for ratings, by Spearman's
+    correlation; a statistic, such as "auc", the same by that one; "all-auc" and so on every metric;
+    "metrics" the standings of metrics over all sets; "parts" the best metrics on the parts of rated
+    sets, which no other table has; "separation" the overlap errors of categories, and "categories"
+    their mean similarities.
 
     Raises:
-        InputError: the folder holds no finished evaluation.
+        InputError: the folder holds no finished evaluation, or none with such results.
         OptionError: a name is unknown.
     """
-    for kind, value, known in (
-        ("subset", subset, SUBSETS),
-        ("correction", correction, CORRECTIONS),
-    ):
-        if value not in known:
-            raise OptionError(unknown_name(kind, value, list(known)))
-    name = checked_table(table)
-    if not isinstance(evaluation, Evaluation):
-        evaluation = Evaluation(evaluation)
-    if name in _AS_THEY_LIE:
-        return _as_it_lies(evaluation, name, subset)
-    wanted = IS_PART if name == "parts" else ~IS_PART
-    results = evaluation.results().filter(wanted)
-    comparisons = evaluation.comparisons().filter(wanted)
-    if name == "parts":
-        _there(results, evaluation, "--words")
-    if name == "metrics":
-        every = all_metrics(results, comparisons, STATISTICS, correction=correction)
-        return metric_standings(every)
-    every_metric = name.startswith("all-")
-    main = name in {"best", "parts"}
-    statistics = MAIN_STATISTICS if main else (name.removeprefix("all-"),)
-    if not results["statistic"].is_in(list(statistics)).any():
-        raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
-    make = all_metrics if every_metric else best_metrics
-    return make(results, comparisons, statistics, subset=subset, correction=correction)
-
-
-def _as_it_lies(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
-    """Return a table that the evaluation holds as it is, or nearly so."""
+    given = options.evaluation
+    folder = given if isinstance(given, (str, Path)) else given.folder
+    evaluation = given if isinstance(given, Evaluation) else Evaluation(folder)
+    name = options.table_name
     if name == "coverage":
-        return evaluation.coverage().filter(~IS_PART)
+        return whole_sets(evaluation.coverage())
     if name == "overlap":
         return evaluation.overlap()
     if name == "retrieval":
-        return _there(evaluation.retrieval().filter(subset=subset), evaluation, "--retrieval")
-    separation = _there(evaluation.separation(), evaluation, "--separation")
-    return separation if name == "separation" else similarities_of_categories(separation)
+        rows = evaluation.retrieval().filter(subset=options.subset)
+        return _some(rows, evaluation, "retrieval")
+    if name in {"separation", "categories"}:
+        rows = _some(evaluation.separation(), evaluation, "separation")
+        return rows if name == "separation" else categories_of(rows)
+    return _scores(evaluation, name, options.subset, options.correction)
 
 
-def _there(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:
+def _scores(evaluation: Evaluation, name: str, subset: str, correction: str) -> pl.DataFrame:
+    """Return a table of scores."""
+    wanted = parts_of_sets if name == "parts" else whole_sets
+    results, comparisons = wanted(evaluation.results()), wanted(evaluation.comparisons())
+    if name == "parts":
+        _some(results, evaluation, "words")
+    if name == "metrics":
+        every = all_metrics(results, comparisons, tabulated_names(), correction=correction)
+        return metric_standings(every)
+    of_all = name.startswith("all-")
+    is_main = name in {"best", "parts"}
+    statistics = tabulated_names(best=True) if is_main else (name.removeprefix("all-"),)
+    if not results["statistic"].is_in(list(statistics)).any():
+        raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
+    make = all_metrics if of_all else best_metrics
+    found = make(results, comparisons, statistics, subset=subset, correction=correction)
+    return with_parts(found) if name == "parts" else found
+
+
+def _some(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:
     """Return rows as they are, if there are any."""
     if rows.is_empty():
-        raise InputError(f"{evaluation.folder} has no such results; run medsim eval with {option}")
+        raise InputError(f"{evaluation.folder} has no such results; evaluate with `{option}`")
     return rows

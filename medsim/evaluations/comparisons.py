@@ -1,74 +1,72 @@
-"""Rows that compare contenders: every two of a family are tested, their p-values corrected."""
+"""Rows that compare embeddings or metrics: every two of a family, with corrected p-values."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from medsim.statistics.significance import bonferroni, holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from medsim.statistics.significance import Test
+    from medsim.evaluations.statistic import Statistic
+    from medsim.statistics.estimates import Estimate
 
 Row: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One of two that are compared.
+class Compared:
+    """One of the embeddings or metrics that are compared with each other.
 
     Attributes:
         embedding: its name.
         metric: the name of its metric.
-        value: of the statistic in which they are compared.
+        sample: that the statistic is computed of.
+        value: of the statistic.
     """
 
     embedding: str
     metric: str
+    sample: Any
     value: float
 
 
 def family_rows(
-    between: str,
-    of: str,
-    sides: Sequence[Side],
-    test: Callable[[int, int], Test],
-    n_pairs: int,
+    between: str, statistic: Statistic[Any], family: Sequence[Compared], n_pairs: int
 ) -> Iterator[Row]:
-    """Yield a row for every two sides, p-values corrected for the number of rows.
+    """Yield a row for every two of a family, p-values corrected for the number of rows.
 
     Args:
         between: "embeddings" or "metrics".
-        of: the statistic.
-        sides: the family.
-        test: returns whether two sides, given by their places, differ.
+        statistic: by whose test they are compared.
+        family: samples of the same pairs.
         n_pairs: on which they are compared.
 
     Yields:
         The columns of ``COMPARISON_COLUMNS`` but for the set.
     """
-    matches = list(combinations(range(len(sides)), 2))
-    tests = [test(*match) for match in matches]
+    if statistic.test is None:
+        return
+    matches = list(combinations(family, 2))
+    tests = [statistic.test(first.sample, second.sample) for first, second in matches]
     p = np.array([one.p for one in tests], np.float64)
-    corrected = zip(bonferroni(p), holm(p), strict=True)
-    for (one, other), found, (by_bonferroni, by_holm) in zip(
-        matches, tests, corrected, strict=True
+    for (first, second), found, by_bonferroni, by_holm in zip(
+        matches, tests, bonferroni(p), holm(p), strict=True
     ):
-        first, second = sides[one], sides[other]
         yield {
             "between": between,
             "embedding1": first.embedding,
             "metric1": first.metric,
             "embedding2": second.embedding,
             "metric2": second.metric,
-            "of": of,
+            "of": statistic.name,
             "value1": defined(first.value),
             "value2": defined(second.value),
             "difference": defined(first.value - second.value),
@@ -81,6 +79,11 @@ def family_rows(
             "high": defined(found.high),
             "n_pairs": n_pairs,
         }
+
+
+def interval_of(estimate: Estimate) -> Row:
+    """Return the columns of an estimate: value, low and high."""
+    return {name: defined(getattr(estimate, name)) for name in ("value", "low", "high")}
 
 
 def defined(value: float) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,14 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.evaluations.compare import SUBSETS
-from medsim.evaluations.findings import STATISTICS
+from medsim.evaluations.conclusions import ALPHA, best_metrics
+from medsim.evaluations.correlate_options import CorrelateOptions
 from medsim.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
 from medsim.evaluations.output import COMPARISON_COLUMNS, Evaluation
-from medsim.evaluations.tables.comparison import IS_PART, MAIN_STATISTICS, SET, best_metrics
-from medsim.evaluations.tables.correlations import COLUMNS, too_few, verdict
+from medsim.evaluations.sets import SET, whole_sets
+from medsim.evaluations.statistic import statistics_of, tabulated_names
 from medsim.statistics.correlation import (
     FEWEST_FOR_TEST,
     PearsonTest,
@@ -29,42 +31,40 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Values
 
-Scores = str | Path | pl.DataFrame
-"""A table with a row per model, or the file that holds it."""
+STRONG = 0.5
+"""A large correlation (Cohen 1988, section 3.2); what could not show it has too few models."""
 
-_HIGHER_IS_BETTER = [s for s in (*STATISTICS[False], *STATISTICS[True]) if s != "threshold"]
+COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "set": pl.String,
+    "statistic": pl.String,
+    "task": pl.String,
+    "r": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "t": pl.Float64,
+    "p": pl.Float64,
+    "p_holm": pl.Float64,
+    "n_models": pl.Int64,
+    "smallest_r": pl.Float64,
+    "verdict": pl.String,
+}
+"""The columns of correlations, a row per intrinsic set and extrinsic task."""
+
 _MOST_NAMED = 5
 
 
-def correlate(
-    intrinsic: Scores | Evaluation,
-    extrinsic: Scores,
-    *,
-    metric: str | None = None,
-    statistic: str | None = None,
-    subset: str = "common",
-    progress: Progress | None = None,
-) -> pl.DataFrame:
+@public(CorrelateOptions)
+def correlate(options: CorrelateOptions) -> pl.DataFrame:
     """Return Pearson's correlation of every intrinsic set with every extrinsic task.
 
     Each is over the models that have both scores, with its two-tailed t-test, and p corrected for
-    the number of all tests by Holm's procedure; without that it is what tables 6, 8 and 9 of Chiu
-    et al. (BMC Bioinformatics 2018) tell.
-
-    Args:
-        intrinsic: an evaluation or its folder, whose embeddings are the models; or a table with a
-            row per model and a column per set.
-        extrinsic: a table with a row per model and a column per task. Models are in the column
-            "model", or in the first that has text; every column of numbers counts, and a cell may
-            be empty.
-        metric: of an evaluation; each embedding's best on each set by default.
-        statistic: of an evaluation; by default AUC or, for ratings, Spearman's correlation.
-        subset: of an evaluation, "common" for pairs that all embeddings cover, or "own".
-        progress: warned of models and scores that are left out, and of too few models; silent by
-            default.
+    the number of all tests by Holm's procedure; without that correction these are the figures of
+    tables 6, 8 and 9 of Chiu et al. (BMC Bioinformatics 2018). Of a table every column of numbers
+    counts, and a cell may be empty. Models and scores that are left out, and too few models, are
+    warned of.
 
     Returns:
-        ``medsim.evaluations.tables.correlations.COLUMNS``, sets and tasks in their order.
+        ``COLUMNS``, sets and tasks in their order.
         ``smallest_r`` is the smallest correlation that so many models are likely (80%) to show in
         one test.
 
@@ -72,9 +72,9 @@ def correlate(
         InputError: a table is not as it must be, or fewer than 3 models are in both.
         OptionError: a name is unknown, or an option of evaluations is given for a table.
     """
-    progress = progress or Progress()
-    of_sets = _intrinsic_scores(intrinsic, metric, statistic, subset, progress)
-    of_tasks = read_model_scores(extrinsic, progress)
+    progress = options.progress or Progress()
+    of_sets = _intrinsic_scores(options, progress)
+    of_tasks = read_model_scores(options.extrinsic, progress)
     models = _common_models(of_sets, of_tasks, progress)
     sides = _by_set(of_sets, models), _by_set(of_tasks, models)
     for columns in sides:
@@ -85,46 +85,42 @@ def correlate(
             both = ~np.isnan(scores) & ~np.isnan(performance)
             names.append((*key, task))
             tests.append(pearson_test(scores[both], performance[both]))
-    if (said := too_few(max(test.n for test in tests))) is not None:
-        progress.warn(said)
+    if (warning := _too_few(max(test.n for test in tests))) is not None:
+        progress.warn(warning)
     return _rows(names, tests)
 
 
-def _intrinsic_scores(
-    intrinsic: Scores | Evaluation,
-    metric: str | None,
-    statistic: str | None,
-    subset: str,
-    progress: Progress,
-) -> pl.DataFrame:
+def _intrinsic_scores(options: CorrelateOptions, progress: Progress) -> pl.DataFrame:
     """Return the scores of models on intrinsic sets, ``SCORE_COLUMNS``."""
-    if subset not in SUBSETS:
-        raise OptionError(unknown_name("subset", subset, list(SUBSETS)))
+    intrinsic = options.intrinsic
     if isinstance(intrinsic, (str, Path)) and Path(intrinsic).is_dir():
         intrinsic = Evaluation(intrinsic)
     if isinstance(intrinsic, Evaluation):
-        return _evaluation_scores(intrinsic, metric, statistic, subset)
-    for option, value in (("--metric", metric), ("--statistic", statistic)):
+        return _evaluation_scores(intrinsic, options)
+    for name, value in (("metric", options.metric), ("statistic", options.statistic)):
         if value is not None:
-            raise OptionError(f"{option} {value} is for the folder of an evaluation, not a table")
+            raise OptionError(f"`{name}` {value} is for the folder of an evaluation, not a table")
+    if not isinstance(intrinsic, (str, Path, pl.DataFrame)):
+        raise OptionError(f"`intrinsic` {intrinsic.folder} is no evaluation")
     return read_model_scores(intrinsic, progress)
 
 
-def _evaluation_scores(
-    evaluation: Evaluation, metric: str | None, statistic: str | None, subset: str
-) -> pl.DataFrame:
-    """Return what embeddings reach on every whole set, at their best metric or at one."""
-    results = evaluation.results().filter(~IS_PART)
+def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.DataFrame:
+    """Return the scores of embeddings on every whole set, at their best metric or at one."""
+    results = whole_sets(evaluation.results())
+    metric, statistic = options.metric, options.statistic
     if metric is not None:
         known = sorted(results["metric"].unique())
         if metric not in known:
             raise OptionError(unknown_name("metric", metric, known))
         results = results.filter(metric=metric)
-    if statistic is not None and statistic not in _HIGHER_IS_BETTER:
-        raise OptionError(unknown_name("statistic", statistic, _HIGHER_IS_BETTER))
-    statistics = MAIN_STATISTICS if statistic is None else (statistic,)
-    untested = pl.DataFrame(schema=COMPARISON_COLUMNS)  # what is better by how much is not asked
-    best = best_metrics(results, untested, statistics, subset=subset)
+    of_pairs = (*statistics_of("labelled"), *statistics_of("rated"))
+    known = [one.name for one in of_pairs if one.higher_is_better]
+    if statistic is not None and statistic not in known:
+        raise OptionError(unknown_name("statistic", statistic, known))
+    statistics = tabulated_names(best=True) if statistic is None else (statistic,)
+    untested = pl.DataFrame(schema=COMPARISON_COLUMNS)  # standings are not used
+    best = best_metrics(results, untested, statistics, subset=options.subset)
     if best.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]} under {metric or 'a metric'}")
     name = pl.concat_str(*SET, separator="/", ignore_nulls=True).alias("set")
@@ -199,8 +195,39 @@ def _rows(
             p_holm,
             test.n,
             smallest_detectable(test.n),
-            verdict(test, p_holm, n_tests),
+            _verdict(test, p_holm, n_tests),
         )
         for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
     ]
     return pl.DataFrame(rows, schema=COLUMNS, orient="row").fill_nan(None)
+
+
+def _too_few(n_models: int) -> str | None:
+    """Return a warning where so few models could hardly show a large correlation, else None."""
+    if n_models <= FEWEST_FOR_TEST:
+        return f"too few models: {n_models} cannot show any correlation"
+    smallest = smallest_detectable(n_models)
+    return None if smallest <= STRONG else f"too few models: {_detectable(smallest, 'only ')}"
+
+
+def _detectable(smallest: float, only: str = "") -> str:
+    return f"{only}|r| ≥ {smallest:.2f} could show at 80% power"
+
+
+def _verdict(found: PearsonTest, p_holm: float, n_tests: int) -> str:
+    """Return the meaning of a correlation in words.
+
+    Args:
+        found: the correlation and its test.
+        p_holm: its p after Holm's correction.
+        n_tests: how many tests it was corrected for.
+    """
+    if found.n < FEWEST_FOR_TEST:
+        return f"undefined: {found.n} models have both scores; {FEWEST_FOR_TEST} are needed"
+    if math.isnan(found.r.value):
+        return "undefined: all models have the same score on one side"
+    if p_holm < ALPHA:
+        return "significant"
+    before = f" after correction for {n_tests} tests" if found.p < ALPHA else ""
+    detectable = _too_few(found.n) or _detectable(smallest_detectable(found.n))
+    return f"not significant{before}; {detectable}"

@@ -1,44 +1,14 @@
-"""Commands that tell what intrinsic scores say of extrinsic ones."""
+"""The command that correlates intrinsic with extrinsic scores."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from medsim.core.console import Format, app, print_table
+from medsim.core.console import Format, app, command, print_table
 from medsim.core.formats import TableFormat
+from medsim.evaluations.correlate_options import CorrelateOptions
 
 
-@app.command()
-def correlate(
-    intrinsic: Annotated[
-        Path,
-        typer.Argument(
-            metavar="INTRINSIC",
-            help="The folder of an evaluation; or a .csv, .tsv or .parquet table with a row per "
-            "model and a column per set.",
-        ),
-    ],
-    extrinsic: Annotated[
-        Path,
-        typer.Argument(
-            metavar="EXTRINSIC", help="A table with a row per model and a column per task."
-        ),
-    ],
-    metric: Annotated[
-        str | None, typer.Option(help="Of an evaluation; each embedding's best by default.")
-    ] = None,
-    statistic: Annotated[
-        str | None,
-        typer.Option(help="Of an evaluation; auc or, for ratings, spearman by default."),
-    ] = None,
-    subset: Annotated[
-        str, typer.Option(help="Pairs that all embeddings cover (common), or each its own (own).")
-    ] = "common",
-    form: Format = TableFormat.table,
-) -> None:
+@command(app, CorrelateOptions)
+def correlate(options: CorrelateOptions, *, form: Format = TableFormat.table) -> None:
     """Correlate models' intrinsic scores with their scores on other tasks.
 
     Writes nothing. As table, md and latex it has a row per set and a column per task: Pearson's r
@@ -47,17 +17,9 @@ def correlate(
 
     Example: medsim correlate results tasks.csv --format latex
     """
-    from medsim.core.progress import Progress
-    from medsim.evaluations.correlate import correlate as correlations
-    from medsim.evaluations.tables.correlations import readable_correlations
+    from medsim.evaluations.correlate import correlate as run
+    from medsim.evaluations.tables.readable import readable_correlations
 
-    found = correlations(
-        intrinsic,
-        extrinsic,
-        metric=metric,
-        statistic=statistic,
-        subset=subset,
-        progress=Progress.to_stderr(),
-    )
-    plain = form in {TableFormat.json, TableFormat.csv}
-    print_table(found if plain else readable_correlations(found), form)
+    found = run(**options.given())
+    is_plain = form in {TableFormat.json, TableFormat.csv}
+    print_table(found if is_plain else readable_correlations(found), form)

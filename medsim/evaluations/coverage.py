@@ -1,4 +1,4 @@
-"""What embeddings have vectors of, and what the vocabularies of two have in common."""
+"""The terms and pairs that embeddings cover, and the overlap of their vocabularies."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
 def coverage_of(
     one: EvaluationInput,
-    pair_ids: pl.Series,
     covered: Mapping[str, Flags],
     terms: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return how many terms and pairs of each set every embedding lacks (table A.1 of the paper).
+    """Return the numbers of terms and pairs of each set that embeddings lack (table A.1).
 
     Args:
         one: the input.
-        pair_ids: of its pairs.
         covered: by embedding, bool[n_pairs], whether both terms of a pair have vectors.
         terms: by embedding, ``TERM_COLUMNS`` of the input's terms.
 
@@ -35,13 +33,12 @@ def coverage_of(
         ``COVERAGE_COLUMNS``; pairs in common are those that all embeddings cover.
     """
     common = np.logical_and.reduce(list(covered.values()))
-    pairs = one.pairs()
     lacking = {
         embedding: frame.filter(~pl.col("covered"))["term"] for embedding, frame in terms.items()
     }
     rows = []
-    for pair_set in one.sets(pair_ids):
-        of_set = pairs[pair_set.rows]
+    for pair_set in one.sets():
+        of_set = one.pairs[pair_set.rows]
         in_set = pl.concat([of_set["term1"], of_set["term2"]]).unique()
         rows += [
             {
@@ -62,7 +59,7 @@ def coverage_of(
 def overlap_of(
     name: str, terms: Mapping[str, pl.DataFrame], words: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return what vocabularies have in common, as far as an input uses them (table A.2).
+    """Return the overlap of vocabularies, as far as an input uses them (table A.2).
 
     Two word embeddings are compared by the words of the input's terms that they know, ignoring
     case, others by the terms that they cover.

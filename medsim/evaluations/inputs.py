@@ -1,10 +1,11 @@
-"""What embeddings are evaluated on: the pairs of builds and of rated files, in one form."""
+"""The pairs of builds and of rated files, on which embeddings are evaluated, in one form."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,26 +17,26 @@ from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import fingerprint
 from medsim.evaluations.output import EVALUATED_COLUMNS
-from medsim.evaluations.parts import Cutting, parts_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.columns import RatedColumns, parse_rated
+from medsim.evaluations.sets import SET_COLUMNS
+from medsim.evaluations.strata import Stratification, strata_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from os import PathLike
 
-    from medsim.evaluations.parts import Parts
     from medsim.evaluations.ratings import RatedPairs
+    from medsim.evaluations.statistic import Kind
+    from medsim.evaluations.strata import Strata
     from medsim.kernels.types import Ids, Values
-
-SET_COLUMNS = ("dataset", "difficulty", "negatives")
-"""What names a set of pairs within an input."""
 
 _UNSAFE = re.compile(r"[^\w .+-]")  # in the name of a folder that Hive's rules name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSet:
-    """A set of pairs on which statistics are made.
+    """A set of pairs on which statistics are computed.
 
     Attributes:
         dataset: its name; for a rated file, whose rating it is, and of a part which, as in
@@ -44,7 +45,7 @@ class PairSet:
         negatives: of a build's set, else None.
         rows: int32[n_pairs], rows of the input's pairs, ascending.
         values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
-        rated: whether the values are ratings.
+        kind: of the values.
     """
 
     dataset: str
@@ -52,17 +53,17 @@ class PairSet:
     negatives: str | None
     rows: Ids
     values: Values
-    rated: bool
+    kind: Kind
 
     def __str__(self) -> str:
         return "/".join(part for part in self.named().values() if part is not None)
 
     def named(self) -> dict[str, str | None]:
-        """Return what names the set, by column."""
+        """Return the name of the set, by column."""
         return {name: getattr(self, name) for name in SET_COLUMNS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EvaluationInput:
     """Pairs on which embeddings are evaluated.
 
@@ -70,8 +71,9 @@ class EvaluationInput:
         name: of the build's folder or the rated file.
         rated: whether the pairs have ratings; else they have labels.
         frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
-        provenance: what the manifest says of it, with its ``fingerprint``.
-        warnings: what a reader of its results should know.
+        provenance: for the manifest, with its ``fingerprint``.
+        build: that the pairs are of; None for rated files, and for pairs of earlier runs.
+        warnings: for readers of its results.
         earlier_fingerprint: as earlier versions made it, where that may be another one.
     """
 
@@ -79,21 +81,19 @@ class EvaluationInput:
     rated: bool
     frame: pl.DataFrame
     provenance: dict[str, object]
+    build: Build | None = None
     warnings: tuple[str, ...] = ()
     earlier_fingerprint: str | None = None
 
+    @cached_property
     def pairs(self) -> pl.DataFrame:
-        """Return pair_id, term1 and term2 of each pair once, in order of pair_id."""
+        """The pair_id, term1 and term2 of each pair once, in order of pair_id."""
         columns = ("pair_id", "term1", "term2")
         return self.frame.select(columns).unique("pair_id").sort("pair_id")
 
-    def sets(self, pair_ids: pl.Series) -> Iterator[PairSet]:
-        """Yield the sets in order of name.
-
-        Args:
-            pair_ids: of ``pairs``.
-        """
-        numbered = pl.DataFrame({"pair_id": pair_ids}).with_row_index("row")
+    def sets(self) -> Iterator[PairSet]:
+        """Yield the sets in order of name; their rows are those of ``pairs``."""
+        numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
         slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
         groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
@@ -103,19 +103,19 @@ class EvaluationInput:
                 **dict(zip(SET_COLUMNS, key, strict=True)),
                 rows=group["row"].to_numpy().astype(np.int32),
                 values=group["value"].to_numpy(),
-                rated=self.rated,
+                kind="rated" if self.rated else "labelled",
             )
 
 
 def read_inputs(
-    paths: Sequence[str | Path], cutting: Cutting | None = None
+    paths: Sequence[str | PathLike[str]], stratification: Stratification
 ) -> list[EvaluationInput]:
     """Return the pairs of builds (folders) and rated files.
 
     Args:
         paths: of the inputs; columns of a rated file that is in no known layout stand behind its
             path as in "rated.csv,term1=A,term2=B,rating=score".
-        cutting: how rated files are cut into parts, by default as they tell themselves.
+        stratification: of rated files.
 
     Raises:
         InputError: one is missing, unfinished or damaged.
@@ -129,7 +129,7 @@ def read_inputs(
         if folder.is_dir():
             one = _of_build(folder)
         else:
-            one = _of_rated_file(*parse_rated(path), cutting or Cutting())
+            one = _of_rated_file(*parse_rated(path), stratification)
         if one.name in found:
             raise OptionError(f"two inputs are named {one.name!r}; rename one of them")
         found[one.name] = one
@@ -163,6 +163,7 @@ def _of_build(folder: Path) -> EvaluationInput:
             "options": build.manifest.options,
             "medsim": build.manifest.medsim,
         },
+        build=build,
         warnings=(f"{folder}: {len(empty)} sets have no pairs and are left out",) if empty else (),
     )
 
@@ -182,7 +183,7 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
     frame = build.read(path)
     if fingerprint(frame) != build.manifest.outputs[path].fingerprint:
         raise InputError(
-            f"{build.folder / path} does not hold the rows that the manifest tells of; "
+            f"{build.folder / path} does not hold the rows that the manifest records; "
             "see medsim verify"
         )
     named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
@@ -192,13 +193,16 @@ def _set_of_build(build: Build, path: str) -> pl.DataFrame:
     ).select(*EVALUATED_COLUMNS)
 
 
-def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -> EvaluationInput:
+def _of_rated_file(
+    path: Path, columns: RatedColumns | None, stratification: Stratification
+) -> EvaluationInput:
     rated = read_rated(path, columns)
-    parts = parts_of(rated, cutting)
+    strata = strata_of(rated, stratification)
+    skipped = [f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped]
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
-        frame=_rated_rows(rated, parts),
+        frame=_rated_rows(rated, strata),
         provenance={
             "kind": "rated",
             "path": str(path),
@@ -208,15 +212,10 @@ def _of_rated_file(path: Path, columns: RatedColumns | None, cutting: Cutting) -
             "range": rated.range,
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(one) for one in rated.skipped],
-            "parts": None if parts.rows.is_empty() else cutting.provenance(),
+            "parts": None if strata.rows.is_empty() else stratification.provenance(),
         },
         warnings=tuple(
-            f"{path.name}: {said}"
-            for said in (
-                *(f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped),
-                *rated.warnings,
-                *parts.warnings,
-            )
+            f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *strata.warnings)
         ),
         earlier_fingerprint=_fingerprint(rated, repr(columns)),
     )
@@ -227,19 +226,22 @@ def _fingerprint(rated: RatedPairs, columns: str) -> str:
     return hashlib.sha256(f"{rated.sha256} {columns}".encode()).hexdigest()
 
 
-def _rated_rows(rated: RatedPairs, parts: Parts) -> pl.DataFrame:
+def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
     """Return ``EVALUATED_COLUMNS``, a row per pair and rating, and again for each of its parts."""
     ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
-    key = ["row", "pair_id", "term1", "term2"]
     whole = (
         rated.pairs.with_columns(pl.Series("pair_id", ids, pl.String))
         .with_row_index("row")
-        .unpivot(rated.pairs.columns[2:], index=key, variable_name="dataset")
+        .unpivot(
+            rated.pairs.columns[2:],
+            index=["row", "pair_id", "term1", "term2"],
+            variable_name="dataset",
+        )
         .rename({"value": "rating"})
         .drop_nulls("rating")
     )
-    of_parts = whole.join(parts.rows, on="row", maintain_order="left").with_columns(
-        pl.format("{}/{}", "dataset", "part").alias("dataset")
+    of_parts = whole.join(strata.rows, on="row", maintain_order="left").with_columns(
+        pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
     return (
         pl.concat([whole, of_parts.select(whole.columns)])

@@ -9,9 +9,11 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.tables.named import is_parquet, read_parquet, read_table
-from medsim.evaluations.ratings.values import is_missing, number_in
+from medsim.evaluations.ratings.properties import is_missing, number_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from medsim.core.progress import Progress
     from medsim.core.tables.named import Table
 
@@ -49,14 +51,16 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
     text = read_table(path, known=None)
     for warning in text.warnings:
         progress.warn(warning)
-    models = _models_of_text(text.frame)
+    models = _model_column(text.frame, _has_text)
     columns = [one if one.name == models else _column(text, one) for one in text.frame]
     return _scores(str(path), pl.DataFrame(columns), progress)
 
 
 def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame:
     """Return the scores of a table whose columns are of their kinds."""
-    model = _model_column(where, frame)
+    model = _model_column(frame, lambda column: column.dtype == pl.String)
+    if model is None:
+        raise InputError(f"{where} has no column of models; name it {MODEL!r}")
     models = frame[model].cast(pl.String).str.strip_chars()
     _check_models(where, models)
     names = [c for c in frame.columns if c != model and frame[c].dtype.is_numeric()]
@@ -83,14 +87,10 @@ def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame
     return long
 
 
-def _model_column(where: str, frame: pl.DataFrame) -> str:
-    for column in frame.columns:
-        if column.strip().lower() == MODEL:
-            return column
-    for column in frame.columns:
-        if frame[column].dtype == pl.String:
-            return column
-    raise InputError(f"{where} has no column of models; name it {MODEL!r}")
+def _model_column(frame: pl.DataFrame, is_text: Callable[[pl.Series], bool]) -> str | None:
+    """Return the name of the column of models: ``MODEL`` in any case, or the first with text."""
+    named = [name for name in frame.columns if name.strip().lower() == MODEL]
+    return next(iter(named or [column.name for column in frame if is_text(column)]), None)
 
 
 def _check_models(where: str, models: pl.Series) -> None:
@@ -102,15 +102,8 @@ def _check_models(where: str, models: pl.Series) -> None:
         raise InputError(f"{where} has model {twice!r} twice; each must have one row")
 
 
-def _models_of_text(frame: pl.DataFrame) -> str | None:
-    """Return which column has the models: that of the name, or the first with any text."""
-    for name in frame.columns:
-        if name.lower() == MODEL:
-            return name
-    for column in frame:
-        if any(not is_missing(cell) and number_in(cell) is None for cell in column):
-            return column.name
-    return None
+def _has_text(cells: pl.Series) -> bool:
+    return any(not is_missing(cell) and number_in(cell) is None for cell in cells)
 
 
 def _column(table: Table, cells: pl.Series) -> pl.Series:

@@ -1,4 +1,4 @@
-"""Retrieval: whether the nearest terms of a term, in an embedding, are those that mean the same."""
+"""Retrieval: the ranks at which an embedding finds the terms that mean the same as a term."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _DEEPEST = 10
 _LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100}  # nearest terms that an index is asked for
-_SAMPLE = 1000  # terms whose nearest of an approximate index are held against the exact ones
+_SAMPLE = 1000  # terms whose nearest of an approximate index are compared with the exact ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """How terms are looked up.
+    """The search for terms.
 
     Attributes:
         index: of FAISS, see ``medsim.embeddings.lookup.INDEXES``.
@@ -61,7 +61,7 @@ class _Pool:
     findable: Flags
 
     def search(self, lookup: Lookup, index: str) -> CosineSearch:
-        """Return what finds the nearest other points of a point."""
+        """Return the search for the nearest other points of a point."""
         return CosineSearch(
             self.vectors,
             np.arange(len(self.terms), dtype=np.int32),
@@ -74,7 +74,7 @@ class _Pool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What was found for the queries.
+    """The points found for the queries.
 
     Attributes:
         neighbours: their nearest points.
@@ -92,14 +92,8 @@ class _Found:
     recall: Singles
 
 
-def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
-    """Return where it lies what an embedding finds for an input's linked terms."""
-    folder = f"retrieval/input={name}/embedding={embedding}/metric={metric}/index={index}"
-    return f"{folder}/data.parquet"
-
-
 def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Stage) -> pl.DataFrame:
-    """Return what an embedding finds for each term that is linked to another.
+    """Return the nearest and the linked terms that an embedding finds for each linked term.
 
     The rank of a term's most similar linked term is one more than the number of terms that are not
     linked to it and at least as similar: ties count against the embedding. Of an approximate index
@@ -109,7 +103,7 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
         linked: the terms of a build.
         has: them, and maybe others, as an embedding has them.
         lookup: how they are looked up.
-        stage: told how far the work is.
+        stage: told of the progress.
 
     Returns:
         ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
@@ -178,7 +172,7 @@ def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, stage: Stage) 
         search: of the points, by a flat index.
         pool: with the points.
         found: with their neighbours; its ranks are filled.
-        stage: told how far the counting is.
+        stage: told of the progress.
     """
     starts = found.neighbours.starts
     lowest = np.full(len(pool.queries), np.inf, np.float32)
@@ -205,7 +199,7 @@ def _fill_approximate_ranks(pool: _Pool, found: _Found) -> None:
 
 
 def _n_nearer(pool: _Pool, found: _Found) -> Counts:
-    """Return how many neighbours are at least as similar as the linked point and not linked."""
+    """Return the number of unlinked neighbours at least as similar as the linked point."""
     row = _rows(found)
     with np.errstate(invalid="ignore"):
         nearer = found.neighbours.similarities >= found.similarities[row]
@@ -236,7 +230,7 @@ def _fill_recall(pool: _Pool, found: _Found, lookup: Lookup, stage: Stage) -> No
 
 
 def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
-    """Return what was found, and the linked terms that have no vector."""
+    """Return a row for each linked term, those without a vector included."""
     names = linked.terms["term"]
     first = np.full(len(pool.queries), -1, np.int64)
     some = np.diff(found.neighbours.starts) > 0

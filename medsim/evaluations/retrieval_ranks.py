@@ -1,49 +1,56 @@
-"""How well the terms that are linked to a term are found among all terms."""
+"""The ranks at which the terms that are linked to a term are found among all terms."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.statistics.clusters import clustered_mean, clustered_share
+from medsim.statistics.clusters import clustered_difference, clustered_mean, clustered_share
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Rows, Values
     from medsim.statistics.estimates import Estimate
-
-DEPTHS = (1, 5, 10)
-"""How many of the nearest terms are looked at for accuracy."""
+    from medsim.statistics.significance import Test
 
 LENGTHS = ("1", "2", "3", "4", "5+")
-"""Numbers of words by which terms are told apart."""
+"""Numbers of words that terms are grouped by."""
 
 NOT_FOUND = 0
-"""The rank of what was not found."""
+"""The rank of a linked term that was not found."""
 
 
-def retrieval_scores(ranks: Counts, clusters: Rows) -> dict[str, Estimate]:
-    """Return accuracy at 1, 5 and 10, and the mean reciprocal rank (MRR), by name.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankSample:
+    """Ranks of the nearest linked term of each term.
 
-    Accuracy at k is the share of terms for which one that is linked to it is among the k nearest.
-    The reciprocal rank of what was not found is 0 (Voorhees, TREC-8, 1999).
-
-    Args:
-        ranks: int64[n_terms], of the nearest linked term, from 1, or ``NOT_FOUND``.
+    Attributes:
+        ranks: int64[n_terms], from 1, or ``NOT_FOUND``.
         clusters: int[n_terms]; terms of a cluster are linked.
     """
-    found = {
-        f"accuracy_at_{depth}": clustered_share(hits_at(ranks, depth) == 1, clusters)
-        for depth in DEPTHS
-    }
-    return found | {"mrr": clustered_mean(reciprocal(ranks), clusters)}
 
+    ranks: Counts
+    clusters: Rows
 
-def hits_at(ranks: Counts, depth: int) -> Values:
-    """Return 1 for each rank that is among the first, else 0: float64[n_terms]."""
-    return ((ranks > NOT_FOUND) & (ranks <= depth)).astype(np.float64)
+    def accuracy_at(self, depth: int) -> Estimate:
+        """Return the share of terms that have a linked term among the nearest so many."""
+        return clustered_share(self._hits_at(depth) == 1, self.clusters)
 
+    def accuracy_difference(self, other: RankSample, depth: int) -> Test:
+        """Return whether the accuracy differs from that of other ranks of the same terms."""
+        return clustered_difference(self._hits_at(depth), other._hits_at(depth), self.clusters)
 
-def reciprocal(ranks: Counts) -> Values:
-    """Return one over each rank, 0 of what was not found: float64[n_terms]."""
-    return np.where(ranks > NOT_FOUND, 1 / np.maximum(ranks, 1), 0.0)
+    def mean_reciprocal_rank(self) -> Estimate:
+        """Return the mean of one over each rank, 0 where none is found (Voorhees, TREC-8, 1999)."""
+        return clustered_mean(self._reciprocal(), self.clusters)
+
+    def reciprocal_difference(self, other: RankSample) -> Test:
+        """Return whether the mean reciprocal rank differs from that of other ranks."""
+        return clustered_difference(self._reciprocal(), other._reciprocal(), self.clusters)
+
+    def _hits_at(self, depth: int) -> Values:
+        return ((self.ranks > NOT_FOUND) & (self.ranks <= depth)).astype(np.float64)
+
+    def _reciprocal(self) -> Values:
+        return np.where(self.ranks > NOT_FOUND, 1 / np.maximum(self.ranks, 1), 0.0)

@@ -1,4 +1,4 @@
-"""What retrieval shows of embeddings: scores by difficulty and length, and which of them differ."""
+"""Scores of retrieval by difficulty and length, and which embeddings differ in them."""
 
 from __future__ import annotations
 
@@ -9,36 +9,28 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES
-from medsim.evaluations.comparisons import Row, Side, defined, family_rows
+from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
-from medsim.evaluations.retrieval_ranks import (
-    LENGTHS,
-    NOT_FOUND,
-    hits_at,
-    reciprocal,
-    retrieval_scores,
-)
-from medsim.statistics.clusters import clustered_difference
+from medsim.evaluations.retrieval_ranks import LENGTHS, NOT_FOUND, RankSample
+from medsim.evaluations.statistic import statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.kernels.types import Counts, Values
-
 DATASET = "retrieval"
-"""What results and comparisons have as the dataset of retrieval."""
+"""The dataset of retrieval in results and comparisons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
-    """What an embedding found for the linked terms of an input.
+    """The terms that an embedding found for the linked terms of an input.
 
     Attributes:
         embedding: its name.
         metric: by which terms were compared.
         index: that was asked.
         terms: ``RETRIEVED_COLUMNS``; the same terms for every embedding of an input.
-        signature: what decides the scores, in a line.
+        signature: of the scores, see ``RunKey.signature``.
     """
 
     embedding: str
@@ -46,11 +38,6 @@ class Retrieved:
     index: str
     terms: pl.DataFrame
     signature: str
-
-    @property
-    def ranks(self) -> Counts:
-        """The rank for each term, or ``NOT_FOUND``: int64[n_terms]."""
-        return self.terms["rank"].fill_null(NOT_FOUND).to_numpy()
 
 
 def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
@@ -62,7 +49,7 @@ def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
 
     Args:
         name: of the input.
-        every: what embeddings found.
+        every: of all embeddings.
     """
     rows = [{"input": name, **row} for one in every for row in _score_rows(one)]
     return pl.DataFrame(rows, schema=RETRIEVAL_COLUMNS, orient="row")
@@ -83,39 +70,33 @@ def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
 
     Args:
         name: of the input.
-        every: what embeddings found.
+        every: of all embeddings.
 
     Returns:
         ``COMPARISON_COLUMNS``
     """
-    exact = [one for one in every if one.index == "flat"]
+    exact = [one for one in every if one.index == "flat" and not one.terms.is_empty()]
+    samples = [_sample(one.terms) for one in exact]
+    where: Row = {"input": name, "dataset": DATASET, "difficulty": None, "negatives": None}
     rows: list[Row] = []
-    for of, values_of in (("accuracy_at_1", _first), ("mrr", reciprocal)):
-        values = [values_of(one.ranks) for one in exact]
-        where: Row = {"input": name, "dataset": DATASET, "difficulty": None, "negatives": None}
-        rows += (where | row for row in _tested(of, exact, values))
+    for statistic in statistics_of("retrieval", tested=True):
+        family = [
+            Compared(
+                embedding=one.embedding,
+                metric=one.metric,
+                sample=sample,
+                value=statistic.compute(sample).value,
+            )
+            for one, sample in zip(exact, samples, strict=True)
+        ]
+        n_terms = exact[0].terms.height if exact else 0
+        rows += (where | row for row in family_rows("embeddings", statistic, family, n_terms))
     return pl.DataFrame(rows, schema=COMPARISON_COLUMNS, orient="row")
 
 
-def _first(ranks: Counts) -> Values:
-    return hits_at(ranks, 1)
-
-
-def _tested(of: str, exact: Sequence[Retrieved], values: Sequence[Values]) -> Iterator[Row]:
-    if not exact or exact[0].terms.is_empty():
-        return iter(())
-    clusters = exact[0].terms["component"].to_numpy()
-    sides = [
-        Side(embedding=one.embedding, metric=one.metric, value=float(value.mean()))
-        for one, value in zip(exact, values, strict=True)
-    ]
-    return family_rows(
-        "embeddings",
-        of,
-        sides,
-        lambda one, other: clustered_difference(values[one], values[other], clusters),
-        len(clusters),
-    )
+def _sample(terms: pl.DataFrame) -> RankSample:
+    ranks = terms["rank"].fill_null(NOT_FOUND).to_numpy()
+    return RankSample(ranks=ranks, clusters=terms["component"].to_numpy())
 
 
 def _score_rows(one: Retrieved) -> Iterator[Row]:
@@ -130,9 +111,8 @@ def _score_rows(one: Retrieved) -> Iterator[Row]:
         of_group = terms.filter(**group)
         own = of_group.filter(is_own)
         for subset, chosen in (("common", of_group), ("own", own)):
-            ranks = chosen["rank"].fill_null(NOT_FOUND).to_numpy()
-            scores = retrieval_scores(ranks, chosen["component"].to_numpy())
-            for statistic, estimate in scores.items():
+            sample = _sample(chosen)
+            for statistic in statistics_of("retrieval"):
                 yield {
                     "embedding": one.embedding,
                     "metric": one.metric,
@@ -140,10 +120,8 @@ def _score_rows(one: Retrieved) -> Iterator[Row]:
                     "subset": subset,
                     "difficulty": difficulty,
                     "length": None if at is None else LENGTHS[at],
-                    "statistic": statistic,
-                    "value": defined(estimate.value),
-                    "low": defined(estimate.low),
-                    "high": defined(estimate.high),
+                    "statistic": statistic.name,
+                    **interval_of(statistic.compute(sample)),
                     "n_terms": of_group.height,
                     "n_covered": own.height,
                     "recall": recall if isinstance(recall, float) else None,

@@ -1,4 +1,4 @@
-"""How far similarities keep categories of terms apart, every metric a file."""
+"""The separation of categories of terms under an embedding, a file per metric."""
 
 from __future__ import annotations
 
@@ -11,45 +11,40 @@ import polars as pl
 
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.tables import tabulated
+from medsim.evaluations.comparisons import defined, interval_of
+from medsim.evaluations.layout import separation_path
 from medsim.evaluations.output import RESULT_COLUMNS, SEPARATION_COLUMNS
-from medsim.evaluations.separation_counts import Separation, separation
+from medsim.evaluations.separation_counts import Separation, TripleCounts, separation
 from medsim.evaluations.similarities import finite
+from medsim.evaluations.statistic import statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from medsim.core.output import OutputFolder
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.embeddings.metrics import Metric
     from medsim.embeddings.metrics.workers import Workers
     from medsim.evaluations.categories import Categories
     from medsim.evaluations.comparisons import Row
+    from medsim.evaluations.layout import EvaluationFiles
     from medsim.kernels.types import Counts, Ids, Vectors
 
 DATASET = "separation"
-"""What results have as the dataset of separation."""
+"""The dataset of separation in results."""
 
-_NOT_SAID = ("difficulty", "negatives", "low", "high")
 _IN_PATH = ("input", "embedding", "metric")
 
 
-def separation_path(name: str, embedding: str, metric: str) -> str:
-    """Return where it lies how far an input's categories are apart."""
-    return f"separation/input={name}/embedding={embedding}/metric={metric}/data.parquet"
-
-
-def write_separation(  # noqa: PLR0913 — what is compared, and where it goes
+def write_separation(
     name: str,
     embedding: str,
     has: EmbeddedTerms,
     categories: Categories,
     metrics: Mapping[str, Metric],
-    *,
-    output: OutputFolder,
-    metadata: Mapping[str, str],
+    files: EvaluationFiles,
     workers: Workers,
 ) -> int:
-    """Write how far an input's categories are apart under an embedding, a file a metric.
+    """Write the separation of an input's categories under an embedding, a file per metric.
 
     A file has a row per two categories, in the order in which they were named, and one of all
     triples together. What an interrupted run wrote is left as it is.
@@ -60,10 +55,8 @@ def write_separation(  # noqa: PLR0913 — what is compared, and where it goes
         has: the terms of the categories, and maybe others, as the embedding has them.
         categories: of the input.
         metrics: by name; those that are for such embeddings.
-        output: where files are written.
-        metadata: of the files.
-        workers: share out the work, and are told how many terms are done: under each metric, as
-            many as the categories have.
+        files: that are written.
+        workers: share out the work, and count the terms that are done under each metric.
 
     Returns:
         How many terms are left out because the embedding has no vector for them.
@@ -76,28 +69,28 @@ def write_separation(  # noqa: PLR0913 — what is compared, and where it goes
     starts = n_covered[[0, *ends]]
     for metric, compares in metrics.items():
         path = separation_path(name, embedding, metric)
-        if output.is_complete(path):
+        if files.exist(path):
             workers.advance(len(terms))
             continue
         table = tabulated(compares, has.embedded, rows[covered], workers)
         found = separation(partial(_finite_part, table, metric), starts, workers)
         workers.advance(int((~covered).sum()))
-        output.write(path, _frame(categories, np.diff(starts), found), metadata)
+        files.write(path, _frame(categories, np.diff(starts), found))
     return int((~covered).sum())
 
 
 def separation_of(
     name: str,
     embeddings: Iterable[str],
-    output: OutputFolder,
+    files: EvaluationFiles,
     signature: Callable[[str, str, str], str],
 ) -> pl.DataFrame:
-    """Return how far an input's categories are apart, as the files of all metrics say.
+    """Return the separation of an input's categories by the files of all metrics.
 
     Args:
         name: of the input; one without categories has no files.
         embeddings: their names.
-        output: where the files are.
+        files: of this run and of those before.
         signature: returns for an input, an embedding and a metric what decides their numbers.
 
     Returns:
@@ -106,18 +99,18 @@ def separation_of(
     frames = [pl.DataFrame(schema=SEPARATION_COLUMNS)]
     for key in product([name], embeddings, METRICS.all()):
         path = separation_path(*key)
-        if path in output.outputs:
+        if path in files:
             in_path = [
                 pl.lit(part).alias(column) for column, part in zip(_IN_PATH, key, strict=True)
             ]
             signed = pl.lit(signature(*key)).alias("signature")
-            frame = output.load(path).with_columns(*in_path, signed)
+            frame = files.load(path).with_columns(*in_path, signed)
             frames.append(frame.select(*SEPARATION_COLUMNS))
     return pl.concat(frames)
 
 
-def overlap_errors(separation: pl.DataFrame, n_terms: int) -> pl.DataFrame:
-    """Return the overlap error of all triples as ``RESULT_COLUMNS`` have it.
+def separation_results(separation: pl.DataFrame, n_terms: int) -> pl.DataFrame:
+    """Return the statistics of all triples as ``RESULT_COLUMNS`` have them.
 
     What they count as pairs are terms here: all of the categories, and those that have a vector.
 
@@ -125,16 +118,23 @@ def overlap_errors(separation: pl.DataFrame, n_terms: int) -> pl.DataFrame:
         separation: of ``separation_of``.
         n_terms: of all categories.
     """
+    rows: list[Row] = []
     of_all = separation.filter(pl.col("category1").is_null())
-    return of_all.with_columns(
-        dataset=pl.lit(DATASET),
-        subset=pl.lit("own"),
-        statistic=pl.lit("overlap_error"),
-        value="overlap_error",
-        n_pairs=pl.lit(n_terms, pl.Int64),
-        n_covered="n_terms1",
-        **{column: pl.lit(None, RESULT_COLUMNS[column]) for column in _NOT_SAID},
-    ).select(*RESULT_COLUMNS)
+    for statistic in statistics_of("separation"):
+        for row in of_all.iter_rows(named=True):
+            triples = TripleCounts(n_triples=row["n_triples"], n_errors=row["n_errors"])
+            rows.append(
+                {column: row[column] for column in (*_IN_PATH, "signature")}
+                | {
+                    "dataset": DATASET,
+                    "subset": "own",
+                    "statistic": statistic.name,
+                    **interval_of(statistic.compute(triples)),
+                    "n_pairs": n_terms,
+                    "n_covered": row["n_terms1"],
+                }
+            )
+    return pl.DataFrame(rows, schema=RESULT_COLUMNS)
 
 
 def _finite_part(table: Callable[[slice], Vectors], metric: str, part: slice) -> Vectors:
@@ -173,5 +173,9 @@ def _frame(categories: Categories, n_terms: Counts, found: Separation) -> pl.Dat
 
 def _errors(n_triples: np.int64, n_errors: np.int64) -> Row:
     """Return the columns of errors; of no triples there is no share."""
-    share = float(n_errors / n_triples) if n_triples else None
-    return {"n_triples": int(n_triples), "n_errors": int(n_errors), "overlap_error": share}
+    triples = TripleCounts(n_triples=int(n_triples), n_errors=int(n_errors))
+    return {
+        "n_triples": triples.n_triples,
+        "n_errors": triples.n_errors,
+        "overlap_error": defined(triples.overlap_error.value),
+    }

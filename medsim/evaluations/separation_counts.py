@@ -1,4 +1,4 @@
-"""How well similarities keep terms of categories apart: the overlap error, and mean similarities.
+"""The overlap error and the mean similarities of categories of terms.
 
 The overlap error is the share of triples of terms (a, b, c), a and b of one category and c of
 another, in which a is at most as similar to b as it is to c (Schulz and Juric, AAAI 2020, section
@@ -8,6 +8,7 @@ counts all pairs of b and c without visiting them.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.kernels.separation import n_not_below, sums_of_later
+from medsim.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,8 +31,22 @@ _ROWS_A_TASK = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TripleCounts:
+    """Triples of two terms of one category and one of another, and the errors among them."""
+
+    n_triples: int
+    n_errors: int
+
+    @property
+    def overlap_error(self) -> Estimate:
+        """The share of errors, without an interval; NaN of no triples."""
+        share = float(self.n_errors) / float(self.n_triples) if self.n_triples else math.nan
+        return Estimate(value=share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """How far categories are apart under one metric.
+    """The separation of categories under one metric.
 
     Attributes:
         n_triples: int64[n_categories, n_categories], of two different terms of the row's category
@@ -47,7 +63,7 @@ class Separation:
 
 
 def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Workers) -> Separation:
-    """Return how far categories are apart; neither threads nor blocks change it.
+    """Return the separation of categories; neither threads nor blocks change it.
 
     Time is O(n_terms * log(n_terms)) a term beside that of the similarities; memory holds
     ``SIMILARITIES_AT_ONCE``.
@@ -57,7 +73,7 @@ def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Worke
             float32[n_rows, n_terms]; it may be overwritten.
         starts: int64[n_categories + 1]; the terms of category ``c`` are ``starts[c]`` to
             ``starts[c + 1]``.
-        workers: share out the rows of a table, and are told how many terms are done.
+        workers: share out the rows of a table, and count the terms that are done.
     """
     n_terms, n_categories = int(starts[-1]), len(starts) - 1
     n_errors = np.zeros((n_terms, n_categories), np.int64)
@@ -99,7 +115,7 @@ def _errors(similarities: Vectors, starts: Starts, own: int, first: int) -> Coun
 
 
 def _summed(starts: Starts, n_errors: CountTable, sums: Table) -> Separation:
-    """Return what the errors and sums of terms, in rows, are for categories."""
+    """Return the separation of categories from the errors and sums of terms, in rows."""
     sizes = np.diff(starts)
     n_triples = np.outer(sizes * (sizes - 1), sizes)
     np.fill_diagonal(n_triples, 0)

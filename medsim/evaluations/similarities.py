@@ -9,33 +9,19 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.embeddings.metrics import WordBags
+from medsim.evaluations.layout import coverage_path, scores_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.core.output import OutputFolder
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.embeddings.metrics import Metric
     from medsim.embeddings.metrics.workers import Workers
     from medsim.evaluations.inputs import EvaluationInput
+    from medsim.evaluations.layout import EvaluationFiles
     from medsim.kernels.types import Ids
 
 T = TypeVar("T", bound=np.ndarray[Any, Any])
-
-
-def pairs_path(name: str) -> str:
-    """Return where the pairs of an input lie."""
-    return f"pairs/input={name}/data.parquet"
-
-
-def scores_path(name: str, embedding: str, metric: str) -> str:
-    """Return where the similarities of an input's pairs lie."""
-    return f"scores/input={name}/embedding={embedding}/metric={metric}/data.parquet"
-
-
-def coverage_path(name: str, embedding: str, of: str) -> str:
-    """Return where it lies which "terms" of an input, or which "words", an embedding has."""
-    return f"coverage/input={name}/embedding={embedding}/{of}.parquet"
 
 
 def write_similarities(
@@ -43,8 +29,7 @@ def write_similarities(
     name: str,
     has: EmbeddedTerms,
     metrics: Mapping[str, Metric],
-    output: OutputFolder,
-    metadata: Mapping[str, str],
+    files: EvaluationFiles,
     workers: Workers,
 ) -> None:
     """Write the similarities of an input's pairs, and which of its terms and words are covered.
@@ -57,11 +42,10 @@ def write_similarities(
         name: of the embedding.
         has: the terms of this and other inputs as the embedding has them.
         metrics: by name; those that are for such embeddings.
-        output: where files are written.
-        metadata: of the files.
-        workers: share out the work, and are told how many pairs are done.
+        files: that are written.
+        workers: share out the work, and count the pairs that are done.
     """
-    pairs = one.pairs()
+    pairs = one.pairs
     numbers = has.terms.select("term").with_row_index("row")
     first, second = (
         pairs.select(pl.col(side).alias("term"))
@@ -70,27 +54,23 @@ def write_similarities(
         .astype(np.int32)
         for side in ("term1", "term2")
     )
-    _write_coverage(one.name, name, has, np.union1d(first, second), output, metadata)
+    _write_coverage(one.name, name, has, np.union1d(first, second), files)
     covered = has.covered[first] & has.covered[second]
     left, right = first[covered], second[covered]
     for metric, compares in metrics.items():
         path = scores_path(one.name, name, metric)
-        if output.is_complete(path):
+        if files.exist(path):
             workers.advance(len(pairs))
             continue
         found = np.full(len(pairs), np.nan, np.float32)
         found[covered] = finite(compares.similarities(has.embedded, left, right, workers), metric)
         workers.advance(len(pairs) - len(left))
         similarity = pl.Series("similarity", found).fill_nan(None)
-        output.write(path, pl.DataFrame([pairs["pair_id"], similarity]), metadata)
+        files.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
 
 
 def finite(similarities: T, metric: str) -> T:
-    """Return similarities as they are, if all are numbers.
-
-    Raises:
-        InputError: one is none.
-    """
+    """Return similarities as they are; InputError is raised if one is no finite number."""
     if not np.isfinite(similarities).all():
         raise InputError(
             f"under {metric} a similarity is no finite number: the vectors' values are too large"
@@ -99,22 +79,16 @@ def finite(similarities: T, metric: str) -> T:
 
 
 def _write_coverage(
-    one: str,
-    name: str,
-    has: EmbeddedTerms,
-    rows: Ids,
-    output: OutputFolder,
-    metadata: Mapping[str, str],
+    one: str, name: str, has: EmbeddedTerms, rows: Ids, files: EvaluationFiles
 ) -> None:
     """Write which terms of an input are covered, and which words of theirs are known."""
-    if output.is_complete(coverage_path(one, name, "terms")) and output.is_complete(
-        coverage_path(one, name, "words")
-    ):
+    terms_path, words_path = (coverage_path(one, name, of) for of in ("terms", "words"))
+    if files.exist(terms_path, words_path):
         return
-    output.write(coverage_path(one, name, "terms"), has.terms[rows], metadata)
+    files.write(terms_path, has.terms[rows])
     words = pl.Series("word", [], pl.String)
     if isinstance(has.embedded, WordBags) and has.words is not None:
         bags = has.embedded
         used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
         words = has.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
-    output.write(coverage_path(one, name, "words"), words.sort().to_frame(), metadata)
+    files.write(words_path, words.sort().to_frame())

@@ -1,4 +1,4 @@
-"""What charts have in common: colours, panels, choices, sizes."""
+"""Parts that charts have in common: colours, panels, choices, sizes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ DATA = alt.NamedData("rows")
 """The rows that the page hands to a chart."""
 
 CHOSEN = [{"filter": "datum.choice === chosen"}]
-"""Takes the rows that a reader has chosen."""
+"""The transform that keeps the rows of the reader's choice."""
 
 Spec = dict[str, Any]  # Vega-Lite, as Altair gives it
 
 
 def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
-    """Return a channel that has the same colour, or shape, or dash, for a name in all charts."""
+    """Return a channel that gives a name the same colour, shape or dash in all charts."""
     ranges = {alt.Shape: SHAPES, alt.StrokeDash: DASHES}
     return channel(f"{field}:N").scale(domain=list(names), range=ranges.get(channel, COLOURS))
 
@@ -64,7 +64,7 @@ def reference(value: float) -> alt.Chart:
 
 
 def tooltips(**formats: str) -> list[alt.Tooltip]:
-    """Return what is told of a mark: numbers in a format, names where there is none."""
+    """Return the lines of a mark's tooltip: numbers in a format, names where there is none."""
     return [
         alt.Tooltip(f"{name}:Q", format=form, title=name.replace("_", " "))
         if form
@@ -74,7 +74,7 @@ def tooltips(**formats: str) -> list[alt.Tooltip]:
 
 
 def with_choice(spec: Spec, choices: Sequence[str]) -> Spec:
-    """Return a chart with a list from which a reader chooses what it shows."""
+    """Return a chart with a list of choices, of which it shows one."""
     if choices:
         bind = {"input": "select", "options": list(choices), "name": "Shown:"}
         spec["transform"] = CHOSEN

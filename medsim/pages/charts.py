@@ -1,4 +1,4 @@
-"""Charts in Vega-Lite: what is drawn how; data and size come with the page."""
+"""Charts in Vega-Lite; data and size come with the page."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ from medsim.pages.chart_parts import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
+    Column = str | pl.Expr | pl.Series
+
 CHANCE = 0.5
 """The AUC, and the accuracy on balanced pairs, of a coin."""
 
@@ -32,6 +36,32 @@ _CELL_TEXT = "#10151a"
 _ROW, _CELL = 26, 68  # height and least width of a cell, in pixels
 _LABELS = 120  # width that the names of rows may well need, in pixels
 _BARE: dict[str, Any] = {"ticks": False, "domain": False, "grid": False, "labelOverlap": False}
+
+
+def points(
+    frame: pl.DataFrame,
+    *,
+    y: Column,
+    contender: str = "contender",
+    value: str = "value",
+    ends: tuple[str, str] | None = None,
+    filled: Column | bool = True,
+    **others: Column,
+) -> pl.DataFrame:
+    """Return the rows that ``dots`` draws, each a column or an expression of a frame.
+
+    Args:
+        frame: a row per point.
+        y: the row of the chart.
+        contender: which one has the value.
+        value: the column of values.
+        ends: the columns of the ends of intervals; none for values without.
+        filled: whether a point is filled.
+        others: such as its panel; they come first.
+    """
+    low, high = ends or (value, value)
+    named = {"contender": contender, "value": value, "low": low, "high": high}
+    return frame.select(**others, y=y, **named, filled=filled)
 
 
 def dots(
@@ -89,7 +119,7 @@ def dots(
 def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
     """Return a chart of several values of each contender with their mean as a bar across.
 
-    It draws y, contender, value and name, which says what a value is of.
+    It draws y, contender, value and name, the dataset of a value.
 
     Args:
         contenders: in order.
@@ -212,7 +242,7 @@ def heat(
     Args:
         x: names of the columns, from the left.
         y: names of the rows, from the top.
-        value: what the colour says.
+        value: the title of the values that colours show.
         labels: whether cells have texts.
         middle: the value on either side of which colours differ in hue; None for one hue.
         panels: names of panels.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.manifest import medsim_version
 from medsim.pages.offline import asset, document, embedded_json
-from medsim.pages.page import NUMBER, Chart, Code, Folded, Table
+from medsim.pages.page import NUMBER, Chart, Code, Folded, PageTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from medsim.pages.page import Page, Part
 
 GENERATOR = '<meta name="generator" content="medsim '
-"""What tells a report of medsim from another file, near its beginning."""
+"""The beginning of an element by which a report of medsim is recognised."""
 
 _SIGNIFICANT = 4  # digits of the numbers that charts draw
 
@@ -61,7 +61,7 @@ def _part(part: Part, name: str, signature: str) -> str:
         return f"<p>{escape(part)}</p>\n"
     if isinstance(part, Code):
         return f"<pre><code>{escape(part.text)}</code></pre>\n"
-    if isinstance(part, Table):
+    if isinstance(part, PageTable):
         return _table(part, name)
     if isinstance(part, Folded):
         tables = (_table(table, f"{name}-{at}") for at, table in enumerate(part.tables, 1))
@@ -96,7 +96,7 @@ def _short(value: object) -> object:
     return float(f"{value:.{_SIGNIFICANT}g}") if math.isfinite(value) else None
 
 
-def _table(table: Table, name: str) -> str:
+def _table(table: PageTable, name: str) -> str:
     frame = table.frame
     numeric = [kind.is_numeric() for kind in frame.dtypes]
     kinds = ["number" if one else "text" for one in numeric]

@@ -1,4 +1,4 @@
-"""What a report consists of: sections with charts, tables and text."""
+"""The parts of a report: sections with charts, tables and text."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 NUMBER = ",.3f"
-"""How a number that is not whole is written."""
+"""The format of a number that is not whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class PageTable:
     """A table that can be sorted by each of its columns.
 
     Attributes:
-        caption: what it shows.
+        caption: its title.
         frame: its rows; column names are the headings, a missing value is an empty cell.
-        formats: of the numbers of a column, where it is not ``NUMBER``.
-        headed: whether it has headings, to sort by; else each row says what it is of.
+        formats: the formats of columns of numbers, where they are not ``NUMBER``.
+        headed: whether it has headings, to sort by; else its first column names the rows.
     """
 
     caption: str
@@ -36,11 +36,11 @@ class Chart:
     """A chart with its numbers.
 
     Attributes:
-        title: what it shows.
+        title: its subject.
         says: how it is to be read and how it was computed.
-        spec: in Vega-Lite, without data; it draws the data set named "rows".
-        rows: what it draws.
-        table: the same to be read.
+        spec: its specification in Vega-Lite, without data; it draws the data set named "rows".
+        rows: the data that it draws.
+        table: the same numbers to be read.
         narrow: whether it is drawn no wider than it is high.
         least: the least width, in pixels, at which its texts have room; where the page is narrower,
             it scrolls within its own box.
@@ -50,7 +50,7 @@ class Chart:
     says: str
     spec: Mapping[str, object]
     rows: pl.DataFrame
-    table: Table
+    table: PageTable
     narrow: bool = False
     least: int = 0
 
@@ -60,13 +60,13 @@ class Folded:
     """Tables that are shown when their summary is clicked.
 
     Attributes:
-        summary: what they are.
+        summary: the line that is clicked.
         tables: to be shown.
         opened: whether they are shown at first.
     """
 
     summary: str
-    tables: Sequence[Table]
+    tables: Sequence[PageTable]
     opened: bool = False
 
 
@@ -81,8 +81,8 @@ class Code:
     text: str
 
 
-Part: TypeAlias = Chart | Table | Folded | Code | str
-"""What a section has: a text is a paragraph."""
+Part: TypeAlias = Chart | PageTable | Folded | Code | str
+"""A part of a section; a text is a paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class Section:
 
     Attributes:
         title: of a few words.
-        prose: what it shows, in a sentence or two.
+        prose: an introduction of a sentence or two.
         parts: in order.
     """
 
@@ -106,9 +106,9 @@ class Page:
 
     Attributes:
         title: of the page.
-        lead: what it is a report of.
-        notice: what a reader must know before passing it on; None where there is nothing.
-        signature: what decided its numbers, in a line that stands under every chart.
+        lead: the outputs that it reports on.
+        notice: a warning before the page is passed on; None where there is none.
+        signature: the version, rows and options behind its numbers, a line under every chart.
         sections: in order.
     """
 

@@ -1,4 +1,4 @@
-"""What reports of builds and of evaluations say alike of where their numbers come from."""
+"""The provenance of numbers, which reports of builds and of evaluations tell alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.pages.page import Code, Folded, Section, Table
+from medsim.pages.page import Code, Folded, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ PAPER = (
 """The paper whose method medsim carries out."""
 
 FINGERPRINT = 12
-"""How many digits of a fingerprint are shown, as signatures of results have them."""
+"""The number of digits of a fingerprint that are shown, as in signatures of results."""
 
 
 def content_digest(manifest: Manifest, below: str = "") -> str:
@@ -41,22 +41,22 @@ def content_digest(manifest: Manifest, below: str = "") -> str:
 _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
-def facts(caption: str, rows: Iterable[tuple[str, object]]) -> Table:
-    """Return a table of what and which; what is missing is left out."""
-    told = [(what, said(value)) for what, value in rows if value not in _NOTHING]
-    frame = pl.DataFrame(told, schema={"what": pl.String, "which": pl.String}, orient="row")
-    return Table(caption=caption, frame=frame, headed=False)
+def facts(caption: str, rows: Iterable[tuple[str, object]]) -> PageTable:
+    """Return a table of named values; missing ones are left out."""
+    texts = [(name, format_value(value)) for name, value in rows if value not in _NOTHING]
+    frame = pl.DataFrame(texts, schema={"what": pl.String, "which": pl.String}, orient="row")
+    return PageTable(caption=caption, frame=frame, headed=False)
 
 
-def said(value: object) -> str:
-    """Return a value of a manifest in words."""
+def format_value(value: object) -> str:
+    """Return a value of a manifest as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        told = {key: one for key, one in value.items() if one not in _NOTHING}
-        return ", ".join(f"{key}={said(one)}" for key, one in told.items())
+        given = {key: one for key, one in value.items() if one not in _NOTHING}
+        return ", ".join(f"{key}={format_value(one)}" for key, one in given.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(said, value))
+        return ", ".join(map(format_value, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -66,20 +66,20 @@ def passed_on(redistributable: object) -> str:
 
 
 def warnings_of(warnings: Sequence[str]) -> list[Part]:
-    """Return what the user was warned of."""
+    """Return a table of warnings, nothing where there are none."""
     if not warnings:
         return []
     frame = pl.DataFrame({"warning": list(warnings)}, schema={"warning": pl.String})
-    return [Table(caption="Warnings", frame=frame, headed=False)]
+    return [PageTable(caption="Warnings", frame=frame, headed=False)]
 
 
 def closing(manifest: RunManifest, parts: Sequence[Part], cite: str, commands: str) -> Section:
-    """Return the section that says what everything was made from and with.
+    """Return the section on inputs, versions and resources, with how to cite and go on.
 
     Args:
         manifest: of the output.
-        parts: what is of this kind of output alone.
-        cite: what to name in a paper.
+        parts: those of this kind of output alone.
+        cite: the text by which a paper names the output.
         commands: to look further.
     """
     versions = {"medsim": manifest.medsim, **manifest.libraries}
@@ -102,13 +102,13 @@ def closing(manifest: RunManifest, parts: Sequence[Part], cite: str, commands: s
     )
 
 
-def _stages(stages: Sequence[Mapping[str, object]], threads: int) -> Table:
+def _stages(stages: Sequence[Mapping[str, object]], threads: int) -> PageTable:
     frame = pl.DataFrame(
         [(one.get("name"), one.get("seconds"), one.get("peak_mib")) for one in stages],
         schema={"stage": pl.String, "seconds": pl.Float64, "peak memory, MiB": pl.Int64},
         orient="row",
         strict=False,
     )
-    return Table(
+    return PageTable(
         caption=f"Stages, with {threads} threads", frame=frame, formats={"seconds": ",.1f"}
     )

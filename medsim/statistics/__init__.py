@@ -1,1 +1,1 @@
-"""What similarities of pairs show: scores, and how far they can be told apart."""
+"""Statistics of similarities: scores with their intervals, and tests of differences."""

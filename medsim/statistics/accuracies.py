@@ -1,4 +1,4 @@
-"""Accuracies of models with the intervals of a bootstrap that draws every resample there is."""
+"""Accuracies of models with the exact intervals of a bootstrap."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distance:
-    """How far an accuracy is from another that is known.
+    """The distance of an accuracy from a known one.
 
     Attributes:
         difference: the accuracy less the other.
         low: the lower end of its 95% interval; NaN where there is none.
         high: the upper end.
-        within: whether the interval holds 0, so that the two cannot be told apart; None where there
-            is no interval.
+        within: whether the interval holds 0, so that the difference is not significant; None where
+            there is no interval.
     """
 
     difference: float
@@ -38,7 +38,7 @@ class Distance:
 
 
 def accuracy_of(correct: Flags, level: float = 0.95) -> Estimate:
-    """Return how often a model is right, with its BCa bootstrap interval.
+    """Return the accuracy of a model with its BCa bootstrap interval.
 
     The bootstrap draws instances (Efron 1987), and what it draws of n instances of which k are
     right has a known law, the binomial of n and k / n. So its quantiles are taken as they are:
@@ -53,8 +53,8 @@ def accuracy_of(correct: Flags, level: float = 0.95) -> Estimate:
         level: of the interval, between 0 and 1.
 
     Returns:
-        NaN of no instances; without an interval where all are right or none is, of which a
-        bootstrap cannot tell how surely.
+        NaN of no instances; without an interval where all are right or none is, since then every
+        resample is the same.
     """
     n = len(correct)
     n_right = int(np.count_nonzero(checked_flags("truths", correct, n)))
@@ -72,14 +72,14 @@ def accuracy_of(correct: Flags, level: float = 0.95) -> Estimate:
 
 
 def distance_to(accuracy: Estimate, known: float) -> Distance:
-    """Return how far an accuracy is from one that is known, such as that of people."""
+    """Return the distance of an accuracy from a known one, such as that of people."""
     low, high = accuracy.low - known, accuracy.high - known
     within = None if math.isnan(low) else low <= 0 <= high
     return Distance(difference=accuracy.value - known, low=low, high=high, within=within)
 
 
 def _binomial(n: int, chance: float) -> Values:
-    """Return how probable each number of hits is: float64[n + 1]."""
+    """Return the probability of each number of hits: float64[n + 1]."""
     log_factorials = np.zeros(n + 1)
     np.cumsum(np.log(np.arange(1, n + 1)), out=log_factorials[1:])
     hits = np.arange(n + 1)

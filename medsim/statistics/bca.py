@@ -20,7 +20,7 @@ _POSITIVE = 1e-9  # in place of what is not: there the acceleration has no meani
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """What a bootstrap found.
+    """The distribution that a bootstrap found.
 
     Attributes:
         estimate: the statistic of the data.
@@ -56,7 +56,7 @@ def bca_estimate(
 
 
 def acceleration(left_out: Values) -> float:
-    """Return how fast the standard error changes with the statistic, from the jackknife.
+    """Return the acceleration of a BCa interval, from the jackknife.
 
     Args:
         left_out: float64[n_units], the statistics without each of the units; NaN is left out.
@@ -108,14 +108,15 @@ def bca_p(found: Distribution) -> float:
 
 
 def _least(found: Distribution) -> float:
-    """Return the smallest share that the resamples can tell from none."""
+    """Return the smallest share that the resamples can show."""
     return 1 / (len(found.resampled) + 1)
 
 
 def _bias(found: Distribution) -> float:
     """Return the normal deviate of the share of resampled statistics below the estimate.
 
-    Those that equal it count half; a share of 0 or 1 counts as the nearest that can be told.
+    Those that equal it count half; a share of 0 or 1 counts as the nearest that the
+    resamples can show.
     """
     n_below = int(np.searchsorted(found.resampled, found.estimate, "left"))
     n_up_to = int(np.searchsorted(found.resampled, found.estimate, "right"))

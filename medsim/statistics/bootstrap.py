@@ -15,6 +15,7 @@ from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p
 from medsim.statistics.pairs import checked_values
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
+from medsim.statistics.resampling import RESAMPLES, check_resampling
 from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
@@ -22,117 +23,31 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Table, Values
 
-RESAMPLES = 10_000
-"""How many resamples are drawn by default: p-values go down to 0.0002."""
-
-_FEWEST_RESAMPLES = 100
-_MOST_RESAMPLES = 10_000_000
 _RESAMPLES_A_TASK = 16
 _FEWEST_PAIRS = 3
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
-_SEEDS = 1 << 64
-
-
-def bca_spearman(
-    similarities: Values,
-    ratings: Values,
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    threads: int | None = None,
-    level: float = 0.95,
-) -> Test:
-    """Return Spearman's correlation with its bootstrap interval, and whether it differs from 0.
-
-    The interval is bias-corrected and accelerated: BCa (Efron 1987; DiCiccio and Efron 1996), with
-    the acceleration from the jackknife. It can be too narrow for few pairs, and is a point where no
-    resample differs. Resamples in which a side is constant have no correlation and are left out.
-
-    p is the smallest alpha whose interval leaves out 0. Resamples tell no share finer than
-    1 / (resamples + 1), so p is at least 2 / (resamples + 1): for any of m comparisons to pass
-    Bonferroni's correction at alpha, draw more than 2 m / alpha.
-
-    Args:
-        similarities: float64[n_pairs], at most 3,000,000; may be infinite.
-        ratings: float64[n_pairs].
-        seed: of the draws, from 0 to 2**64 - 1. They do not depend on the order of pairs.
-        resamples: how many, at least 100. Each takes time O(n_pairs).
-        threads: how many to use, all available ones by default; results do not depend on it. Each
-            takes 12 bytes a pair.
-        level: of the interval, between 0 and 1.
-
-    Returns:
-        The statistic is the correlation. It is NaN of fewer than 2 pairs or a constant side;
-        interval and p then too, and of fewer than 3 pairs.
-
-    Raises:
-        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
-    """
-    similarities = checked_values("similarities", similarities)
-    ratings = checked_values("ratings", ratings, len(similarities))
-    order = np.lexsort([similarities, ratings])
-    bootstrap = SpearmanBootstrap(
-        [similarities[order]], ratings[order], seed=seed, resamples=resamples, threads=threads
-    )
-    return bootstrap.correlation(0, level)
-
-
-def bca_spearman_difference(
-    similarities1: Values,
-    similarities2: Values,
-    ratings: Values,
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    threads: int | None = None,
-    level: float = 0.95,
-) -> Test:
-    """Return how Spearman's correlations of two similarities with the same ratings differ.
-
-    Both are taken of the same resamples of pairs, so that what they share cancels out. Interval
-    and p are those of ``bca_spearman``, for the difference.
-
-    Args:
-        similarities1: float64[n_pairs], at most 3,000,000; may be infinite.
-        similarities2: float64[n_pairs], of the same pairs.
-        ratings: float64[n_pairs].
-        seed: see ``bca_spearman``.
-        resamples: see ``bca_spearman``.
-        threads: see ``bca_spearman``.
-        level: see ``bca_spearman``.
-
-    Returns:
-        The statistic is the first correlation less the second; NaN as in ``bca_spearman``. Where
-        both rank all pairs alike, p is 1.
-
-    Raises:
-        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
-    """
-    similarities1 = checked_values("similarities", similarities1)
-    similarities2 = checked_values("similarities", similarities2, len(similarities1))
-    ratings = checked_values("ratings", ratings, len(similarities1))
-    order = np.lexsort([similarities1, similarities2, ratings])
-    bootstrap = SpearmanBootstrap(
-        [similarities1[order], similarities2[order]],
-        ratings[order],
-        seed=seed,
-        resamples=resamples,
-        threads=threads,
-    )
-    return bootstrap.difference(0, 1, level)
 
 
 class SpearmanBootstrap:
     """Spearman's correlations of several similarities with ratings, in the same resamples of pairs.
 
-    What a resample draws depends on the order of pairs alone: on the same pairs in the same order
-    each correlation, and each difference of two, comes out the same whatever else there is.
+    Intervals are bias-corrected and accelerated: BCa (Efron 1987; DiCiccio and Efron 1996), with
+    the acceleration from the jackknife. They can be too narrow for few pairs, and are points where
+    no resample differs. Resamples in which a side is constant have no correlation and are left out.
+
+    p is the smallest alpha whose interval leaves out 0. Resamples tell no share finer than
+    1 / (resamples + 1), so p is at least 2 / (resamples + 1): for any of m comparisons to pass
+    Bonferroni's correction at alpha, draw more than 2 m / alpha.
+
+    A resample's draws depend on the order of pairs alone: on the same pairs in the same order each
+    correlation, and each difference of two, comes out the same whatever other similarities there
+    are.
 
     Args:
-        sides: similarities, float64[n_pairs] each, at most 3,000,000 pairs.
+        sides: similarities, float64[n_pairs] each, at most 3,000,000 pairs; may be infinite.
         ratings: float64[n_pairs].
         seed: of the draws, from 0 to 2**64 - 1.
-        resamples: how many, at least 100.
+        resamples: how many, at least 100. Each takes time O(n_pairs).
         threads: how many to use, all available ones by default; results do not depend on it. Each
             takes 12 bytes a pair.
 
@@ -149,7 +64,7 @@ class SpearmanBootstrap:
         resamples: int = RESAMPLES,
         threads: int | None = None,
     ) -> None:
-        check_drawing(seed, resamples)
+        check_resampling(seed, resamples)
         if len(ratings) > _MOST_PAIRS:
             raise OptionError(
                 f"{len(ratings):,} rated pairs are too many; {_MOST_PAIRS:,} are accepted"
@@ -161,13 +76,17 @@ class SpearmanBootstrap:
         self._resampled = self._drawn(np.uint64(seed), resamples, checked_threads(threads))
 
     def correlation(self, side: int, level: float = 0.95) -> Test:
-        """Return the correlation of one of the similarities; see ``bca_spearman``."""
+        """Return the correlation of one of the similarities, and whether it differs from 0.
+
+        It is NaN of fewer than 2 pairs or a constant side; interval and p then too, and of fewer
+        than 3 pairs.
+        """
         return self._tested(
             self._estimate(side), self._resampled[:, side], partial(self._left_out, side), level
         )
 
     def difference(self, side: int, other: int, level: float = 0.95) -> Test:
-        """Return how the correlations of two of them differ; see ``bca_spearman_difference``."""
+        """Return the correlation of one less that of another; p is 1 where both rank alike."""
         return self._tested(
             self._estimate(side) - self._estimate(other),
             self._resampled[:, side] - self._resampled[:, other],
@@ -217,14 +136,3 @@ class SpearmanBootstrap:
         finally:
             executor.shutdown(cancel_futures=True)
         return np.concatenate(parts)
-
-
-def check_drawing(seed: int, resamples: int) -> None:
-    """Raise OptionError for a seed, or a number of resamples, that is out of range."""
-    if not 0 <= seed < _SEEDS:
-        raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-    if not _FEWEST_RESAMPLES <= resamples <= _MOST_RESAMPLES:
-        raise OptionError(
-            f"{resamples:,} resamples are out of range; {_FEWEST_RESAMPLES} to "
-            f"{_MOST_RESAMPLES:,} are accepted"
-        )

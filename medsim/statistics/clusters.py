@@ -1,9 +1,8 @@
-"""Means of values that stand together in clusters, with intervals and tests that allow for it.
+"""Means of clustered values, with intervals and tests that allow for the clusters.
 
-What is found for the names of one concept is not independent. The variance of a mean is taken from
-the sums of the clusters' deviations (Liang and Zeger, Biometrika 1986), so that a hundred names of
-one concept tell no more than they do. Student's law with a degree less than there are clusters
-allows for their being few; of fewer than ten nothing is said.
+Values of the names of one concept are not independent. The variance of a mean is taken from the
+sums of the clusters' deviations (Liang and Zeger, Biometrika 1986), with Student's law of one
+degree less than there are clusters.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows, Values
 
 FEWEST_CLUSTERS = 10
-"""Of fewer there are no intervals and no tests: they would be too sure of themselves."""
+"""Fewer clusters have no intervals and no tests, which would be too narrow and too significant."""
 
 _NOTHING = 1e-24
 

@@ -1,4 +1,4 @@
-"""Pearson's correlation of two sides, its test, and what so few values could show."""
+"""Pearson's correlation of two sides, its test, and the smallest one that a test could show."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _FEWEST_FOR_FISHER = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PearsonTest:
-    """Whether two sides are correlated.
+    """Pearson's correlation of two sides with its test.
 
     Attributes:
         r: Pearson's correlation, with Fisher's interval of at least 4 values; NaN of fewer than 3,
             of a constant side, or where a value is infinite.
         t: r sqrt((n - 2) / (1 - r^2)); infinite where r is 1 or -1.
-        p: how probable it is that a value under Student's law of n - 2 degrees is as far from 0.
+        p: two-tailed, under Student's law of n - 2 degrees.
         n: how many values each side has.
     """
 

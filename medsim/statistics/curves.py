@@ -1,4 +1,4 @@
-"""How similarities of positives and of negatives lie: histograms and ROC curves of few points."""
+"""Histograms of the similarities of positives and negatives, and ROC curves of few points."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Values
 
 BINS = 40
-"""How many bins a histogram has."""
+"""Bins of a histogram."""
 
 POINTS = 120
-"""How many points a ROC curve has at most, beside its ends."""
+"""The most points of a ROC curve, beside its ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram:
-    """How similarities lie, in bins of equal width.
+    """Shares of similarities in bins of equal width.
 
     Attributes:
         middles: float64[n_bins], the middle of each bin.
@@ -48,7 +48,7 @@ class RocCurve:
 
 
 def histogram(similarities: Values, labels: Flags, n_bins: int = BINS) -> Histogram:
-    """Return how similarities of positives and of negatives lie, in the same bins.
+    """Return the histogram of similarities of positives and of negatives, in the same bins.
 
     Args:
         similarities: float64[n_pairs], finite.
@@ -65,7 +65,7 @@ def histogram(similarities: Values, labels: Flags, n_bins: int = BINS) -> Histog
 def roc_curve(similarities: Values, labels: Flags, n_points: int = POINTS) -> RocCurve:
     """Return the ROC curve of similarities, with the corners that lie farthest along it.
 
-    Pairs of one similarity are told together, so a tie is a slope and not a step. Of a curve that
+    Pairs of one similarity count at once, so a tie is a slope and not a step. Of a curve that
     has more corners than ``n_points``, those are kept that are next to equal steps along it.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,60 +14,55 @@ from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Flags, Ids, Values
-    from medsim.statistics.scores import LabelledScores
 
 _FEWEST_OF_A_CLASS = 2
 
 
-def placements(ranks: Ids, labels: Flags, n_positive: Counts, n_negative: Counts) -> Values:
-    """Return how well each pair is placed among those of the other class.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RocArea:
+    """An area under a ROC curve.
 
-    That is the share of negatives below a positive, and of positives above a negative, where a tie
-    counts half: the structural components of DeLong et al. (1988). Counting over ranks gives them
-    as the midranks of Sun and Xu (2014) do.
+    Attributes:
+        auc: the share of (positive, negative) in which the positive is more similar, where a tie
+            counts half (Hanley and McNeil 1982), with the interval of DeLong et al. (1988), cut at
+            0 and 1; NaN where a class has no pairs, without an interval where one has fewer than 2.
+        placements: float64[n_pairs], the share of negatives below a positive, and of positives
+            above a negative, where a tie counts half: the structural components of DeLong et al.;
+            NaN where there is no other class.
+    """
+
+    auc: Estimate
+    placements: Values
+
+
+def roc_area(ranks: Ids, labels: Flags, n_positive: Counts, n_negative: Counts) -> RocArea:
+    """Return the area under the ROC curve of similarities.
+
+    Counting over ranks gives the placements as the midranks of Sun and Xu (2014) do.
 
     Args:
         ranks: int32[n_pairs], dense ranks of similarities.
         labels: bool[n_pairs].
         n_positive: int64[n_ranks], how many positives have each rank.
         n_negative: int64[n_ranks].
-
-    Returns:
-        float64[n_pairs], from 0 to 1; NaN where there is no other class.
     """
-    n_positives, n_negatives = n_positive.sum(), n_negative.sum()
+    n_positives, n_negatives = int(n_positive.sum()), int(n_negative.sum())
     if n_positives == 0 or n_negatives == 0:
-        return np.full(len(ranks), np.nan)
+        nothing = np.full(len(ranks), np.nan)
+        return RocArea(auc=Estimate(value=math.nan), placements=nothing)
     below: Values = (np.cumsum(n_negative) - n_negative / 2) / n_negatives
     above: Values = (n_positives - np.cumsum(n_positive) + n_positive / 2) / n_positives
-    return np.where(labels, below[ranks], above[ranks])
-
-
-def auc_of(placed: Values, labels: Flags, n_positive: Counts, n_negative: Counts) -> Estimate:
-    """Return the AUC with the interval of DeLong et al. (1988), cut at 0 and 1.
-
-    The AUC is the share of (positive, negative) in which the positive is more similar, where a tie
-    counts half (Hanley and McNeil 1982). There is no interval where a class has fewer than 2 pairs.
-
-    Args:
-        placed: float64[n_pairs], see ``placements``.
-        labels: bool[n_pairs].
-        n_positive: int64[n_ranks], how many positives have each rank.
-        n_negative: int64[n_ranks].
-    """
-    n_pairs_of_classes = int(n_positive.sum()) * int(n_negative.sum())
-    if n_pairs_of_classes == 0:
-        return Estimate(value=math.nan)
+    placements = np.where(labels, below[ranks], above[ranks])
     halves = int((n_positive * (2 * np.cumsum(n_negative) - n_negative)).sum())
-    value = halves / (2 * n_pairs_of_classes)
-    reach = Z95 * math.sqrt(_variance(placed, labels))
-    # Against NaN, which min and max would drop or keep by the order of their arguments.
-    if math.isnan(reach):
-        return Estimate(value=value)
-    return Estimate(value=value, low=max(0.0, value - reach), high=min(1.0, value + reach))
+    auc = Estimate(value=halves / (2 * n_positives * n_negatives))
+    reach = Z95 * math.sqrt(_variance(placements, labels))
+    if not math.isnan(reach):
+        low, high = max(0.0, auc.value - reach), min(1.0, auc.value + reach)
+        auc = Estimate(value=auc.value, low=low, high=high)
+    return RocArea(auc=auc, placements=placements)
 
 
-def delong(scores1: LabelledScores, scores2: LabelledScores, labels: Flags) -> Test:
+def delong(first: RocArea, second: RocArea, labels: Flags) -> Test:
     """Return whether the AUCs of two similarities of the same pairs differ.
 
     The test of DeLong, DeLong and Clarke-Pearson (1988). Where both similarities place all pairs
@@ -74,32 +70,31 @@ def delong(scores1: LabelledScores, scores2: LabelledScores, labels: Flags) -> T
     are equal, and 0 where they are not, with a statistic that is infinite.
 
     Args:
-        scores1: of one similarity.
-        scores2: of the other.
+        first: of one similarity.
+        second: of the other.
         labels: bool[n_pairs], as given for both.
 
     Returns:
-        The statistic is the standard normal deviate of ``scores1.auc - scores2.auc``, the interval
+        The statistic is the standard normal deviate of the first AUC less the second, the interval
         is of that difference. All are NaN where a class has fewer than 2 pairs.
 
     Raises:
         OptionError: the labels are not one for each pair of both.
     """
-    labels = checked_flags("labels", labels, len(scores1.placements))
-    checked_flags("labels", labels, len(scores2.placements))
-    difference = scores1.auc.value - scores2.auc.value
-    error = math.sqrt(_variance(scores1.placements - scores2.placements, labels))
+    for area in (first, second):
+        labels = checked_flags("labels", labels, len(area.placements))
+    difference = first.auc.value - second.auc.value
+    error = math.sqrt(_variance(first.placements - second.placements, labels))
     if error == 0:
         z = math.copysign(math.inf, difference) if difference else 0.0
     else:
         z = difference / error
-    reach = Z95 * error
     return Test(
         method="delong",
         statistic=z,
         p=two_sided_p(z),
-        low=difference - reach,
-        high=difference + reach,
+        low=difference - Z95 * error,
+        high=difference + Z95 * error,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 Z95 = NormalDist().inv_cdf(0.975)
-"""How many standard errors a 95% interval reaches to either side, under the normal law."""
+"""Standard errors that a 95% interval reaches to either side, under the normal law."""
 
 _FEWEST_FOR_FISHER = 4
 
@@ -33,7 +33,7 @@ def normal_share(z: float) -> float:
 
 
 def two_sided_p(z: float) -> float:
-    """Return how probable it is that a standard normal value is as far from 0 as ``z``."""
+    """Return the probability that a standard normal value is as far from 0 as ``z``."""
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
@@ -45,7 +45,7 @@ def share_of(n_hits: int, n_pairs: int) -> Estimate:
 
 
 def student_reach(degrees: int) -> float:
-    """Return how many standard errors a 95% interval reaches under Student's law.
+    """Return the standard errors that a 95% interval reaches under Student's law.
 
     Args:
         degrees: of freedom, at least 1. Wallace (Annals of Mathematical Statistics 1959) gives the
@@ -56,7 +56,7 @@ def student_reach(degrees: int) -> float:
 
 
 def two_sided_student(t: float, degrees: int) -> float:
-    """Return how probable it is that a value under Student's law is as far from 0 as ``t``.
+    """Return the probability that a value under Student's law is as far from 0 as ``t``.
 
     Args:
         t: the value; may be infinite.

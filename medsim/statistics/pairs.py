@@ -1,4 +1,4 @@
-"""What is asked of the arrays that hold one value a pair."""
+"""Checks of the arrays that hold one value per pair."""
 
 from __future__ import annotations
 

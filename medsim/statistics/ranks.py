@@ -1,4 +1,4 @@
-"""Ranks of values, and what they say of two sides of the same pairs."""
+"""Ranks of values, and rank correlations of two sides of the same pairs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def leave_one_out_spearman(left: Ids, right: Ids) -> Values:
 
 
 def _n_untied(ranks: Ids) -> int:
-    """Return how many pairs of pairs differ."""
+    """Return the number of pairs of pairs that differ."""
     n_tied = np.bincount(ranks)
     return math.comb(len(ranks), 2) - int((n_tied * (n_tied - 1) // 2).sum())
 

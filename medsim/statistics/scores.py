@@ -1,4 +1,4 @@
-"""Scores of similarities: against labels, or against human ratings."""
+"""Samples of pairs: the scores of similarities against labels, or against human ratings."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.statistics.bootstrap import SpearmanBootstrap
 from medsim.statistics.correlation import pearson
-from medsim.statistics.delong import auc_of, placements
+from medsim.statistics.delong import RocArea, delong, roc_area
 from medsim.statistics.estimates import Estimate, pearson_of, share_of
 from medsim.statistics.pairs import checked_flags, checked_values
 from medsim.statistics.ranks import kendall, ranked
+from medsim.statistics.significance import Test, mcnemar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from medsim.kernels.types import Counts, Flags, Values
-    from medsim.statistics.significance import Test
+    from medsim.statistics.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledScores:
-    """How well similarities tell positives from negatives.
+class LabelledSample:
+    """Similarities of labelled pairs, and how well they tell positives from negatives.
 
     Attributes:
-        auc: area under the ROC curve, ties counting half, with DeLong's interval; NaN where a class
-            has no pairs.
+        similarities: float64[n_pairs].
+        labels: bool[n_pairs], true for positives.
+        held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
+        area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
             has no pairs.
         accuracy: at ``threshold``, with Wilson's interval. It is the best that any threshold gives
@@ -34,36 +40,59 @@ class LabelledScores:
             Wilson's interval; NaN where either are missing.
         threshold: pairs at least as similar are taken for positives, see ``best_threshold``; NaN of
             no pairs.
-        placements: float64[n_pairs], see ``delong.placements``; for the comparison of AUCs.
-        correct: bool[n_pairs], whether each pair is told rightly at ``threshold``.
+        correct: bool[n_pairs], whether ``threshold`` puts each pair on the right side.
     """
 
-    auc: Estimate
+    similarities: Values
+    labels: Flags
+    held_out: Flags
+    area: RocArea
     average_precision: Estimate
     accuracy: Estimate
     accuracy_heldout: Estimate
     threshold: Estimate
-    placements: Values
     correct: Flags
+
+    def auc_difference(self, other: LabelledSample) -> Test:
+        """Return whether the AUC differs from that of another similarity of the same pairs."""
+        return delong(self.area, other.area, self.labels)
+
+    def accuracy_difference(self, other: LabelledSample) -> Test:
+        """Return whether the accuracy differs from that of another similarity of the pairs."""
+        return mcnemar(self.correct, other.correct)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatedScores:
-    """How well similarities follow human ratings; NaN of fewer than 2 pairs or a constant side.
+class RatedSample:
+    """Similarities of rated pairs, and how well they follow the ratings.
+
+    All correlations are NaN of fewer than 2 pairs or a constant side.
 
     Attributes:
+        similarities: float64[n_pairs].
+        ratings: float64[n_pairs], higher for what is more similar.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
         pearson: with Fisher's interval; NaN as well where a value is infinite.
         kendall: tau-b, without an interval.
+        bootstrap: of this and other similarities of the pairs.
+        side: the place of these similarities in the bootstrap.
     """
 
+    similarities: Values
+    ratings: Values
     spearman: Estimate
     pearson: Estimate
     kendall: Estimate
+    bootstrap: SpearmanBootstrap
+    side: int
+
+    def spearman_difference(self, other: RatedSample) -> Test:
+        """Return whether Spearman's correlation differs from that of another of the bootstrap."""
+        return self.bootstrap.difference(self.side, other.side)
 
 
-def labelled_scores(similarities: Values, labels: Flags, held_out: Flags) -> LabelledScores:
-    """Return the scores of labelled pairs; none depends on how ties happen to be ordered.
+def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> LabelledSample:
+    """Return the sample of labelled pairs; no score depends on how ties happen to be ordered.
 
     Args:
         similarities: float64[n_pairs]; infinite ones are the first or last in order.
@@ -82,41 +111,59 @@ def labelled_scores(similarities: Values, labels: Flags, held_out: Flags) -> Lab
         return np.bincount(ranks[chosen], minlength=len(distinct))
 
     n_positive, n_negative = counts(labels), counts(~labels)
-    placed = placements(ranks, labels, n_positive, n_negative)
     threshold = best_threshold(distinct, n_positive, n_negative)
     correct = (similarities >= threshold) == labels
     fitted = best_threshold(distinct, counts(labels & ~held_out), counts(~labels & ~held_out))
     correct_later = ((similarities >= fitted) == labels)[held_out]
     n_later = 0 if math.isnan(fitted) else len(correct_later)
-    return LabelledScores(
-        auc=auc_of(placed, labels, n_positive, n_negative),
+    return LabelledSample(
+        similarities=similarities,
+        labels=labels,
+        held_out=held_out,
+        area=roc_area(ranks, labels, n_positive, n_negative),
         average_precision=Estimate(value=_average_precision(n_positive, n_negative)),
         accuracy=share_of(int(correct.sum()), len(correct)),
         accuracy_heldout=share_of(int(correct_later.sum()), n_later),
         threshold=Estimate(value=threshold),
-        placements=placed,
         correct=correct,
     )
 
 
-def rated_scores(similarities: Values, ratings: Values, spearman: Test) -> RatedScores:
-    """Return the scores of rated pairs.
+def rated_samples(
+    sides: Sequence[Values], ratings: Values, resampling: Resampling
+) -> list[RatedSample]:
+    """Return the samples of several similarities of the same rated pairs.
 
     Args:
-        similarities: float64[n_pairs].
+        sides: similarities, float64[n_pairs] each.
         ratings: float64[n_pairs], higher for what is more similar.
-        spearman: of ``bootstrap.bca_spearman``, or of a bootstrap of several similarities.
+        resampling: of the bootstrap, which draws the same pairs for all similarities.
 
     Raises:
-        OptionError: a value is NaN, or the arrays are not of one length.
+        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
     """
-    similarities = checked_values("similarities", similarities)
-    ratings = checked_values("ratings", ratings, len(similarities))
-    return RatedScores(
-        spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
-        pearson=pearson_of(pearson(similarities, ratings), len(ratings)),
-        kendall=Estimate(value=kendall(ranked(similarities).ranks, ranked(ratings).ranks)),
+    bootstrap = SpearmanBootstrap(
+        sides,
+        ratings,
+        seed=resampling.seed,
+        resamples=resampling.resamples,
+        threads=resampling.threads,
     )
+    found = []
+    for at, side in enumerate(sides):
+        spearman = bootstrap.correlation(at)
+        found.append(
+            RatedSample(
+                similarities=side,
+                ratings=ratings,
+                spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
+                pearson=pearson_of(pearson(side, ratings), len(ratings)),
+                kendall=Estimate(value=kendall(ranked(side).ranks, ranked(ratings).ranks)),
+                bootstrap=bootstrap,
+                side=at,
+            )
+        )
+    return found
 
 
 def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> float:
@@ -124,7 +171,7 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
 
     It lies midway between two neighbouring similarities that occur, or on the upper one where no
     number is between; it is -inf where all pairs are best taken for positives, and inf where none
-    is. Pairs of one similarity are never told apart. Of equally good thresholds the lowest counts.
+    is. Pairs of one similarity are never separated. Of equally good thresholds the lowest counts.
     A similarity of inf is above any threshold, so its pairs are always taken for positives.
 
     Args:

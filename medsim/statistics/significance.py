@@ -1,4 +1,4 @@
-"""Whether a difference is more than chance."""
+"""Tests of differences, and corrections of p-values for the number of tests."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _FEWEST_FOR_CHI_SQUARE = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
-    """What a test found.
+    """The result of a test.
 
     Attributes:
         method: "mcnemar_exact", "mcnemar", "delong", "bca" or "clustered_t".
-        statistic: what the method says it is.
+        statistic: of the method.
         p: two-sided; NaN where the test is not defined.
         low: the lower end of the interval of what is tested; NaN where there is none.
         high: the upper end.
@@ -37,10 +37,10 @@ class Test:
 
 
 def mcnemar(correct1: Flags, correct2: Flags) -> Test:
-    """Return whether two ways of telling pairs apart differ in how often they are right.
+    """Return whether two classifications of the same pairs differ in accuracy.
 
-    Only pairs that one gets right and the other wrong tell (McNemar 1947). Fewer than 25 of them
-    are held against the binomial law; more against the chi-square law of one degree, with the
+    Only pairs that one gets right and the other wrong count (McNemar 1947). Fewer than 25 of them
+    are tested by the binomial law; more by the chi-square law of one degree, with the
     continuity correction of Edwards (1948), which takes off no more than there is, as in R's
     ``mcnemar.test``. (statsmodels takes off 1 even from 0, and so finds 1 / n where equally many
     disagree either way.)

@@ -16,8 +16,8 @@ from medsim.studies.score_tables import Row, answer_table, number, table_of, wit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.evaluations.findings import Drawing
     from medsim.kernels.types import Flags, Rows, Table, Values
+    from medsim.statistics.resampling import Resampling
 
 OUTLIERS = "outliers"
 """The name that stands for all outlying raters among those that are left out."""
@@ -27,7 +27,7 @@ _FEWEST = 2  # raters that can agree
 
 
 def graded_tables(
-    items: pl.DataFrame, answers: pl.DataFrame, leave_out: Sequence[str], drawing: Drawing
+    items: pl.DataFrame, answers: pl.DataFrame, leave_out: Sequence[str], resampling: Resampling
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a graded study.
 
@@ -37,7 +37,7 @@ def graded_tables(
         items: ``GRADED_ITEM_COLUMNS``, and the other columns of the file of pairs.
         answers: ``ANSWER_COLUMNS``, at least one.
         leave_out: raters that do not count; ``OUTLIERS`` for those that do not agree.
-        drawing: of bootstrap intervals.
+        resampling: of bootstrap intervals.
 
     Returns:
         agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, with and
@@ -54,7 +54,7 @@ def graded_tables(
         raise OptionError("`leave_out` leaves nobody")
     rated = _rated(items, ratings[accepted])
     return {
-        "agreement": _agreement(items, ratings, accepted, drawing),
+        "agreement": _agreement(items, ratings, accepted, resampling),
         "raters": _raters(names, ratings, answers, outlying, accepted),
         "rated": rated,
         "parts": _parts_of(rated),
@@ -62,7 +62,7 @@ def graded_tables(
 
 
 def _agreement(
-    items: pl.DataFrame, ratings: Table, accepted: Flags, drawing: Drawing
+    items: pl.DataFrame, ratings: Table, accepted: Flags, resampling: Resampling
 ) -> pl.DataFrame:
     rows: list[Row] = []
     for named, columns in _groups(items["group"]):
@@ -73,9 +73,9 @@ def _agreement(
                 continue  # nobody was left out
             found = rater_agreement(
                 part[chosen],
-                seed=drawing.seed,
-                resamples=drawing.resamples if chosen.sum() >= _FEWEST else 0,
-                threads=drawing.threads,
+                seed=resampling.seed,
+                resamples=resampling.resamples if chosen.sum() >= _FEWEST else 0,
+                threads=resampling.threads,
             )
             rows.append(
                 {

@@ -17,9 +17,9 @@ from medsim.studies.sheets import DONT_KNOW, JUDGEMENT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.evaluations.findings import Drawing
     from medsim.kernels.types import Rows
     from medsim.statistics.estimates import Estimate
+    from medsim.statistics.resampling import Resampling
     from medsim.studies.agreement.alpha import Judgements
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
@@ -31,7 +31,7 @@ _NONE = -1
 
 
 def judged_tables(
-    items: pl.DataFrame, answers: pl.DataFrame, drawing: Drawing
+    items: pl.DataFrame, answers: pl.DataFrame, resampling: Resampling
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a study of a build.
 
@@ -39,7 +39,7 @@ def judged_tables(
         items: ``JUDGED_ITEM_COLUMNS``.
         answers: ``ANSWER_COLUMNS``, at least one; pairs that nobody answered count as missing, and
             in nothing else.
-        drawing: of bootstrap intervals.
+        resampling: of bootstrap intervals.
 
     Returns:
         quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and of all
@@ -56,15 +56,15 @@ def judged_tables(
     truth = majority(table)
     items = items.with_columns(pl.Series("truth", truth))
     return {
-        "quality": _quality(items, table, drawing),
-        "agreement": _agreement(table, names, drawing),
+        "quality": _quality(items, table, resampling),
+        "agreement": _agreement(table, names, resampling),
         "annotators": _annotators(table, truth, names, n_shown),
         "disagreements": _disagreements(items, table, names),
         "corrections": _corrections(items, table),
     }
 
 
-def _quality(items: pl.DataFrame, table: Judgements, drawing: Drawing) -> pl.DataFrame:
+def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> pl.DataFrame:
     numbered = items.select(*SET_COLUMNS, "label", "truth").with_row_index("row")
     groups = [((_ALL, None, None), numbered)]
     groups += sorted(numbered.group_by(SET_COLUMNS), key=lambda group: group[0])
@@ -77,7 +77,7 @@ def _quality(items: pl.DataFrame, table: Judgements, drawing: Drawing) -> pl.Dat
             dict(zip(SET_COLUMNS, named, strict=True))
             | {"n_pairs": found.n_pairs}
             | with_ends("no_ground_truth", share_of(n_without, found.n_pairs))
-            | with_ends("alpha", _alpha(of, drawing))
+            | with_ends("alpha", _alpha(of, resampling))
             | with_ends("accuracy", found.accuracy)
             | with_ends("recall", found.recall)
             | with_ends("precision", found.precision)
@@ -85,18 +85,18 @@ def _quality(items: pl.DataFrame, table: Judgements, drawing: Drawing) -> pl.Dat
     return table_of(rows)
 
 
-def _alpha(table: Judgements, drawing: Drawing) -> Estimate:
+def _alpha(table: Judgements, resampling: Resampling) -> Estimate:
     n_units = int(((table != _NONE).sum(axis=1) > 1).sum())
     return nominal_alpha(
         table,
         len(JUDGEMENT),
-        seed=drawing.seed,
-        resamples=drawing.resamples if n_units >= FEWEST_PAIRS else 0,
-        threads=drawing.threads,
+        seed=resampling.seed,
+        resamples=resampling.resamples if n_units >= FEWEST_PAIRS else 0,
+        threads=resampling.threads,
     )
 
 
-def _agreement(table: Judgements, names: Sequence[str], drawing: Drawing) -> pl.DataFrame:
+def _agreement(table: Judgements, names: Sequence[str], resampling: Resampling) -> pl.DataFrame:
     """Return alpha with "don't know" as a judgement of its own, and as none."""
     everyone = list(range(len(names)))
     two = combinations(everyone, 2) if len(names) > 2 else ()  # noqa: PLR2004 — else they are all
@@ -113,7 +113,7 @@ def _agreement(table: Judgements, names: Sequence[str], drawing: Drawing) -> pl.
                     "dont_know": dont_know,
                     "n_pairs": int(((part != _NONE).sum(axis=1) > 1).sum()),
                 }
-                | with_ends("alpha", _alpha(part, drawing))
+                | with_ends("alpha", _alpha(part, resampling))
             )
     return table_of(rows)
 

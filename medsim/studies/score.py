@@ -15,7 +15,7 @@ from medsim.core.options import public
 from medsim.core.output import check_free, claimed, resolved
 from medsim.core.progress import Progress
 from medsim.core.tables.guard import guarded
-from medsim.evaluations.findings import Drawing
+from medsim.statistics.resampling import Resampling
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables
@@ -109,7 +109,7 @@ def score_study(options: ScoreOptions) -> Scores:
 
 
 def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[str, pl.DataFrame]:
-    drawing = Drawing(
+    resampling = Resampling(
         seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
     )
     known = answers["annotator"].unique().sort().to_list()
@@ -118,11 +118,11 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
         if name not in known and not (graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, known))
     if graded:
-        return graded_tables(study.items(), answers, options.leave_out, drawing)
+        return graded_tables(study.items(), answers, options.leave_out, resampling)
     kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if kept.is_empty():
         raise OptionError("`leave_out` leaves nobody")
-    return judged_tables(study.items(), kept, drawing)
+    return judged_tables(study.items(), kept, resampling)
 
 
 def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:

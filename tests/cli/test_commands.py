@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from medsim.cli import app
 from medsim.embeddings import FORMATS
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.evaluations.tables.comparison import TABLES
+from medsim.evaluations.options import TABLES
 
 COMMAND_OF = commands()
 COMMANDS = sorted(COMMAND_OF)

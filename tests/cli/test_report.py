@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 from medsim.builds.profile import profile_of
 from medsim.cli import report
 from medsim.cli.report import _library
-from medsim.evaluations.profile import profile_of as of_evaluation
+from medsim.evaluations.report_data import report_data_of
 
 SET = ["input", "dataset", "difficulty", "negatives"]
 
@@ -102,23 +103,40 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing(made: Path, tmp_path:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_damaged_file_is_named(made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made / "results", tmp_path / "results")
-    scores = next((tmp_path / "results").glob("scores/input=build/embedding=one/*/data.parquet"))
-    scores.write_bytes(b"no parquet")
+SCORES = "scores/input=build/embedding=one/metric=avg_cos/data.parquet"
 
-    with pytest.raises(InputError, match=r"embedding=one/.*/data\.parquet cannot be read"):
-        medsim.write_report(tmp_path / "results", tmp_path / "report.html")
+
+def cut_short(path: Path) -> None:
+    pl.read_parquet(path, hive_partitioning=False).tail(-1).write_parquet(path)
+
+
+def altered(path: Path) -> None:
+    pl.read_parquet(path).with_columns(value=pl.lit(0.999)).write_parquet(path)
+
+
+def damaged(path: Path) -> None:
+    path.write_bytes(b"no parquet")
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "message"),
+    [
+        (f"results/{SCORES}", damaged, r"embedding=one/.*/data\.parquet cannot be read"),
+        (f"results/{SCORES}", cut_short, "does not hold the pairs of its input"),
+        ("results/results.parquet", altered, "does not hold the rows"),
+        ("build/stats.parquet", damaged, r"stats.parquet cannot be read \([^\n]*\)$"),
+    ],
+)
+def test_damaged_and_altered_files_are_named(
+    made: Path, tmp_path: Path, file: str, damage: Callable[[Path], None], message: str
+) -> None:
+    folder = tmp_path / file.split("/", maxsplit=1)[0]
+    shutil.copytree(made / folder.name, folder)
+    damage(tmp_path / file)
+
+    with pytest.raises(InputError, match=message):
+        medsim.write_report(folder, tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
-
-
-def test_similarities_of_other_pairs_are_refused(made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made / "results", tmp_path / "results")
-    for scores in (tmp_path / "results").glob("scores/input=build/embedding=one/*/data.parquet"):
-        pl.read_parquet(scores, hive_partitioning=False).tail(-1).write_parquet(scores)
-
-    with pytest.raises(InputError, match="does not hold the pairs of its input"):
-        medsim.write_report(tmp_path / "results", tmp_path / "report.html")
 
 
 def test_without_the_extra_the_command_says_what_to_install(
@@ -145,7 +163,7 @@ def test_the_command_writes_the_page_and_says_so_on_stderr(made: Path, tmp_path:
 def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
     evaluation: medsim.Evaluation,
 ) -> None:
-    profile = of_evaluation(evaluation)
+    profile = report_data_of(evaluation)
     n_seen = 0
     for key, group in profile.distributions.group_by(*SET, "embedding", "metric", "kind"):
         *of_set, embedding, metric, kind = key
@@ -168,7 +186,7 @@ def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
 
 
 def test_the_area_under_a_curve_is_the_auc_of_the_results(evaluation: medsim.Evaluation) -> None:
-    curves = of_evaluation(evaluation).curves
+    curves = report_data_of(evaluation).curves
     results = evaluation.results().filter(subset="common", statistic="auc")
     for key, group in curves.group_by(*SET, "embedding", "metric"):
         named = dict(zip([*SET, "embedding", "metric"], key, strict=True))
@@ -180,7 +198,7 @@ def test_the_area_under_a_curve_is_the_auc_of_the_results(evaluation: medsim.Eva
 
 
 def test_the_worst_errors_are_those_of_all_pairs(evaluation: medsim.Evaluation) -> None:
-    errors = of_evaluation(evaluation).errors
+    errors = report_data_of(evaluation).errors
     assert set(errors["difficulty"]) == {"hard"}
     assert set(errors["negatives"]) == {"levenshtein"}
     for key, group in errors.group_by("dataset", "embedding", "metric", "label"):
@@ -197,11 +215,11 @@ def test_tables_of_later_versions_are_shown_where_they_are(made: Path, tmp_path:
     shutil.copytree(made / "results", tmp_path / "results")
     add_tables(tmp_path / "results")
 
-    profile = of_evaluation(medsim.Evaluation(tmp_path / "results"))
+    profile = report_data_of(medsim.Evaluation(tmp_path / "results"))
 
     assert profile.separation.height > 0
     assert profile.retrieval.height > 0
-    assert of_evaluation(medsim.Evaluation(made / "results")).retrieval.is_empty()
+    assert report_data_of(medsim.Evaluation(made / "results")).retrieval.is_empty()
     for (_, embedding), group in profile.retrieved.group_by("input", "embedding"):
         assert group["nearest_linked"].to_list() == [False] * 10, embedding
         similarities = group["nearest_similarity"]
@@ -247,53 +265,6 @@ def test_examples_are_the_first_pairs_of_each_set(made: Path) -> None:
     assert set(examples["kind"]) == {"positives", "random negatives", "levenshtein negatives"}
 
 
-def test_a_strategy_with_a_column_of_its_own_is_shown_as_well(made: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "build"
-    shutil.copytree(made / "build", folder)
-    build = medsim.open(folder)
-    path = "pairs/dataset=syn_syn/difficulty=hard/negatives={}/data.parquet"
-    frame = build.read(path.format("random")).with_columns(
-        pl.lit(0.9, pl.Float32).alias("similarity")
-    )
-    (folder / path.format("embedding")).parent.mkdir()
-    frame.write_parquet(folder / path.format("embedding"))
-    stats = build.stats()
-    row = stats.filter(dataset="syn_syn", difficulty="hard", negatives="random")
-    pl.concat([stats, row.with_columns(pl.lit("embedding").alias("negatives"))]).write_parquet(
-        folder / "stats.parquet"
-    )
-    manifest = (folder / "manifest.json").read_text(encoding="utf-8")
-    (folder / "manifest.json").write_text(
-        manifest.replace(path.format("random"), path.format("embedding"), 1), encoding="utf-8"
-    )
-
-    profile = profile_of(medsim.open(folder))
-
-    kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
-    assert "embedding negatives" in set(kinds)
-    assert "embedding" in profile.sizes.columns
-
-
-def test_tables_that_were_altered_are_not_shown(made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made / "results", tmp_path / "results")
-    altered = tmp_path / "results" / "results.parquet"
-    pl.read_parquet(altered).with_columns(value=pl.lit(0.999)).write_parquet(altered)
-
-    with pytest.raises(InputError, match="does not hold the rows"):
-        medsim.write_report(tmp_path / "results", tmp_path / "page.html")
-    with pytest.raises(InputError, match="does not hold the rows"):
-        medsim.compare(tmp_path / "results")
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_a_damaged_table_of_a_build_is_told_in_a_line(made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made / "build", tmp_path / "build")
-    (tmp_path / "build" / "stats.parquet").write_text("x", encoding="utf-8")
-
-    with pytest.raises(InputError, match=r"stats.parquet cannot be read \([^\n]*\)$"):
-        medsim.write_report(tmp_path / "build", tmp_path / "page.html")
-
-
 def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_path: Path) -> None:
     build = medsim.open(made / "build")
     hard = build.pairs(difficulty="hard", negatives="levenshtein").collect()
@@ -308,7 +279,7 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
         resamples=100,
     )
 
-    errors = of_evaluation(out).errors
+    errors = report_data_of(out).errors
 
     terms = out.sql("select term from term where n_unknown_words = 0")["term"].implode()
     whole = hard.filter(pl.all_horizontal(pl.col("term1", "term2").is_in(terms)))
@@ -320,7 +291,7 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
     assert {(a, b) for a, b in shown.select("term1", "term2").iter_rows()} <= pairs
 
 
-def test_examples_of_embedding_negatives_have_their_similarity(made: Path, tmp_path: Path) -> None:
+def test_embedding_negatives_are_shown_with_their_similarity(made: Path, tmp_path: Path) -> None:
     build = medsim.build(
         made / "release.zip",
         tmp_path / "build",
@@ -328,8 +299,12 @@ def test_examples_of_embedding_negatives_have_their_similarity(made: Path, tmp_p
         embedding=f"one={made / 'one.vec'}",
     )
 
-    examples = profile_of(build).examples
+    profile = profile_of(build)
 
+    examples = profile.examples
+    kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
+    assert set(kinds) == {"positives", "random negatives", "embedding negatives"}
+    assert "embedding" in profile.sizes.columns
     hard = build.pairs(dataset="syn_syn", difficulty="hard", negatives="embedding").collect()
     first = hard.filter(label=0).head(3).select("term1", "term2", "distance", "similarity")
     of_set = examples.filter(dataset="syn_syn", difficulty="hard")

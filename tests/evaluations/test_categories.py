@@ -131,9 +131,7 @@ def test_a_release_without_the_default_concepts_asks_for_others(
     build: Build, tmp_path: Path
 ) -> None:
     lacking = without(build, tmp_path / "lacking", "410607006")
-    with pytest.raises(
-        InputError, match=r"'410607006'.*name at least two categories by --category"
-    ):
+    with pytest.raises(InputError, match=r"'410607006'.*name at least two by `categories`"):
         categories_of(lacking, None, 1)
 
 

@@ -17,7 +17,7 @@ from oracles.metrics import METRICS as TWINS
 
 import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.core.output import OutputFolder, claimed
+from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.embeddings import find_format
 from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms
@@ -25,8 +25,9 @@ from medsim.embeddings.metrics import METRICS, Metric, WordBags, metrics_of
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.categories import Categories, categories_of
+from medsim.evaluations.layout import EvaluationFiles, separation_path
 from medsim.evaluations.output import EVALUATION, SEPARATION_COLUMNS
-from medsim.evaluations.separation import separation_of, separation_path, write_separation
+from medsim.evaluations.separation import separation_of, write_separation
 
 NEAR = 1e-6  # single precision moves a similarity by less
 OF_WORDS = metrics_of(WordBags)
@@ -56,22 +57,20 @@ def has(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> Emb
 
 
 @contextmanager
-def an_output(folder: Path) -> Iterator[OutputFolder]:
+def new_files(folder: Path) -> Iterator[EvaluationFiles]:
     with claimed(folder / "results", EVALUATION, overwrite=False) as output:
         output.resume({})
-        yield output
+        yield EvaluationFiles(output=output, metadata={})
 
 
 def written(
     categories: Categories, has: EmbeddedTerms, folder: Path, threads: int = 1
 ) -> tuple[pl.DataFrame, int]:
     """Return the table of all metrics, and how many terms have no vector."""
-    with an_output(folder) as output:
+    with new_files(folder) as files:
         workers = Workers(threads=threads)
-        n_uncovered = write_separation(
-            "build", "words", has, categories, OF_WORDS, output=output, metadata={}, workers=workers
-        )
-        table = separation_of("build", ["none", "words"], output, "{} {} {}".format)
+        n_uncovered = write_separation("build", "words", has, categories, OF_WORDS, files, workers)
+        table = separation_of("build", ["none", "words"], files, "{} {} {}".format)
     return table, n_uncovered
 
 
@@ -168,7 +167,7 @@ def test_what_is_there_is_not_made_again(
     workers = Workers(threads=1, advance=told.append)
     metric = METRICS.get("avg_cos")
     refusing = replace(metric, similarities=refuses, tabulate=refuses)
-    with an_output(tmp_path) as output:
+    with new_files(tmp_path) as files:
         for one in (metric, refusing):
             write_separation(
                 "build",
@@ -176,11 +175,10 @@ def test_what_is_there_is_not_made_again(
                 has,
                 categories,
                 {"avg_cos": one},
-                output=output,
-                metadata={},
-                workers=workers,
+                files,
+                workers,
             )
-        assert output.is_complete(separation_path("build", "words", "avg_cos"))
+        assert files.exist(separation_path("build", "words", "avg_cos"))
     assert sum(told) == 2 * len(categories.terms())
 
 
@@ -205,7 +203,7 @@ def test_a_similarity_that_is_no_number_is_refused(
         similarities=lambda _embedded, first, _second, _workers: np.full(len(first), np.nan),
     )
     with (
-        an_output(tmp_path) as output,
+        new_files(tmp_path) as files,
         pytest.raises(InputError, match="under broken a similarity"),
     ):
         write_separation(
@@ -214,9 +212,8 @@ def test_a_similarity_that_is_no_number_is_refused(
             has,
             categories,
             {"broken": broken},
-            output=output,
-            metadata={},
-            workers=Workers(threads=1),
+            files,
+            Workers(threads=1),
         )
 
 
@@ -268,8 +265,9 @@ def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> N
     assert medsim.Evaluation(made / "grown").separation().equals(with_them.separation())
 
 
-def test_separation_needs_a_build(made: Path) -> None:
+@pytest.mark.parametrize("asked", ["separation", "retrieval"])
+def test_a_build_must_be_among_the_inputs(made: Path, asked: str) -> None:
     rated = made / "rated.csv"
     rated.write_text("term1,term2,rating\na,b,1\nc,d,2\na,d,3\n", encoding="utf-8")
-    with pytest.raises(OptionError, match="separation needs a build"):
-        medsim.evaluate(rated, {"words": made / "words.vec"}, made / "none", separation=True)
+    with pytest.raises(OptionError, match=f"{asked} needs a build"):
+        medsim.evaluate(rated, {"words": made / "words.vec"}, made / "none", **{asked: True})

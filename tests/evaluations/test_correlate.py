@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from pathlib import Path
@@ -20,7 +19,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.evaluations.tables.correlations import COLUMNS, readable_correlations
+from medsim.evaluations.correlate import COLUMNS
+from medsim.evaluations.tables.readable import readable_correlations
 
 MODELS = [f"m{number}" for number in range(8)]
 
@@ -60,19 +60,6 @@ def test_every_set_and_task_are_correlated_as_by_scipy_and_corrected_as_by_stats
     assert found["p_holm"].to_list() == pytest.approx(
         multipletests(found["p"].to_numpy(), method="holm")[1]
     )
-
-
-def test_files_of_every_kind_have_the_same_scores(tmp_path: Path) -> None:
-    tasks, sets = scores(3, "ner", "pico"), scores(4, "simlex")
-    tasks.write_parquet(tmp_path / "tasks.parquet")
-    tasks.write_csv(tmp_path / "tasks.csv")
-    tasks.write_csv(tmp_path / "tasks.tsv", separator="\t")
-    text = tasks.write_csv(separator=";", line_terminator="\r\n")
-    (tmp_path / "excel.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    expected = medsim.correlate(sets, tasks)
-
-    for name in ("tasks.parquet", "tasks.csv", "tasks.tsv", "excel.csv"):
-        assert_frame_equal(medsim.correlate(sets, tmp_path / name), expected)
 
 
 def test_models_are_in_the_column_of_that_name_or_in_the_first_of_text(tmp_path: Path) -> None:
@@ -270,39 +257,40 @@ def test_a_metric_and_a_statistic_of_an_evaluation_can_be_chosen(evaluation) -> 
     assert found["r"][0] == pytest.approx(expected.statistic)
 
 
-def test_unknown_names_are_met_with_suggestions(evaluation) -> None:
-    with pytest.raises(OptionError, match="did you mean avg_cos"):
-        medsim.correlate(evaluation, TASKS, metric="avg-cos")
-    with pytest.raises(OptionError, match="did you mean spearman"):
-        medsim.correlate(evaluation, TASKS, statistic="spearmann")
-    with pytest.raises(OptionError, match="unknown statistic 'threshold'"):
-        medsim.correlate(evaluation, TASKS, statistic="threshold")
-    with pytest.raises(OptionError, match="unknown subset 'all'"):
-        medsim.correlate(evaluation, TASKS, subset="all")
-    with pytest.raises(OptionError, match="--metric avg_cos is for the folder of an evaluation"):
-        medsim.correlate(TASKS, TASKS, metric="avg_cos")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "avg-cos"}, "did you mean avg_cos"),
+        ({"statistic": "spearmann"}, "did you mean spearman"),
+        ({"statistic": "threshold"}, "unknown statistic 'threshold'"),
+        ({"subset": "all"}, "unknown subset 'all'"),
+        ({"intrinsic": TASKS, "metric": "cos"}, "`metric` cos is for the folder of an evaluation"),
+    ],
+)
+def test_unknown_names_are_met_with_suggestions(evaluation, options, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        medsim.correlate(**{"intrinsic": evaluation, "extrinsic": TASKS, **options})
+
+
+def test_a_statistic_that_an_evaluation_lacks_is_refused(evaluation) -> None:
     with pytest.raises(InputError, match="has no auc under a metric"):
         medsim.correlate(evaluation, TASKS, statistic="auc")
 
 
-@pytest.mark.parametrize("form", ["table", "md", "latex", "json", "csv"])
-def test_the_command_prints_every_format(evaluation, tmp_path: Path, form: str) -> None:
+def test_the_command_prints_a_table_to_read_and_one_to_compute_with(
+    evaluation, tmp_path: Path
+) -> None:
     TASKS.write_csv(tmp_path / "tasks.csv")
+    arguments = ["correlate", str(evaluation.folder), str(tmp_path / "tasks.csv"), "--format"]
 
-    result = CliRunner().invoke(
-        app,
-        ["correlate", str(evaluation.folder), str(tmp_path / "tasks.csv"), "--format", form],
-    )
+    table, rows = (CliRunner().invoke(app, [*arguments, form]) for form in ("md", "json"))
 
-    assert result.exit_code == 0, result.output
-    assert "ner" in result.stdout
-    assert "warning: too few models" in result.stderr
-    if form == "json":
-        assert json.loads(result.stdout)[0]["n_models"] == 4
-    elif form == "csv":
-        assert pl.read_csv(io.StringIO(result.stdout)).columns == list(COLUMNS)
-    else:
-        assert "detectable r" in result.stdout
+    assert table.exit_code == rows.exit_code == 0, table.output
+    assert table.stdout.startswith("| set | statistic | ner | models | detectable r |")
+    assert "warning: too few models" in table.stderr
+    [row] = json.loads(rows.stdout)
+    assert list(row) == list(COLUMNS)
+    assert row["n_models"] == 4
 
 
 def test_the_command_ends_in_one_line_where_models_do_not_match(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ import medsim
 from medsim.core.output import OutputFolder
 from medsim.evaluations import evaluate as evaluate_module
 from medsim.evaluations.inputs import pair_id_of
-from medsim.evaluations.job import EvaluationJob
+from medsim.evaluations.run_key import RunKey
+from medsim.evaluations.sets import SET
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 
@@ -62,7 +63,7 @@ def joined(out: medsim.Evaluation, embedding: str, metric: str) -> pl.DataFrame:
     """Return every pair of every set with its similarity."""
     scores = out.scores().filter(embedding=embedding, metric=metric).collect()
     pairs = out.pairs().collect().join(scores, on=["input", "pair_id"])
-    return pairs.sort("input", "dataset", "difficulty", "negatives", "pair_id")
+    return pairs.sort(*SET, "pair_id")
 
 
 def test_the_folder_has_what_the_readme_tells(out: medsim.Evaluation) -> None:
@@ -76,12 +77,8 @@ def test_the_folder_has_what_the_readme_tells(out: medsim.Evaluation) -> None:
 def test_scores_of_labelled_pairs_are_those_of_scikit_learn(out: medsim.Evaluation) -> None:
     own = out.results().filter(pl.col("input") == "build", pl.col("subset") == "own")
     n_seen = 0
-    for (dataset, difficulty, negatives, embedding, metric), group in own.group_by(
-        "dataset", "difficulty", "negatives", "embedding", "metric"
-    ):
-        pairs = joined(out, embedding, metric).filter(
-            input="build", dataset=dataset, difficulty=difficulty, negatives=negatives
-        )
+    for (*of_set, embedding, metric), group in own.group_by(*SET, "embedding", "metric"):
+        pairs = joined(out, embedding, metric).filter(**dict(zip(SET, of_set, strict=True)))
         covered = pairs.drop_nulls("similarity")
         value = dict(group.select("statistic", "value").iter_rows())
         assert group["n_pairs"].unique().to_list() == [pairs.height]
@@ -145,43 +142,11 @@ def test_every_comparison_is_made_once_and_corrected_in_its_family(out: medsim.E
 
 
 def test_values_of_a_comparison_are_those_of_the_results(out: medsim.Evaluation) -> None:
-    common = (
-        out.results()
-        .filter(subset="common")
-        .select(
-            "input",
-            "dataset",
-            "difficulty",
-            "negatives",
-            "embedding",
-            "metric",
-            "statistic",
-            "value",
-        )
-    )
+    key = [*SET, "embedding", "metric", "statistic"]
+    common = out.results().filter(subset="common").select(*key, "value")
     for side in ("1", "2"):
-        matched = out.comparisons().join(
-            common,
-            left_on=[
-                "input",
-                "dataset",
-                "difficulty",
-                "negatives",
-                f"embedding{side}",
-                f"metric{side}",
-                "of",
-            ],
-            right_on=[
-                "input",
-                "dataset",
-                "difficulty",
-                "negatives",
-                "embedding",
-                "metric",
-                "statistic",
-            ],
-            nulls_equal=True,
-        )
+        left = [*SET, f"embedding{side}", f"metric{side}", "of"]
+        matched = out.comparisons().join(common, left_on=left, right_on=key, nulls_equal=True)
         assert matched.height == out.comparisons().height
         assert matched["value"].equals(matched[f"value{side}"].alias("value"), null_equal=True)
 
@@ -196,16 +161,7 @@ def test_the_order_of_inputs_and_embeddings_does_not_matter(
 ) -> None:
     inputs = [made / "rated.csv", made / "build"]
     again = run(made, made / "turned", "two", "one", inputs=inputs)
-    key = [
-        "input",
-        "dataset",
-        "difficulty",
-        "negatives",
-        "subset",
-        "embedding",
-        "metric",
-        "statistic",
-    ]
+    key = [*SET, "subset", "embedding", "metric", "statistic"]
     assert_frame_equal(again.results().sort(key), out.results().sort(key))
 
 
@@ -228,8 +184,8 @@ def test_an_embedding_that_is_added_later_gives_the_same_as_at_once(
     assert_frame_equal(added.results(), out.results())
 
 
-def test_facts_of_embeddings_give_another_job_and_leave_the_first() -> None:
-    first = EvaluationJob(inputs={}, embeddings={"one": {"path": "a"}}, options={}, metadata={})
+def test_facts_of_embeddings_give_another_key_and_leave_the_first() -> None:
+    first = RunKey(inputs={}, embeddings={"one": {"path": "a"}}, options={}, metadata={})
 
     second = first.with_facts({"one": {"n_dimensions": 6}})
 
@@ -285,7 +241,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 ) -> None:
     place = made / "interrupted"
     with monkeypatch.context() as patched:
-        patched.setattr(evaluate_module, "conclude", _interrupt)
+        patched.setattr(evaluate_module, "summarize", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run(made, place)
     assert not place.exists()
@@ -385,17 +341,22 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_metric_that_does_not_fit_is_refused(made: Path, tmp_path: Path) -> None:
-    with pytest.raises(medsim.MedsimError, match="no metric fits one; those that do: avg_cos"):
-        run(made, tmp_path / "out", "one", metrics=["cos"])
-    with pytest.raises(medsim.MedsimError, match="did you mean avg_cos"):
-        run(made, tmp_path / "out", "one", metrics=["avg_coz"])
-
-
-def test_two_inputs_of_one_name_are_refused(made: Path, tmp_path: Path) -> None:
-    shutil.copy(made / "rated.csv", tmp_path / "rated.csv")
-    with pytest.raises(medsim.MedsimError, match="two inputs are named 'rated'"):
-        run(made, tmp_path / "out", "one", inputs=[made / "rated.csv", tmp_path / "rated.csv"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ["cos"]}, "no metric fits one; those that do: avg_cos"),
+        ({"metrics": ["avg_coz"]}, "did you mean avg_cos"),
+        ({"index": "ifv", "retrieval": True}, "unknown index"),
+        ({"inputs": ["rated.csv", "./rated.csv"]}, "two inputs are named 'rated'"),
+        ({"inputs": []}, "name at least one input"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options, message: str
+) -> None:
+    monkeypatch.chdir(made)
+    with pytest.raises(medsim.MedsimError, match=message):
+        run(made, tmp_path / "out", "one", **options)
 
 
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
@@ -412,12 +373,9 @@ def test_a_build_whose_rows_are_not_those_of_its_manifest_is_refused(
     shutil.copytree(made / "build", build)
     path = next(build.glob("pairs/dataset=syn_syn/difficulty=hard/negatives=random/*.parquet"))
     pl.read_parquet(path, hive_partitioning=False).head(3).write_parquet(path)
-    with pytest.raises(medsim.MedsimError, match="does not hold the rows that the manifest tells"):
+    with pytest.raises(medsim.MedsimError, match="does not hold the rows that the manifest record"):
         run(made, tmp_path / "out", "one", inputs=build)
     path.write_bytes(b"x")
-    with pytest.raises(medsim.MedsimError, match=r"data\.parquet cannot be read"):
-        run(made, tmp_path / "out", "one", inputs=build)
-    path.unlink()
     with pytest.raises(medsim.MedsimError, match=r"data\.parquet cannot be read"):
         run(made, tmp_path / "out", "one", inputs=build)
 

@@ -72,11 +72,6 @@ def test_a_term_is_not_compared_with_itself() -> None:
     assert found.n_triples.tolist() == [[0, 2], [0, 0]]
 
 
-def test_a_tie_is_an_error() -> None:
-    similarities = np.array([[1, 0.5, 0.5], [0.5, 1, 0.4], [0.5, 0.4, 1]], np.float32)
-    assert separated(similarities, [2, 1]).n_errors.tolist() == [[0, 1], [0, 0]]
-
-
 def test_separation_depends_neither_on_threads_nor_on_blocks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -88,12 +83,3 @@ def test_separation_depends_neither_on_threads_nor_on_blocks(
     many = separated(similarities, sizes, threads=5)
     assert one.n_errors.tolist() == many.n_errors.tolist()
     assert one.mean_similarity.tobytes() == many.mean_similarity.tobytes()
-
-
-def test_progress_is_told_of_every_term() -> None:
-    told: list[int] = []
-    starts = np.array([0, 5, 9])
-    similarities = symmetric(9, 5, seed=2)
-    workers = Workers(threads=1, advance=told.append)
-    separation(lambda part: similarities[part].copy(), starts, workers)
-    assert sum(told) == 9

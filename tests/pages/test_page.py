@@ -17,7 +17,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.pages.markup import rendered
-from medsim.pages.page import Chart, Code, Folded, Page, Part, Section, Table
+from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section
 
 LIBRARY = "window.vegaEmbed = null;"
 
@@ -65,7 +65,7 @@ def chart_of(rows: pl.DataFrame) -> Chart:
         says="How.",
         spec={"mark": "point"},
         rows=rows,
-        table=Table(caption="Its numbers", frame=rows),
+        table=PageTable(caption="Its numbers", frame=rows),
     )
 
 
@@ -95,7 +95,7 @@ def test_nothing_of_the_data_is_taken_for_markup(outline: Outline) -> None:
 
 def test_every_text_of_a_page_is_escaped() -> None:
     frame = pl.DataFrame({NASTY: [NASTY]})
-    table = Table(caption=NASTY, frame=frame)
+    table = PageTable(caption=NASTY, frame=frame)
     parts = (NASTY, Code(text=NASTY), table, Folded(summary=NASTY, tables=[table]), chart_of(frame))
 
     text = rendered(
@@ -191,7 +191,7 @@ def test_numbers_are_written_for_people_and_sort_as_numbers() -> None:
         {"n": [1234567], "x": [-0.12345], "p": [0.0000123], "b": [True], "e": [None]}
     )
 
-    text = rendered(page_of(Table(caption="c", frame=frame, formats={"p": ".2g"})), LIBRARY)
+    text = rendered(page_of(PageTable(caption="c", frame=frame, formats={"p": ".2g"})), LIBRARY)
 
     assert '<th scope="row" class="number" data-value="1234567">1,234,567</th>' in text
     assert '<td class="number" data-value="-0.12345">\N{MINUS SIGN}0.123</td>' in text

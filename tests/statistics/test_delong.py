@@ -12,7 +12,7 @@ from scipy import stats
 
 from medsim.core.errors import OptionError
 from medsim.statistics.delong import delong
-from medsim.statistics.scores import LabelledScores, labelled_scores
+from medsim.statistics.scores import LabelledSample, labelled_sample
 
 Z95 = stats.norm.ppf(0.975)
 Rows = st.lists(
@@ -20,8 +20,8 @@ Rows = st.lists(
 )
 
 
-def scores_of(similarities: np.ndarray, labels: np.ndarray) -> LabelledScores:
-    return labelled_scores(similarities, labels, np.zeros(len(labels), np.bool_))
+def scores_of(similarities: np.ndarray, labels: np.ndarray) -> LabelledSample:
+    return labelled_sample(similarities, labels, np.zeros(len(labels), np.bool_))
 
 
 def wins(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
@@ -46,7 +46,7 @@ def arrays(rows: list[tuple[int, int, bool]]) -> tuple[np.ndarray, np.ndarray, n
 def test_placements_are_shares_of_the_other_class(rows: list[tuple[int, int, bool]]) -> None:
     similarities, _, labels = arrays(rows)
 
-    placed = scores_of(similarities, labels).placements
+    placed = scores_of(similarities, labels).area.placements
 
     if labels.all() or not labels.any():
         assert np.isnan(placed).all()
@@ -63,18 +63,18 @@ def test_interval_and_test_are_those_of_the_covariance_matrix(
     first, second, labels = arrays(rows)
     scores1, scores2 = scores_of(first, labels), scores_of(second, labels)
 
-    found = delong(scores1, scores2, labels)
+    found = delong(scores1.area, scores2.area, labels)
 
     if min(labels.sum(), (~labels).sum()) < 2:
         assert math.isnan(found.p)
         assert math.isnan(found.low)
-        assert math.isnan(scores1.auc.low)
+        assert math.isnan(scores1.area.auc.low)
         return
     matrix = covariance([first, second], labels)
     auc1, auc2 = (wins(side[labels], side[~labels]).mean() for side in (first, second))
     reach = Z95 * math.sqrt(matrix[0, 0])
-    assert scores1.auc.low == pytest.approx(max(0, auc1 - reach), abs=1e-9)
-    assert scores1.auc.high == pytest.approx(min(1, auc1 + reach), abs=1e-9)
+    assert scores1.area.auc.low == pytest.approx(max(0, auc1 - reach), abs=1e-9)
+    assert scores1.area.auc.high == pytest.approx(min(1, auc1 + reach), abs=1e-9)
     error = math.sqrt(max(0, matrix[0, 0] + matrix[1, 1] - 2 * matrix[0, 1]))
     assert found.low == pytest.approx(auc1 - auc2 - Z95 * error, abs=1e-7)
     assert found.high == pytest.approx(auc1 - auc2 + Z95 * error, abs=1e-7)
@@ -87,7 +87,7 @@ def test_a_similarity_does_not_differ_from_itself() -> None:
     labels = np.arange(30) % 3 == 0
     scores = scores_of(np.sin(np.arange(30.0)), labels)
 
-    found = delong(scores, scores, labels)
+    found = delong(scores.area, scores.area, labels)
 
     assert (found.method, found.statistic, found.p) == ("delong", 0, 1)
     assert (found.low, found.high) == (0, 0)
@@ -97,7 +97,7 @@ def test_without_variance_a_difference_is_certain() -> None:
     labels = np.arange(20) % 2 == 0
     perfect, constant = scores_of(labels.astype(float), labels), scores_of(np.ones(20), labels)
 
-    found = delong(constant, perfect, labels)
+    found = delong(constant.area, perfect.area, labels)
 
     assert (found.statistic, found.p, found.low, found.high) == (-math.inf, 0, -0.5, -0.5)
 
@@ -107,7 +107,10 @@ def test_the_test_of_the_other_direction_is_the_mirror_image() -> None:
     labels = rng.random(80) < 0.4
     scores1, scores2 = (scores_of(rng.normal(labels).round(1), labels) for _ in range(2))
 
-    there, back = delong(scores1, scores2, labels), delong(scores2, scores1, labels)
+    there, back = (
+        delong(scores1.area, scores2.area, labels),
+        delong(scores2.area, scores1.area, labels),
+    )
 
     assert there.p == back.p < 1
     assert there.statistic == -back.statistic
@@ -119,4 +122,4 @@ def test_scores_of_other_pairs_are_refused() -> None:
     scores3, scores2 = scores_of(np.arange(3.0), labels), scores_of(np.arange(2.0), labels[:2])
 
     with pytest.raises(OptionError, match="there are 3 labels for 2 pairs"):
-        delong(scores3, scores2, labels)
+        delong(scores3.area, scores2.area, labels)

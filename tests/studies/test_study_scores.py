@@ -13,12 +13,12 @@ from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from medsim.core.errors import OptionError
-from medsim.evaluations.findings import Drawing
+from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
 
-DRAWING = Drawing(seed=0, resamples=100, threads=1)
+RESAMPLING = Resampling(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2
 
 
@@ -60,7 +60,7 @@ def test_table_3_of_three_pairs_is_as_counted_by_hand() -> None:
         "eva": dict(zip(ids, (SAME, SAME, DONT_KNOW, NOT_SAME, NOT_SAME), strict=True)),
     }
 
-    found = judged_tables(items, answers_of(given), DRAWING)
+    found = judged_tables(items, answers_of(given), RESAMPLING)
 
     quality = found["quality"].filter(dataset="fsn_syn").row(0, named=True)
     assert quality["n_pairs"] == 4
@@ -97,7 +97,7 @@ def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> N
             value = DONT_KNOW if fate < 0.1 else meant if drawn.random() > error else 1 - meant
             given[name][item_id] = value
 
-    found = judged_tables(items, answers_of(given), DRAWING)
+    found = judged_tables(items, answers_of(given), RESAMPLING)
 
     for row in found["quality"].iter_rows(named=True):
         own = items if row["dataset"] == "all" else items.filter(dataset=row["dataset"])
@@ -130,7 +130,7 @@ def test_two_annotators_are_not_told_twice_and_pairs_that_nobody_judged_do_not_c
     ids = items["item_id"].to_list()
     given = {"ada": {ids[0]: SAME, ids[1]: NOT_SAME}, "ben": {ids[0]: SAME}}
 
-    found = judged_tables(items, answers_of(given), DRAWING)
+    found = judged_tables(items, answers_of(given), RESAMPLING)
 
     assert found["agreement"]["annotators"].unique().to_list() == ["ada & ben"]
     assert found["quality"].filter(dataset="one")["n_pairs"].item() == 2
@@ -146,7 +146,7 @@ def test_who_gave_no_answer_does_not_disagree() -> None:
         "eva": {second: NOT_SAME},
     }
 
-    found = judged_tables(items, answers_of(given), DRAWING)["disagreements"]
+    found = judged_tables(items, answers_of(given), RESAMPLING)["disagreements"]
 
     assert found.select("why", "term1", "label", "truth").rows() == [
         ("not judged alike", "a1", "positive", "same")
@@ -180,8 +180,8 @@ def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
     items = graded_items(140)
     answers = simulated_ratings(items, bad="eva")
 
-    kept = graded_tables(items, answers, (), DRAWING)
-    without = graded_tables(items, answers, ("outliers",), DRAWING)
+    kept = graded_tables(items, answers, (), RESAMPLING)
+    without = graded_tables(items, answers, ("outliers",), RESAMPLING)
 
     assert kept["raters"].filter("outlier")["rater"].to_list() == ["eva"]
     assert kept["raters"]["accepted"].all()
@@ -212,7 +212,7 @@ def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
     rows += [("ada", "e4", "i21", 1, 2, 0)]
     answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
-    found = graded_tables(items, answers, (), Drawing(seed=0, resamples=0, threads=1))
+    found = graded_tables(items, answers, (), Resampling(seed=0, resamples=0, threads=1))
 
     first, second = found["rated"].to_dicts()
     assert first["rating"] == pytest.approx((3 + 4.5) / 2 / 6 * 10)
@@ -230,4 +230,4 @@ def test_somebody_must_be_left() -> None:
     answers = simulated_ratings(items, bad="none")
 
     with pytest.raises(OptionError, match="leaves nobody"):
-        graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), DRAWING)
+        graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), RESAMPLING)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import polars as pl
 
-from medsim.evaluations.page.set_names import hardest_first, set_name, told_sets
-from medsim.evaluations.page.standing_sections import STATISTIC_NAMES
-from medsim.evaluations.tables.comparison import ALPHA, MAIN_STATISTICS, SET, all_metrics
+from medsim.evaluations.conclusions import ALPHA, all_metrics
+from medsim.evaluations.sets import SET
+from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.evaluations.tables.labels import (
+    LABELS,
+    hardest_first,
+    headed,
+    rounded,
+    set_columns,
+    set_name,
+)
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table, distinct
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 _FEW = 3  # embeddings of which wide cells would say no more than narrow ones
 _LAST_DIGIT = 0.001  # of a p as it is written into a cell
@@ -16,25 +24,26 @@ _LAST_DIGIT = 0.001  # of a p as it is written into a cell
 
 def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     """Return every embedding under every metric."""
-    every = all_metrics(results, comparisons, MAIN_STATISTICS).drop_nulls("value")
+    main = tabulated_names(best=True)
+    every = all_metrics(results, comparisons, main).drop_nulls("value")
     if every.is_empty():
         return None
-    labelled = pl.col("statistic").replace_strict(STATISTIC_NAMES)
     rows = every.select(
-        pl.format("{}: {}", set_name(every, with_kind=True), labelled).alias("choice"),
-        pl.col("metric").alias("y"),
-        pl.col("embedding").alias("x"),
-        "value",
-        pl.col("value").round(3).map_elements("{:.3f}".format, pl.String).alias("label"),
+        choice=_choice(every, "statistic"),
+        y="metric",
+        x="embedding",
+        value="value",
+        label=rounded("value"),
     )
     names = distinct(every.sort("embedding", "metric")["metric"])  # those of a kind together
-    index = [*told_sets(every), "statistic", "embedding"]
+    index = [*set_columns(every), "statistic", "embedding"]
     wide = every.pivot("metric", index=index, values="value").select(*index, *names)
+    scores = ", ".join(f"{LABELS[name]} of {STATISTICS[name].of} pairs" for name in main)
+    n_embeddings = every["embedding"].n_unique()
     chart = Chart(
         title="Scores by metric",
-        says="AUC of labelled pairs, Spearman's correlation of rated ones, on the pairs that all "
-        "embeddings cover; darker is higher. An empty cell is a metric that is not for such an "
-        "embedding.",
+        says=f"{scores}, on the pairs that all embeddings cover; darker is higher. An empty cell "
+        "is a metric that is not for such an embedding.",
         spec=charts.heat(
             x=sorted(set(every["embedding"])),
             y=names,
@@ -42,9 +51,9 @@ def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
             choices=hardest_first(rows["choice"]),
         ),
         rows=rows,
-        table=Table(caption="Every embedding under every metric", frame=wide),
-        narrow=every["embedding"].n_unique() <= _FEW,
-        least=charts.heat_width(every["embedding"].n_unique()),
+        table=PageTable(caption="Every embedding under every metric", frame=wide),
+        narrow=n_embeddings <= _FEW,
+        least=charts.heat_width(n_embeddings),
     )
     return Section(
         title="Metrics",
@@ -57,11 +66,25 @@ def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
 def significance(comparisons: pl.DataFrame) -> Section | None:
     """Return which embeddings differ significantly, on every set."""
     between = comparisons.filter(between="embeddings").drop_nulls("difference")
-    main = between.filter(pl.col("of").is_in(MAIN_STATISTICS))
+    main = between.filter(pl.col("of").is_in(tabulated_names(best=True)))
     if main.is_empty():
         return None
     rows = _cells(main)
     names = sorted(set(rows["y"]))
+    columns = (
+        *set_columns(between),
+        "of",
+        "embedding1",
+        "metric1",
+        "embedding2",
+        "metric2",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_bonferroni",
+        "test",
+    )
     chart = Chart(
         title="Differences between embeddings",
         says="How much the embedding of a row is better (+, blue) or worse (\u2212, orange) than "
@@ -71,9 +94,9 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
             x=names, y=names, value="difference", middle=0, choices=hardest_first(rows["choice"])
         ),
         rows=rows,
-        table=Table(
+        table=PageTable(
             caption="Comparisons of embeddings, each at its best metric",
-            frame=_comparison_table(between),
+            frame=headed(between, columns),
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
         ),
         narrow=len(names) <= _FEW,
@@ -87,49 +110,32 @@ def significance(comparisons: pl.DataFrame) -> Section | None:
     )
 
 
+def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
+    """Return the choices of a reader: a set, and the label of a column of statistics."""
+    label = pl.col(statistic).replace_strict(LABELS)
+    return pl.format("{}: {}", set_name(frame, with_kind=True), label)
+
+
 def _cells(main: pl.DataFrame) -> pl.DataFrame:
     """Return a cell for each two embeddings, in either direction."""
-    mirrored = main.select(
-        *SET,
-        "of",
-        pl.col("embedding2").alias("embedding1"),
-        pl.col("embedding1").alias("embedding2"),
-        -pl.col("difference"),
-        "p_bonferroni",
-    )
-    both = pl.concat([main.select(mirrored.columns), mirrored])
-    statistic = pl.col("of").replace_strict(STATISTIC_NAMES)
+    sides = {"embedding1": "embedding2", "embedding2": "embedding1"}
+    columns = (*SET, "of", *sides, "difference", "p_bonferroni")
+    mirrored = main.rename(sides).with_columns(-pl.col("difference"))
+    both = pl.concat([main.select(columns), mirrored.select(columns)])
     return both.select(
-        pl.format("{}: {}", set_name(both, with_kind=True), statistic).alias("choice"),
-        pl.col("embedding1").alias("y"),
-        pl.col("embedding2").alias("x"),
-        pl.when(pl.col("p_bonferroni") < ALPHA).then("difference").otherwise(0.0).alias("value"),
-        pl.struct("difference", "p_bonferroni")
-        .map_elements(lambda row: _verdict(row["difference"], row["p_bonferroni"]), pl.String)
-        .alias("label"),
+        choice=_choice(both, "of"),
+        y="embedding1",
+        x="embedding2",
+        value=pl.when(pl.col("p_bonferroni") < ALPHA).then("difference").otherwise(0.0),
+        label=pl.struct("difference", "p_bonferroni").map_elements(
+            lambda row: _verdict(row["difference"], row["p_bonferroni"]), pl.String
+        ),
     )
 
 
 def _verdict(difference: float, p: float | None) -> str:
     """Return a difference with its p in two lines."""
-    if p is None:
-        return f"{difference:+.3f}".replace("-", "\N{MINUS SIGN}")
-    said = f"p < {_LAST_DIGIT}" if p < _LAST_DIGIT else f"p = {p:.3f}"
-    return f"{difference:+.3f}\n{said}".replace("-", "\N{MINUS SIGN}")
-
-
-def _comparison_table(between: pl.DataFrame) -> pl.DataFrame:
-    return between.select(
-        *told_sets(between),
-        pl.col("of"),
-        pl.col("embedding1").alias("embedding"),
-        pl.col("metric1").alias("metric"),
-        pl.col("embedding2").alias("other embedding"),
-        pl.col("metric2").alias("other metric"),
-        "difference",
-        pl.col("low").alias("from"),
-        pl.col("high").alias("to"),
-        "p",
-        pl.col("p_bonferroni").alias("p, Bonferroni"),
-        "test",
-    )
+    lines = [f"{difference:+.3f}"]
+    if p is not None:
+        lines.append(f"p < {_LAST_DIGIT}" if p < _LAST_DIGIT else f"p = {p:.3f}")
+    return "\n".join(lines).replace("-", "\N{MINUS SIGN}")

@@ -1,4 +1,4 @@
-"""The section on what embeddings have no vectors of."""
+"""The section on terms and pairs that embeddings have no vectors for."""
 
 from __future__ import annotations
 
@@ -6,23 +6,33 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.evaluations.page.set_names import told_sets
+from medsim.evaluations.tables.labels import headed, set_columns
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table, distinct
+from medsim.pages.page import Chart, PageTable, Section, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
-    """Return what share of the terms and pairs each embedding has no vectors of."""
+    """Return the share of the terms and pairs that each embedding has no vectors for."""
     if covered.is_empty():
         return None
-    shares = covered.with_columns(
-        (100 * pl.col("n_terms_uncovered") / pl.col("n_terms")).alias("terms"),
-        (100 * pl.col("n_pairs_uncovered") / pl.col("n_pairs")).alias("pairs"),
+    shares = pl.concat(
+        covered.group_by("input", "embedding", maintain_order=True)
+        .agg(_share(pl.col(f"n_{of}_uncovered").sum(), pl.col(f"n_{of}").sum()).alias("value"))
+        .with_columns(pl.lit(f"{of} without a vector").alias("panel"))
+        for of in ("terms", "pairs")
     )
-    rows = _shares_of_all(covered)
+    rows = charts.points(shares, panel="panel", y="input", contender="embedding")
+    table = covered.with_columns(
+        _share(pl.col(f"n_{of}_uncovered"), pl.col(f"n_{of}")).alias(f"% of {of}")
+        for of in ("terms", "pairs")
+    )
+    of_terms, of_pairs = (
+        (f"n_{of}", f"n_{of}_uncovered", f"% of {of}") for of in ("terms", "pairs")
+    )
+    columns = (*set_columns(covered), "embedding", *of_terms, *of_pairs, "n_pairs_common")
     chart = Chart(
         title="What is not covered",
         says="Share of the terms, and of the pairs of which either term is missing, in all sets of "
@@ -36,9 +46,9 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
             digits=".1f",
         ),
         rows=rows,
-        table=Table(
+        table=PageTable(
             caption="Terms and pairs without vectors",
-            frame=_coverage_table(shares),
+            frame=headed(table, columns),
             formats={"% of terms": ",.1f", "% of pairs": ",.1f"},
         ),
     )
@@ -50,35 +60,5 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
     )
 
 
-def _shares_of_all(covered: pl.DataFrame) -> pl.DataFrame:
-    """Return the share over all sets of an input, for each embedding."""
-    return pl.concat(
-        [
-            covered.group_by("input", "embedding", maintain_order=True)
-            .agg((100 * pl.col(f"n_{of}_uncovered").sum() / pl.col(f"n_{of}").sum()).alias("value"))
-            .with_columns(pl.lit(f"{of} without a vector").alias("panel"))
-            for of in ("terms", "pairs")
-        ]
-    ).select(
-        "panel",
-        pl.col("input").alias("y"),
-        pl.col("embedding").alias("contender"),
-        "value",
-        pl.col("value").alias("low"),
-        pl.col("value").alias("high"),
-        pl.lit(True).alias("filled"),
-    )
-
-
-def _coverage_table(shares: pl.DataFrame) -> pl.DataFrame:
-    return shares.select(
-        *told_sets(shares),
-        "embedding",
-        pl.col("n_terms").alias("terms"),
-        pl.col("n_terms_uncovered").alias("terms without a vector"),
-        pl.col("terms").alias("% of terms"),
-        pl.col("n_pairs").alias("pairs"),
-        pl.col("n_pairs_uncovered").alias("pairs without"),
-        pl.col("pairs").alias("% of pairs"),
-        pl.col("n_pairs_common").alias("pairs that all cover"),
-    )
+def _share(part: pl.Expr, of: pl.Expr) -> pl.Expr:
+    return 100 * part / of

@@ -2,86 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import listed
 from medsim.evaluations.page.comparison_sections import metrics, significance
 from medsim.evaluations.page.coverage_section import coverage
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.score_sections import distributions, errors, roc_curves
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.page.standing_sections import accuracy, by_subset, leaderboard
-from medsim.evaluations.tables.comparison import SET
-from medsim.pages.page import Page, Section, Table
+from medsim.evaluations.sets import SET
+from medsim.pages.page import Page, PageTable, Section
 from medsim.pages.provenance import (
     FINGERPRINT,
     closing,
     content_digest,
     facts,
+    format_value,
     passed_on,
-    said,
     warnings_of,
 )
 
 if TYPE_CHECKING:
     from medsim.evaluations.output import EvaluationManifest
+    from medsim.evaluations.report_data import EvaluationReportData
 
 _FEW = 4  # names that the beginning of the page lists
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationProfile:
-    """What the report of an evaluation shows, besides its manifest.
-
-    Attributes:
-        results: ``RESULT_COLUMNS``.
-        comparisons: ``COMPARISON_COLUMNS``.
-        coverage: ``COVERAGE_COLUMNS``.
-        parts: of ``comparison.best_metrics``, of the parts of rated sets, which the above lack.
-        distributions: what names a set, embedding, metric, kind ("positives" or "negatives"), x (a
-            similarity), share (in per cent).
-        quartiles: what names a set, embedding, metric, kind, n, q1, median, q3.
-        curves: what names a set, embedding, metric, at, false_positives, true_positives.
-        errors: what names a set, embedding, metric, label, term1, term2, similarity.
-        separation: ``SEPARATION_COLUMNS``.
-        retrieval: ``RETRIEVAL_COLUMNS``.
-        retrieved: input, embedding, index and ``RETRIEVED_COLUMNS`` of a few of the worst.
-    """
-
-    results: pl.DataFrame
-    comparisons: pl.DataFrame
-    coverage: pl.DataFrame
-    parts: pl.DataFrame
-    distributions: pl.DataFrame
-    quartiles: pl.DataFrame
-    curves: pl.DataFrame
-    errors: pl.DataFrame
-    separation: pl.DataFrame
-    retrieval: pl.DataFrame
-    retrieved: pl.DataFrame
-
-
-def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) -> Page:
+def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{key} {value}" for key, value in manifest.options.items())
     name = f"results@{content_digest(manifest)}"
     embeddings = sorted(manifest.embeddings)
     sections = [
-        _evaluated(manifest, profile.coverage),
-        leaderboard(profile.results, profile.comparisons, embeddings),
-        accuracy(profile.results, profile.comparisons, embeddings),
-        distributions(profile.distributions, profile.quartiles),
-        roc_curves(profile.curves, profile.results, embeddings),
-        by_subset(profile.parts),
-        metrics(profile.results, profile.comparisons),
-        significance(profile.comparisons),
-        coverage(profile.coverage, embeddings),
-        separation(profile.separation, embeddings),
-        retrieval(profile.retrieval, profile.comparisons),
-        errors(profile.errors, profile.retrieved),
+        _evaluated(manifest, data.coverage),
+        leaderboard(data.results, data.comparisons, embeddings),
+        accuracy(data.results, data.comparisons, embeddings),
+        distributions(data.distributions, data.quartiles),
+        roc_curves(data.curves, data.results, embeddings),
+        by_subset(data.parts),
+        metrics(data.results, data.comparisons),
+        significance(data.comparisons),
+        coverage(data.coverage, embeddings),
+        separation(data.separation, embeddings),
+        retrieval(data.retrieval, data.comparisons),
+        errors(data.errors, data.retrieved),
         _provenance(manifest, name),
     ]
     return Page(
@@ -94,8 +61,13 @@ def evaluation_page(manifest: EvaluationManifest, profile: EvaluationProfile) ->
     )
 
 
+def _listed(names: list[str]) -> str:
+    *rest, last = names or [""]
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
 def _counted(names: list[str], what: str) -> str:
-    return listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
+    return _listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
 
 
 def _notice(manifest: EvaluationManifest) -> str | None:
@@ -105,7 +77,7 @@ def _notice(manifest: EvaluationManifest) -> str | None:
     if not licensed:
         return None
     return (
-        f"This page holds terms of a licensed terminology ({listed(licensed)}) and must not be "
+        f"This page holds terms of a licensed terminology ({_listed(licensed)}) and must not be "
         "passed on, unless its licence allows it."
     )
 
@@ -130,7 +102,7 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
             "format": one.get("format"),
             "dimensions": one.get("n_dimensions"),
             "words or terms": one.get("n_vocabulary"),
-            "options": said(one.get("options") or {}),
+            "options": format_value(one.get("options") or {}),
             "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
         }
         for name, one in manifest.embeddings.items()
@@ -140,15 +112,15 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
         prose="Inputs are builds, whose pairs mean the same or do not, and files of pairs that "
         "people rated. An encoder can embed any term, so it has no number of words.",
         parts=[
-            Table(caption="Inputs", frame=_told(inputs)),
-            Table(caption="Embeddings", frame=_told(embeddings)),
+            PageTable(caption="Inputs", frame=_without_empty(inputs)),
+            PageTable(caption="Embeddings", frame=_without_empty(embeddings)),
             facts("Options", manifest.options.items()),
             *warnings_of(manifest.warnings),
         ],
     )
 
 
-def _told(rows: list[dict[str, object]]) -> pl.DataFrame:
+def _without_empty(rows: list[dict[str, object]]) -> pl.DataFrame:
     """Return a table without the columns that are empty in every row."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
     return frame.select(c for c in frame if not c.cast(pl.String).fill_null("").eq("").all())
@@ -178,7 +150,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     )
     return closing(
         manifest,
-        [Table(caption="What was read", frame=frame)],
+        [PageTable(caption="What was read", frame=frame)],
         f"{name}, medsim {manifest.medsim}; each row of results.parquet has its own signature",
         commands,
     )

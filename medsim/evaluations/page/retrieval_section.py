@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.evaluations.conclusions import retrieval_at_best_metric
 from medsim.evaluations.retrieval_ranks import LENGTHS
+from medsim.evaluations.statistic import statistics_of
+from medsim.evaluations.tables.labels import headed
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table
+from medsim.pages.page import Chart, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_RETRIEVED = {
-    "accuracy_at_1": "found first",
-    "accuracy_at_5": "among the first 5",
-    "accuracy_at_10": "among the first 10",
-    "mrr": "mean reciprocal rank",
-}
+_RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
+_ENDS = ("low", "high")
 _LAST_DIGIT = 0.001  # of a p
 
 
@@ -29,18 +28,14 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
         rows: ``RETRIEVAL_COLUMNS``.
         comparisons: ``COMPARISON_COLUMNS``.
     """
-    told = rows.drop_nulls("value")
-    if told.is_empty():
-        return None
-    parts: list[Chart | Table] = []
-    for of_input in told.partition_by("input", maintain_order=True):
-        name = of_input["input"][0]
-        common = _at_best_metric(of_input.filter(subset="common"))
-        table = _retrieval_table(name, of_input)
+    parts: list[Chart | PageTable] = []
+    for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
+        common = _named(retrieval_at_best_metric(of_input.filter(subset="common")))
         if common.height:
-            parts.append(_by_difficulty(name, common, table))
-            parts += _by_length(name, common)
-            parts += _differences(name, comparisons.filter(input=name, dataset="retrieval"))
+            parts.append(_by_difficulty(str(name), common, _retrieval_table(str(name), of_input)))
+            parts += _by_length(str(name), common)
+            compared = comparisons.filter(input=name, dataset="retrieval")
+            parts += _differences(str(name), compared)
     if not parts:
         return None
     return Section(
@@ -53,75 +48,42 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     )
 
 
-def _at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each embedding and index at the metric of its highest MRR, named by both.
-
-    Where an input was searched by one kind of index the name is the embedding's.
-    """
-    overall = rows.filter(
-        pl.col("statistic") == "mrr", pl.col("difficulty").is_null(), pl.col("length").is_null()
-    )
-    best = (
-        overall.sort("metric")
-        .sort("value", descending=True, maintain_order=True)
-        .group_by("embedding", "index", maintain_order=True)
-        .first()
-        .select("embedding", "index", "metric")
-    )
-    name: pl.Expr = pl.col("embedding")
-    if rows["index"].n_unique() > 1:
-        name = pl.format("{} ({})", "embedding", "index")
-    return rows.join(
-        best, on=["embedding", "index", "metric"], nulls_equal=True, maintain_order="left"
-    ).with_columns(name.alias("contender"))
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the name of their contender: its embedding, and index where several are."""
+    several = rows["index"].n_unique() > 1
+    name = pl.format("{} ({})", "embedding", "index") if several else pl.col("embedding")
+    return rows.with_columns(name.alias("contender"))
 
 
 def _contenders(rows: pl.DataFrame) -> list[str]:
     return sorted(set(rows["contender"]))
 
 
-def _retrieval_table(name: str, rows: pl.DataFrame) -> Table:
-    frame = rows.select(
-        "embedding",
-        "metric",
-        "index",
-        "subset",
-        pl.col("difficulty").fill_null("all"),
-        pl.col("length").fill_null("all").alias("words"),
-        "statistic",
-        "value",
-        pl.col("low").alias("from"),
-        pl.col("high").alias("to"),
-        pl.col("n_terms").alias("terms"),
-        pl.col("n_covered").alias("covered"),
-        "recall",
+def _retrieval_table(name: str, rows: pl.DataFrame) -> PageTable:
+    every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
+    return PageTable(
+        caption=f"Retrieval on {name}, with 95% intervals",
+        frame=headed(every, pl.exclude("input", "signature")),
     )
-    return Table(caption=f"Retrieval on {name}, with 95% intervals", frame=frame)
 
 
-def _by_difficulty(name: str, common: pl.DataFrame, table: Table) -> Chart:
-    told = common.filter(pl.col("length").is_null(), pl.col("statistic").is_in(list(_RETRIEVED)))
-    drawn = told.select(
-        pl.col("statistic").replace_strict(_RETRIEVED).alias("panel"),
-        pl.col("difficulty").fill_null("all").alias("y"),
-        "contender",
-        "value",
-        "low",
-        "high",
-        pl.lit(True).alias("filled"),
+def _by_difficulty(name: str, common: pl.DataFrame, table: PageTable) -> Chart:
+    drawn = charts.points(
+        common.filter(pl.col("length").is_null(), pl.col("statistic").is_in(list(_RETRIEVED))),
+        panel=pl.col("statistic").replace_strict(_RETRIEVED),
+        y=pl.col("difficulty").fill_null("all"),
+        ends=_ENDS,
     )
-    present = set(drawn["panel"])
-    recall = _recall(common)
     return Chart(
         title=f"What is found on {name}",
         says="Share of the terms for which a term of the same meaning is among the first 1, 5 or "
         "10, and the mean of 1 / rank, with 95% intervals. A term is easy if one of the same "
-        f"meaning differs by at most 5 edits.{recall}",
+        f"meaning differs by at most 5 edits.{_recall(common)}",
         spec=charts.dots(
             _contenders(drawn),
             x="share of terms, or mean of 1 / rank",
             y=_in_order(("all", "easy", "hard"), drawn["y"]),
-            panels=[one for one in _RETRIEVED.values() if one in present],
+            panels=_in_order(list(_RETRIEVED.values()), drawn["panel"]),
             scale={"zero": True},
         ),
         rows=drawn,
@@ -138,28 +100,15 @@ def _recall(common: pl.DataFrame) -> str:
 
 
 def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
-    told = common.filter(
+    first = common.filter(
         pl.col("difficulty").is_null(), pl.col("statistic") == "accuracy_at_1"
     ).drop_nulls("length")
-    if told.is_empty():
+    if first.is_empty():
         return []
-    drawn = told.select(
-        pl.format("{} words", pl.col("length")).replace("1 words", "1 word").alias("y"),
-        "contender",
-        "value",
-        "low",
-        "high",
-        pl.lit(True).alias("filled"),
-    )
-    names = [f"{length} word{'' if length == '1' else 's'}" for length in LENGTHS]
-    table = told.select(
-        "contender",
-        pl.col("length").alias("words"),
-        "value",
-        pl.col("low").alias("from"),
-        pl.col("high").alias("to"),
-        pl.col("n_terms").alias("terms"),
-    ).rename({"contender": "embedding", "value": "found first"})
+    words = {length: f"{length} word{'' if length == '1' else 's'}" for length in LENGTHS}
+    drawn = charts.points(first, y=pl.col("length").replace_strict(words), ends=_ENDS)
+    columns = ("contender", "length", "value", "low", "high", "n_terms")
+    table = headed(first, columns, contender="embedding", value="found first")
     return [
         Chart(
             title=f"What is found first on {name}, by length",
@@ -168,36 +117,38 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
             spec=charts.dots(
                 _contenders(drawn),
                 x="share of terms",
-                y=_in_order(names, drawn["y"]),
+                y=_in_order(list(words.values()), drawn["y"]),
                 scale={"zero": True},
             ),
             rows=drawn,
-            table=Table(caption=f"Found first on {name}, by length", frame=table),
+            table=PageTable(caption=f"Found first on {name}, by length", frame=table),
         )
     ]
 
 
-def _differences(name: str, compared: pl.DataFrame) -> list[Table]:
+def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
     """Return which embeddings find more than others, on all terms by the exact index."""
     if compared.is_empty():
         return []
-    frame = compared.select(
-        pl.col("of").replace(_RETRIEVED).alias("score"),
-        pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2").alias("embeddings"),
-        "difference",
-        pl.col("low").alias("from"),
-        pl.col("high").alias("to"),
-        pl.col("p_bonferroni").map_elements(_told_p, pl.String).alias("p after Bonferroni"),
-        pl.col("n_pairs").alias("terms"),
+    columns = ("score", "embeddings", "difference", "low", "high", "p_bonferroni", "n_pairs")
+    frame = headed(
+        compared.with_columns(
+            score=pl.col("of").replace(_RETRIEVED),
+            embeddings=pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2"),
+            p_bonferroni=pl.col("p_bonferroni").map_elements(_p, pl.String),
+        ),
+        columns,
+        p_bonferroni="p after Bonferroni",
+        n_pairs="terms",
     )
     caption = (
         f"Differences on {name} with 95% intervals, on all terms by the exact index; terms that "
         "are linked to each other count as one cluster"
     )
-    return [Table(caption=caption, frame=frame)]
+    return [PageTable(caption=caption, frame=frame)]
 
 
-def _told_p(p: float) -> str:
+def _p(p: float) -> str:
     return f"below {_LAST_DIGIT}" if p < _LAST_DIGIT else f"{p:.3f}"
 
 

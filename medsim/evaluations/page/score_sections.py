@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.evaluations.page.set_names import hardest_first, set_name
-from medsim.evaluations.tables.comparison import SET
+from medsim.evaluations.sets import SET
+from medsim.evaluations.tables.labels import hardest_first, headed, set_name
 from medsim.pages import charts
-from medsim.pages.page import Chart, Folded, Section, Table
+from medsim.pages.page import Chart, Folded, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,17 +21,17 @@ def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None
     """Return how similarities of positives and of negatives lie on every set.
 
     Args:
-        rows: see ``EvaluationProfile.distributions``.
-        quartiles: see ``EvaluationProfile.quartiles``.
+        rows: see ``EvaluationReportData.distributions``.
+        quartiles: see ``EvaluationReportData.quartiles``.
     """
     if rows.is_empty():
         return None
     drawn = rows.select(
-        set_name(rows, with_kind=True).alias("choice"),
-        pl.format("{}, {}", "embedding", "metric").alias("panel"),
         "kind",
         "x",
         "share",
+        choice=set_name(rows, with_kind=True),
+        panel=pl.format("{}, {}", "embedding", "metric"),
     )
     chart = Chart(
         title="Similarities of positives and of negatives",
@@ -47,7 +47,7 @@ def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None
             independent=True,
         ),
         rows=drawn,
-        table=Table(
+        table=PageTable(
             caption="Quartiles of similarities",
             frame=quartiles.rename({"kind": "of", "n": "pairs", "q1": "25%", "q3": "75%"}),
         ),
@@ -65,23 +65,21 @@ def roc_curves(
     """Return the ROC curves of embeddings on every set.
 
     Args:
-        rows: see ``EvaluationProfile.curves``.
+        rows: see ``EvaluationReportData.curves``.
         results: ``RESULT_COLUMNS``; the table has the AUC of each curve.
         embeddings: in order.
     """
     if rows.is_empty():
         return None
     drawn = rows.select(
-        set_name(rows, with_kind=True).alias("choice"),
-        pl.col("embedding").alias("contender"),
         "at",
         "false_positives",
         "true_positives",
+        choice=set_name(rows, with_kind=True),
+        contender="embedding",
     )
-    key = [*SET, "embedding", "metric"]
-    scores = results.filter(
-        pl.col("subset") == "common", pl.col("statistic").is_in(["auc", "average_precision"])
-    )
+    key, areas = [*SET, "embedding", "metric"], ["auc", "average_precision"]
+    scores = results.filter(pl.col("subset") == "common", pl.col("statistic").is_in(areas))
     table = (
         rows.select(key)
         .unique(maintain_order=True)
@@ -91,7 +89,6 @@ def roc_curves(
             how="left",
             maintain_order="left",
         )
-        .rename({"auc": "AUC", "average_precision": "average precision"})
     )
     chart = Chart(
         title="Positives found, and negatives taken for them",
@@ -100,7 +97,7 @@ def roc_curves(
         "Every embedding at the metric under which its AUC is highest.",
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
-        table=Table(caption="Areas under the curves", frame=table),
+        table=PageTable(caption="Areas under the curves", frame=headed(table, [*key, *areas])),
         narrow=True,
     )
     return Section(
@@ -114,8 +111,8 @@ def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
     """Return the worst errors as examples.
 
     Args:
-        pairs: see ``EvaluationProfile.errors``.
-        retrieved: see ``EvaluationProfile.retrieved``.
+        pairs: see ``EvaluationReportData.errors``.
+        retrieved: see ``EvaluationReportData.retrieved``.
     """
     parts = [*_pair_errors(pairs), *_retrieval_errors(retrieved)]
     if not parts:
@@ -132,34 +129,37 @@ def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
 
 def _pair_errors(pairs: pl.DataFrame) -> list[Folded]:
     folded: list[Folded] = []
-    for of_set in pairs.partition_by([*SET], maintain_order=True):
-        tables = []
-        for group in of_set.partition_by("embedding", "label", maintain_order=True):
-            embedding, metric, label = group.select("embedding", "metric", "label").row(0)
-            what = "Positives found least similar" if label else "Negatives found most similar"
-            tables.append(
-                Table(
-                    caption=f"{what} by {embedding} ({metric})",
-                    frame=group.select("term1", "term2", "similarity"),
-                )
+    for of_set in pairs.partition_by(*SET, maintain_order=True):
+        groups = of_set.group_by("embedding", "metric", "label", maintain_order=True)
+        tables = [
+            PageTable(
+                caption=f"{'Positives' if label else 'Negatives'} found "
+                f"{'least' if label else 'most'} similar by {embedding} ({metric})",
+                frame=group.select("term1", "term2", "similarity"),
             )
+            for (embedding, metric, label), group in groups
+        ]
         name = set_name(of_set, with_kind=True)[0]
         folded.append(Folded(summary=f"Pairs of {name}", tables=tables, opened=not folded))
     return folded
 
 
 def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
-    folded = []
-    for group in retrieved.partition_by("input", "embedding", "index", maintain_order=True):
-        name, embedding, index = group.select("input", "embedding", "index").row(0)
-        frame = group.select(
-            "term",
-            pl.col("nearest_term").alias("nearest term"),
-            pl.col("nearest_similarity").alias("similarity"),
-            pl.col("linked_term").alias("nearest term that means the same"),
-            pl.col("linked_similarity").alias("its similarity"),
-            pl.col("rank").alias("its rank"),
+    columns = (
+        "term",
+        "nearest_term",
+        "nearest_similarity",
+        "linked_term",
+        "linked_similarity",
+        "rank",
+    )
+    titles = {
+        f"Terms of {name} whose nearest term means something else, by {embedding} ({index})": group
+        for (name, embedding, index), group in retrieved.group_by(
+            "input", "embedding", "index", maintain_order=True
         )
-        title = f"Terms of {name} whose nearest term means something else, by {embedding} ({index})"
-        folded.append(Folded(summary=title, tables=[Table(caption=title, frame=frame)]))
-    return folded
+    }
+    return [
+        Folded(summary=title, tables=[PageTable(caption=title, frame=headed(group, columns))])
+        for title, group in titles.items()
+    ]

@@ -1,4 +1,4 @@
-"""The section on whether embeddings keep categories apart."""
+"""The section on how well embeddings keep categories apart."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.evaluations.conclusions import best_separating_metrics
+from medsim.evaluations.tables.labels import headed, rounded
 from medsim.pages import charts
-from medsim.pages.page import Chart, Section, Table
+from medsim.pages.page import Chart, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,22 +24,16 @@ def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     if overall.is_empty():
         return None
     parts = []
-    for of_input in overall.partition_by("input", maintain_order=True):
-        name = of_input["input"][0]
-        parts.append(_overlap(name, of_input, rows.filter(input=name), embeddings))
-        best = (
-            of_input.sort("overlap_error", "metric")
-            .group_by("embedding", maintain_order=True)
-            .first()
-            .sort("embedding")
-        )
+    for (name,), of_input in overall.group_by("input", maintain_order=True):
+        parts.append(_overlap(str(name), of_input, rows.filter(input=name), embeddings))
         among = rows.drop_nulls("category1").join(
-            best.select("input", "embedding", "metric"),
+            best_separating_metrics(of_input),
             on=["input", "embedding", "metric"],
+            how="semi",
             maintain_order="left",
         )
         if among.height:
-            parts.append(_means(name, among))
+            parts.append(_means(str(name), among))
     return Section(
         title="Category separation",
         prose="Whether terms of one category lie nearer to each other than to terms of another "
@@ -49,27 +45,17 @@ def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
 def _overlap(
     name: str, overall: pl.DataFrame, every: pl.DataFrame, embeddings: Sequence[str]
 ) -> Chart:
-    drawn = overall.select(
-        pl.col("metric").alias("y"),
-        pl.col("embedding").alias("contender"),
-        pl.col("overlap_error").alias("value"),
-        pl.col("overlap_error").alias("low"),
-        pl.col("overlap_error").alias("high"),
-        (pl.col("overlap_error") == pl.col("overlap_error").min().over("embedding")).alias(
-            "filled"
-        ),
+    error = pl.col("overlap_error")
+    drawn = charts.points(
+        overall,
+        y="metric",
+        contender="embedding",
+        value="overlap_error",
+        filled=error == error.min().over("embedding"),
     )
-    table = every.select(
-        "embedding",
-        "metric",
-        pl.col("category1").fill_null("all").alias("category"),
-        pl.col("category2").fill_null("all").alias("other category"),
-        pl.col("n_terms1").alias("terms"),
-        pl.col("n_terms2").alias("other terms"),
-        pl.col("n_triples").alias("triples"),
-        pl.col("n_errors").alias("errors"),
-        pl.col("overlap_error").alias("overlap error"),
-        pl.col("mean_similarity").alias("mean similarity"),
+    table = headed(
+        every.with_columns(pl.col("category1", "category2").fill_null("all")),
+        pl.exclude("input", "signature"),
     )
     return Chart(
         title=f"Overlap error on {name}",
@@ -85,7 +71,7 @@ def _overlap(
             scale={"zero": True},
         ),
         rows=drawn,
-        table=Table(caption=f"Category separation on {name}", frame=table),
+        table=PageTable(caption=f"Category separation on {name}", frame=table),
     )
 
 
@@ -95,18 +81,18 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
     named = among["category1"].unique(maintain_order=True)
     categories = named.filter(named.is_in(largest["category1"].implode())).to_list()
     shown = among.filter(
-        pl.all_horizontal(pl.col("category1", "category2").is_in(categories))
-    ).drop_nulls("mean_similarity")
-    drawn = shown.select(
-        pl.format("{}, {}", "embedding", "metric").alias("panel"),
-        pl.col("category1").alias("y"),
-        pl.col("category2").alias("x"),
-        pl.col("mean_similarity").alias("value"),
-        pl.col("mean_similarity").map_elements("{:.3f}".format, pl.String).alias("label"),
+        pl.col("category1").is_in(categories), pl.col("category2").is_in(categories)
     )
-    panels = sorted(set(drawn["panel"]))
+    drawn = shown.drop_nulls("mean_similarity").select(
+        panel=pl.format("{}, {}", "embedding", "metric"),
+        y="category1",
+        x="category2",
+        value="mean_similarity",
+        label=rounded("mean_similarity"),
+    )
     left = len(sizes) - len(categories)
     rest = f" The {left} smallest categories are in the table above only." if left else ""
+    names = {"panel": "embedding, metric", "y": "category", "x": "other category"}
     return Chart(
         title=f"Mean similarity within and across categories of {name}",
         says="Each cell is the mean over all pairs of terms of the two categories, of an embedding "
@@ -117,16 +103,11 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
             y=categories,
             value="mean similarity",
             labels=len(categories) <= _LABELLED,
-            panels=panels,
+            panels=sorted(set(drawn["panel"])),
         ),
         rows=drawn,
-        table=Table(
+        table=PageTable(
             caption=f"Mean similarities of {name}",
-            frame=drawn.select(
-                pl.col("panel").alias("embedding, metric"),
-                pl.col("y").alias("category"),
-                pl.col("x").alias("other category"),
-                pl.col("value").alias("mean similarity"),
-            ),
+            frame=headed(drawn, [*names, "value"], **names, value="mean similarity"),
         ),
     )

@@ -12,7 +12,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.tables.text import read_text
 from medsim.core.terms import lowered
 from medsim.evaluations.ratings.columns import RatedColumns
-from medsim.evaluations.ratings.places import find_places
+from medsim.evaluations.ratings.positions import find_positions
 from medsim.evaluations.ratings.rows import read_rows
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.ratings.layouts import Layout
 
 OWN_COLUMNS = "columns as named"
-"""What stands for the layout of a file whose columns the user named."""
+"""The layout, in results, of a file whose columns the user named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,8 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     """
     columns = columns or RatedColumns()
     text = read_text(path)
-    places = find_places(text, columns)
-    rows = read_rows(text, places)
+    positions = find_positions(text, columns)
+    rows = read_rows(text, positions)
     first = _first_of_repeats(rows.frame)
     frame = rows.frame.filter(first)
     counts = {
@@ -87,7 +87,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in counts.items() if count)
     if frame.is_empty():
         raise InputError(f"{path} has no rated pair; lines left out: {_listed(skipped)}")
-    layout = places.layout
+    layout = positions.layout
     upward = columns.higher_is_similar
     if upward is None:
         upward = layout.higher_is_similar if layout else True
@@ -130,7 +130,7 @@ def _n_contradictory(frame: pl.DataFrame) -> int:
 
 
 def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl.DataFrame:
-    """Return the frame with higher ratings for what is more similar, and a layout's mean."""
+    """Return the frame with higher ratings for more similar terms, and a layout's mean."""
     ratings = frame.columns[2:]
     if not upward:
         turn = layout.low + layout.high if layout else 0.0

@@ -1,4 +1,4 @@
-"""Which columns of a user's own file hold terms and ratings, and the text that names them."""
+"""The columns of a user's own file that hold terms and ratings, and the text that names them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.tables.lines import SEPARATORS
 
 DIRECTIONS = {"similar": True, "different": False}
-"""What a higher rating can mean, and whether that is similarity."""
+"""The directions of ratings: whether a higher one means more similar."""
 
 HOW_TO_NAME = "FILE,term1=NAME,term2=NAME,rating=NAME, with names or numbers of columns"
-"""How a user says what the columns of a file are, for messages."""
+"""The text by which a user names the columns of a file, for messages."""
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ _COMMA_BEFORE_OPTION = re.compile(r",(?=[a-z][a-z0-9_]*=)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedColumns:
-    """What a user says of a file of rated pairs.
+    """A user's description of a file of rated pairs.
 
     A column is named as in the file's header, where letter case and spaces may differ, or by its
     number from 1. Where all are named by numbers the file may lack a header; its first line is one
@@ -68,7 +68,7 @@ class RatedColumns:
 
 
 def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
-    """Return the file that a text names, and what stands behind it of its columns.
+    """Return the file that a text names, and its columns where the text names them.
 
     Columns begin at the first comma before one of the options of ``parse_columns``; a comma before
     anything else is of the path.
@@ -81,7 +81,7 @@ def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
 
 
 def parse_columns(text: str) -> RatedColumns:
-    """Return what a text such as "term1=Name A,term2=Name B,rating=score" says of a file.
+    """Return the columns in a text such as "term1=Name A,term2=Name B,rating=score".
 
     ``rating`` may be given several times. ``separator`` is tab, bar, semicolon or comma, ``higher``
     is similar or different. A comma that no option follows is of a name.
@@ -115,7 +115,7 @@ def _first(values: list[str]) -> str | None:
 
 
 def _choice(option: str, value: str | None, choices: dict[str, T]) -> T | None:
-    """Return what a word stands for, None for none."""
+    """Return the value of a choice, None for none."""
     if value is None:
         return None
     if value not in choices:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How the files of one published set are laid out.
+    """The layout of the files of one published set.
 
     Column names are in lower case without spaces; a file's own are compared so.
 

@@ -1,30 +1,46 @@
-"""What a table says of words beside their ratings: how frequent they are, and of which kind."""
+"""Reads cells: numbers, and the properties of words and pairs that stand beside ratings."""
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.evaluations.ratings.values import is_missing, number_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PARTS = ("count", "topics", "domain", "associated")
-"""The properties by which a set of rated pairs is cut into parts."""
+"""The properties by which a set of rated pairs is divided."""
 
 PAIR_PROPERTIES = ("count1", "count2", "topics1", "topics2", "domain", "associated")
-"""The columns of a file of rated pairs that tell properties of a pair, or of its words."""
+"""The columns of a file of rated pairs with properties of a pair, or of its words."""
 
 WORD_PROPERTIES = ("count", "topics", "domain")
-"""The columns of a table of words that tell properties of a word."""
+"""The columns of a table of words with properties of a word."""
 
 _TRUTHS = {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0": "no"}
 _LONGEST_SHOWN = 40
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_MISSING = frozenset({"", "-", "na", "n/a", "nan", "none", "null"})
+
+
+def is_missing(cell: str) -> bool:
+    """Return whether a cell stands for a missing value."""
+    return cell.lower() in _MISSING
+
+
+def number_in(cell: str) -> float | None:
+    """Return the number in a cell, with a decimal point; None where it is no finite one."""
+    if _NUMBER.fullmatch(cell) is None:
+        return None
+    number = float(cell)
+    return number if math.isfinite(number) else None
 
 
 def property_in(column: str, cell: str) -> float | str | None:
-    """Return what a cell says; None where it says nothing.
+    """Return the value of a property; None where it is missing.
 
     Args:
         column: one of ``PAIR_PROPERTIES`` or ``WORD_PROPERTIES``.
@@ -34,7 +50,7 @@ def property_in(column: str, cell: str) -> float | str | None:
         A count, a number of topics, the name of a domain, or "yes" or "no".
 
     Raises:
-        InputError: the cell says something else; the message has no place.
+        InputError: the cell holds something else; the message does not say where it stands.
     """
     if is_missing(cell):
         return None
@@ -43,7 +59,7 @@ def property_in(column: str, cell: str) -> float | str | None:
 
 
 def topic_names(cell: str) -> frozenset[str] | None:
-    """Return the topics that a cell names, joined by semicolons; None of a number of topics."""
+    """Return the topics that a cell names between semicolons; None if it has their number."""
     if number_in(cell) is not None:
         return None
     return frozenset(name for name in map(str.strip, cell.split(";")) if name)

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordTable:
-    """What a file tells of words.
+    """A table of words, as it was read.
 
     Attributes:
         name: of the file.
         digest: SHA-256 of its bytes as they were read.
-        frame: a row per word, in lower case: ``word``, and what the file has of ``count``
-            (Float64), ``topics`` (Float64, how many) and ``domain`` (String).
+        frame: a row per word, in lower case: ``word``, and those of ``count`` (Float64),
+            ``topics`` (Float64, their number) and ``domain`` (String) that the file has.
         warnings: what a reader of results should know, a sentence each.
     """
 
@@ -39,7 +39,7 @@ class WordTable:
 
 @dataclass(slots=True)
 class _Word:
-    """What all rows of a word together tell."""
+    """The properties of a word, from all its rows."""
 
     count: float | None = None
     n_topics: float | None = None
@@ -64,7 +64,7 @@ class _Word:
                 self.topics |= topic_names(cell) or set()
                 self.n_topics = max(self.n_topics or 0, float(found), len(self.topics))
 
-    def told(self) -> tuple[float | None, float | None, str | None]:
+    def values(self) -> tuple[float | None, float | None, str | None]:
         """Return count, number of topics, and the domain if there is one only."""
         domain = next(iter(self.domains)) if len(self.domains) == 1 else None
         return self.count, self.n_topics, domain
@@ -85,30 +85,32 @@ def read_words(path: Path) -> WordTable:
             the message names the line and the value.
     """
     table = read_table(path, ("word",), WORD_PROPERTIES)
-    told = table.frame.columns[1:]
-    if not told:
+    names = table.frame.columns[1:]
+    if not names:
         raise InputError(
             f"{path} has none of the columns {', '.join(WORD_PROPERTIES)}; a table of words has "
             "word and count, and may have topics and domain"
         )
-    words = _gathered(table, told)
+    words = _gathered(table, names)
     schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
-    frame = pl.DataFrame([(word, *one.told()) for word, one in words.items()], schema, orient="row")
+    frame = pl.DataFrame(
+        [(word, *one.values()) for word, one in words.items()], schema, orient="row"
+    )
     return WordTable(
         name=path.name,
         digest=table.sha256,
-        frame=frame.select("word", *told),
+        frame=frame.select("word", *names),
         warnings=table.warnings,
     )
 
 
-def _gathered(table: Table, told: Sequence[str]) -> dict[str, _Word]:
-    """Return what all rows tell of each word."""
+def _gathered(table: Table, names: Sequence[str]) -> dict[str, _Word]:
+    """Return the properties of each word, from all its rows."""
     words: dict[str, _Word] = {}
     for place, (cell, *cells) in table.rows():
         (word,) = lowered([cell])
         try:
-            words.setdefault(word, _Word()).add(dict(zip(told, cells, strict=True)))
+            words.setdefault(word, _Word()).add(dict(zip(names, cells, strict=True)))
         except InputError as error:
             raise InputError(f"{table.path}: {place}: {error}") from error
     return words

@@ -12,8 +12,8 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import drawn_rows
 from medsim.statistics.bca import bca_estimate
-from medsim.statistics.bootstrap import RESAMPLES, check_drawing
 from medsim.statistics.estimates import Estimate
+from medsim.statistics.resampling import RESAMPLES, check_resampling
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, CountTable, Table, Values
@@ -75,7 +75,7 @@ def nominal_alpha(
         OptionError: the table is no such table, or a number is out of range.
     """
     if resamples:
-        check_drawing(seed, resamples)
+        check_resampling(seed, resamples)
     kinds = _kinds(_counts(table, n_values))
     features = _features(kinds.counts)
     sums = kinds.n_units @ features

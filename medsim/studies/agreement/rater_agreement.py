@@ -14,8 +14,8 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate
-from medsim.statistics.bootstrap import RESAMPLES, check_drawing
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
+from medsim.statistics.resampling import RESAMPLES, check_resampling
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Places, Ranks, Table, Values
@@ -77,7 +77,7 @@ def rater_agreement(
     """
     checked = _checked(ratings)
     if resamples:
-        check_drawing(seed, resamples)
+        check_resampling(seed, resamples)
     n_raters = len(checked)
     ranks = np.vstack([_ranks(checked), _ranks(_means_of_others(checked))])
     pairs = _pairs(n_raters)

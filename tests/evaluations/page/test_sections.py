@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -10,13 +11,15 @@ from fixtures.reports import invented_manifest, invented_profile
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.builds.distance_sections import distances, lengths
 from medsim.evaluations.output import COMPARISON_COLUMNS
-from medsim.evaluations.page.evaluation_page import EvaluationProfile, evaluation_page
+from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
-from medsim.evaluations.page.set_names import set_name
-from medsim.pages.page import Chart, Page, Table
+from medsim.evaluations.tables.labels import set_name
+from medsim.pages.page import Chart, Page, PageTable
+
+if TYPE_CHECKING:
+    from medsim.evaluations.report_data import EvaluationReportData
 
 NONE = pl.DataFrame(schema=COMPARISON_COLUMNS)
 NAMES = ("one", "two")
@@ -37,21 +40,21 @@ ALL = [
 
 
 @pytest.fixture(scope="module")
-def full() -> EvaluationProfile:
+def full() -> EvaluationReportData:
     return invented_profile(NAMES, n_datasets=1)
 
 
 @pytest.fixture(scope="module")
-def page(full: EvaluationProfile) -> Page:
+def page(full: EvaluationReportData) -> Page:
     return evaluation_page(invented_manifest(NAMES, redistributable=True), full)
 
 
-def bare(full: EvaluationProfile) -> EvaluationProfile:
+def bare(full: EvaluationReportData) -> EvaluationReportData:
     """Return tables without rows."""
     return replace(full, **{one.name: getattr(full, one.name).clear() for one in fields(full)})
 
 
-def titles(profile: EvaluationProfile, names=NAMES) -> list[str]:
+def titles(profile: EvaluationReportData, names=NAMES) -> list[str]:
     manifest = invented_manifest(names, redistributable=True)
     return [section.title for section in evaluation_page(manifest, profile).sections]
 
@@ -64,7 +67,7 @@ def test_an_evaluation_with_everything_has_every_section(page: Page) -> None:
     assert [section.title for section in page.sections] == ALL
 
 
-def test_sections_without_data_are_left_out(full: EvaluationProfile) -> None:
+def test_sections_without_data_are_left_out(full: EvaluationReportData) -> None:
     few = replace(full, retrieval=full.retrieval.clear(), separation=full.separation.clear())
 
     assert titles(bare(full)) == ["What was evaluated", "Provenance"]
@@ -82,7 +85,7 @@ def test_one_embedding_has_a_leaderboard_and_no_significance() -> None:
 
 @pytest.mark.parametrize("redistributable", [False, True, None])
 def test_a_page_of_a_licensed_terminology_says_that_it_must_not_be_passed_on(
-    full: EvaluationProfile, redistributable
+    full: EvaluationReportData, redistributable
 ) -> None:
     manifest = invented_manifest(NAMES, redistributable=redistributable)
 
@@ -131,7 +134,7 @@ def drawn(spec) -> set[str]:
     return set().union(*map(drawn, spec)) if isinstance(spec, list) else set()
 
 
-def test_retrieval_names_the_index_where_there_are_two(full: EvaluationProfile) -> None:
+def test_retrieval_names_the_index_where_there_are_two(full: EvaluationReportData) -> None:
     frame = full.retrieval
     ivf = frame.with_columns(pl.lit("ivf").alias("index"), pl.lit(0.987).alias("recall"))
 
@@ -150,7 +153,7 @@ def test_retrieval_names_the_index_where_there_are_two(full: EvaluationProfile) 
     assert "98.7%" not in charts(one)[0].says
 
 
-def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationProfile) -> None:
+def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationReportData) -> None:
     frame = full.retrieval
     row = dict.fromkeys(COMPARISON_COLUMNS) | {
         "input": frame["input"][0],
@@ -170,13 +173,13 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationProf
 
     assert found is not None
     table = found.parts[-1]
-    assert isinstance(table, Table)
+    assert isinstance(table, PageTable)
     assert table.frame.rows() == [
         ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "0.004", 70)
     ]
 
 
-def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationProfile) -> None:
+def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationReportData) -> None:
     found = retrieval(full.retrieval, NONE)
 
     assert found is not None
@@ -203,40 +206,3 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
     shown = charts(found)[1]
     assert sorted(set(shown.rows["y"])) == [f"category {at:02}" for at in range(10, 30)]
     assert "The 10 smallest categories" in shown.says
-
-
-def counted(values: list[int], **named) -> pl.DataFrame:
-    frame = pl.DataFrame({"x": values}).group_by("x").len("n").sort("x")
-    told = [pl.lit(value).alias(name) for name, value in named.items()]
-    return frame.select(*told, "x", pl.col("n").cast(pl.Int64))
-
-
-def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
-    named = {"dataset": "fsn_syn", "difficulty": "hard"}
-    values = {"positives": [1, 1, 2, 3], "random negatives": [2] * 198 + [9, 9]}
-    frame = pl.concat(
-        counted(one, **named, kind=kind).rename({"x": "distance"}) for kind, one in values.items()
-    )
-
-    section = distances(frame, list(values))
-
-    assert section is not None
-    [chart] = charts(section)
-    shares = {
-        kind: dict(chart.rows.filter(kind=kind).select("x", "share").rows()) for kind in values
-    }
-    assert shares["positives"] == {0: 0, 1: 50, 2: 25, 3: 25}
-    assert shares["random negatives"] == pytest.approx({0: 0, 1: 0, 2: 99, 3: 0})
-    assert "above 3" in chart.says
-    table = chart.table.frame.filter(pl.col("pairs of") == "positives").row(0, named=True)
-    assert (table["n"], table["mean"], table["median"], table["largest"]) == (4, 1.75, 1, 3)
-
-
-def test_long_terms_share_bins() -> None:
-    section = lengths(counted(list(range(1, 241)), unit="characters").rename({"x": "length"}))
-
-    assert section is not None
-    [chart] = charts(section)
-    widths = chart.rows["x"].diff().drop_nulls().unique()
-    assert widths.to_list() == [4.0]
-    assert chart.rows["share"].sum() == pytest.approx(100 * 239 / 240)

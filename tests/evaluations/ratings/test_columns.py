@@ -8,6 +8,9 @@ from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.ratings import OWN_COLUMNS, RatedPairs, read_rated
 from medsim.evaluations.ratings.columns import RatedColumns, parse_columns
 
+NAMES = "term1=a,term2=b,rating=r"
+NUMBERS = "term1=1,term2=2,rating=3"
+
 
 def read(folder: Path, text: str, columns: str | None) -> RatedPairs:
     path = folder / "pairs.csv"
@@ -64,65 +67,51 @@ def test_columns_given_in_python_are_checked_too(tmp_path):
             read_rated(tmp_path / "pairs.csv", columns)
 
 
-@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
-def test_a_file_is_read_by_the_names_of_its_columns(tmp_path, separator):
-    text = "id,Left Term,Right Term,Score\n1,x,y,250\n2,u,v,-3.5\n".replace(",", separator)
-
-    rated = read(tmp_path, text, "term1=left term,term2=RightTerm,rating=Score")
+@pytest.mark.parametrize(
+    ("text", "columns", "ratings", "rows"),
+    [
+        (
+            "id,Left Term,Right Term,Score\n1,x,y,250\n2,u,v,-3.5\n",
+            "term1=left term,term2=RightTerm,rating=Score",
+            ["Score"],
+            [("x", "y", 250.0), ("u", "v", -3.5)],
+        ),
+        ("5,x,y\nNA,u,v\n", "rating=1,term1=2,term2=3", ["column1"], [("x", "y", 5.0)]),
+        ("x;u,y;v,7\n", f"{NUMBERS},separator=comma", ["column3"], [("x;u", "y;v", 7.0)]),
+        ('"a"\t"b"\t"r"\n"x, u"\t"y"\t"1"\n', NAMES, ["r"], [("x, u", "y", 1.0)]),
+        (
+            "term1,Term 1,Term2,r\nx,y,z,1\n",
+            "term1=Term 1,term2=term1,rating=r",
+            ["r"],
+            [("y", "x", 1.0)],
+        ),
+        ("a,b,r,s\nx,y,2,40\n", f"{NAMES},rating=s", ["r", "s"], [("x", "y", 2.0, 40.0)]),
+    ],
+    ids=["names", "numbers", "separator", "quoted", "exact names win", "ratings without a mean"],
+)
+def test_a_file_is_read_by_the_columns_that_are_named(tmp_path, text, columns, ratings, rows):
+    rated = read(tmp_path, text, columns)
 
     assert rated.layout == OWN_COLUMNS
-    assert rated.pairs.columns == ["term1", "term2", "Score"]
-    assert rated.pairs.rows() == [("x", "y", 250.0), ("u", "v", -3.5)]
+    assert rated.pairs.columns == ["term1", "term2", *ratings]
+    assert rated.pairs.rows() == rows
 
 
-def test_a_file_without_header_is_read_by_numbers(tmp_path):
-    rated = read(tmp_path, "5,x,y\nNA,u,v\n", "rating=1,term1=2,term2=3")
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [("x,y,", []), ("left,right,score", []), ("x,y,1", [("x", "y", 1.0)])],
+    ids=["a missing rating makes no header", "a header", "a number is a position, not a name"],
+)
+def test_a_first_line_is_a_header_if_its_rating_is_no_number(tmp_path, first, rows):
+    rated = read(tmp_path, f"{first}\nu,v,2\n", NUMBERS)
 
-    assert rated.pairs.columns == ["term1", "term2", "column1"]
-    assert rated.pairs.rows() == [("x", "y", 5.0)]
-    assert rated.skipped[0].n_rows == 1
-
-
-def test_a_missing_rating_in_the_first_line_makes_no_header_of_it(tmp_path):
-    rated = read(tmp_path, "x,y,\nu,v,2\n", "term1=1,term2=2,rating=3")
-
-    assert rated.skipped[0].n_rows == 1
-
-
-def test_a_header_is_no_pair_where_columns_are_numbers(tmp_path):
-    rated = read(tmp_path, "left,right,score\nu,v,2\n", "term1=1,term2=2,rating=3")
-
-    assert rated.pairs.rows() == [("u", "v", 2.0)]
-    assert rated.skipped == ()
-
-
-def test_a_number_is_a_place_even_where_a_cell_holds_it(tmp_path):
-    rated = read(tmp_path, "x,y,1\n", "term1=1,term2=2,rating=3")
-
-    assert rated.pairs.rows() == [("x", "y", 1.0)]
+    assert rated.pairs.rows() == [*rows, ("u", "v", 2.0)]
+    assert len(rated.skipped) == (first == "x,y,")
 
 
 def test_a_separator_that_is_given_is_the_one(tmp_path):
-    text = "a;b;r,a;b;r\nx;1,y\n"
-    columns = "term1=1,term2=2,rating=3"
-
-    rated = read(tmp_path, "x;u,y;v,7\n", f"{columns},separator=comma")
-
-    assert rated.pairs.rows() == [("x;u", "y;v", 7.0)]
     with pytest.raises(OptionError, match="no column 3; the first line has 2"):
-        read(tmp_path, text, f"{columns},separator=comma")
-
-
-def test_a_tab_separated_file_may_be_quoted(tmp_path):
-    rated = read(tmp_path, '"a"\t"b"\t"r"\n"x, u"\t"y"\t"1"\n', "term1=a,term2=b,rating=r")
-
-    assert rated.pairs.rows() == [("x, u", "y", 1.0)]
-
-
-def test_an_exact_name_wins_over_names_that_are_alike(tmp_path):
-    rated = read(tmp_path, "term1,Term 1,Term2,r\nx,y,z,1\n", "term1=Term 1,term2=term1,rating=r")
-
-    assert rated.pairs.rows() == [("y", "x", 1.0)]
+        read(tmp_path, "a;b;r,a;b;r\nx;1,y\n", f"{NUMBERS},separator=comma")
 
 
 @pytest.mark.parametrize(
@@ -144,24 +133,20 @@ def test_columns_that_the_file_does_not_have_are_refused(tmp_path, columns, says
     assert str(tmp_path / "pairs.csv") in str(caught.value)
 
 
-def test_names_for_a_file_without_header_are_refused_with_what_helps(tmp_path):
-    with pytest.raises(OptionError, match=r"no column 'a': .*3 cells .*,term1=1,term2=2,rating=3"):
-        read(tmp_path, "secret,text,3\n", "term1=a,term2=b,rating=r")
-
-
-def test_a_rating_cannot_take_the_name_of_a_term(tmp_path):
-    with pytest.raises(OptionError, match="cannot be named 'term2'"):
-        read(tmp_path, "a,b,term2\nx,y,1\n", "term1=a,term2=b,rating=term2")
-
-
-def test_a_file_in_no_layout_says_its_columns_and_how_to_name_them(tmp_path):
-    with pytest.raises(InputError, match="columns 'left', 'right', 'score'; say FILE,term1="):
-        read(tmp_path, "left,right,score\nx,y,1\n", None)
-
-
-def test_a_file_in_no_layout_that_has_no_header_shows_none_of_its_content(tmp_path):
-    with pytest.raises(InputError, match="3 cells with a number among them") as caught:
-        read(tmp_path, "secret,text,3\n", None)
+@pytest.mark.parametrize(
+    ("text", "columns", "says"),
+    [
+        ("secret,text,3\n", NAMES, r"no column 'a': .*3 cells .*,term1=1,term2=2,rating=3"),
+        ("a,b,term2\nx,y,1\n", "term1=a,term2=b,rating=term2", "cannot be named 'term2'"),
+        ("left,right,score\nx,y,1\n", None, "columns 'left', 'right', 'score'; say FILE,term1="),
+        ("secret,text,3\n", None, "3 cells with a number among them"),
+    ],
+)
+def test_a_file_that_fits_no_columns_is_refused_with_what_helps_and_none_of_its_content(
+    tmp_path, text, columns, says
+):
+    with pytest.raises((InputError, OptionError), match=says) as caught:
+        read(tmp_path, text, columns)
 
     assert "secret" not in str(caught.value)
 
@@ -181,10 +166,3 @@ def test_ratings_of_difference_are_turned_round(tmp_path):
     assert rated.pairs["r"].to_list() == [-2, 0]
     assert not rated.higher_is_similar
     assert len(rated.warnings) == 1
-
-
-def test_several_ratings_of_a_users_own_have_no_mean(tmp_path):
-    rated = read(tmp_path, "a,b,r,s\nx,y,2,40\n", "term1=a,term2=b,rating=s,rating=r")
-
-    assert rated.pairs.columns == ["term1", "term2", "s", "r"]
-    assert rated.pairs.row(0) == ("x", "y", 40.0, 2.0)

@@ -1,7 +1,5 @@
 """Tests of which lines of a rated file are taken, left out, or refused."""
 
-import csv
-import io
 import pickle
 from pathlib import Path
 
@@ -49,45 +47,46 @@ def test_a_line_that_lacks_one_of_several_ratings_is_left_out(tmp_path):
     assert rated.skipped == (Skipped(reason="a rating is missing", n_rows=1),)
 
 
-def test_a_pair_that_stands_twice_with_one_rating_is_taken_once(tmp_path):
-    rated = read(tmp_path, "a,b,r\nx,y,1\nu,v,2\nx,y,1.0\ny,x,1\n")
+@pytest.mark.parametrize(
+    ("lines", "n_pairs", "n_repeated", "warnings"),
+    [
+        ("x,y,1 u,v,2 x,y,1.0 y,x,1", 2, 2, ()),
+        ("x,y,1 X,y,1", 2, 0, ()),
+        ("x,x,1", 1, 0, ()),
+        (
+            "x,y,1 Y,X,2 x,y,3 u,v,1 u,w,2 p,q,1 p,q,2",
+            7,
+            0,
+            ("pairs that have several ratings, which differ: 2; all are kept",),
+        ),
+    ],
+    ids=["one rating, either direction", "letter case differs", "one term", "contradictory"],
+)
+def test_a_pair_that_stands_twice_with_one_rating_is_taken_once(
+    tmp_path, lines, n_pairs, n_repeated, warnings
+):
+    rated = read(tmp_path, "\n".join(["a,b,r", *lines.split()]))
 
-    assert rated.pairs.rows() == [("x", "y", 1.0), ("u", "v", 2.0)]
-    assert rated.skipped == (Skipped(reason=REPEATED, n_rows=2),)
-    assert rated.warnings == ()
-
-
-def test_pairs_that_differ_in_letter_case_are_no_repeats(tmp_path):
-    rated = read(tmp_path, "a,b,r\nx,y,1\nX,y,1\n")
-
-    assert rated.pairs.height == 2
-    assert rated.skipped == rated.warnings == ()
-
-
-def test_contradictory_ratings_are_kept_and_their_pairs_counted(tmp_path):
-    rated = read(tmp_path, "a,b,r\nx,y,1\nY,X,2\nx,y,3\nu,v,1\nu,w,2\np,q,1\np,q,2\n")
-
-    assert rated.pairs.height == 7
-    assert rated.skipped == ()
-    assert rated.warnings == ("pairs that have several ratings, which differ: 2; all are kept",)
-
-
-def test_a_term_beside_itself_is_a_pair(tmp_path):
-    assert read(tmp_path, "a,b,r\nx,x,1\n").pairs.rows() == [("x", "x", 1.0)]
-
-
-def test_latin_1_is_read_where_the_file_is_not_utf_8_and_that_is_said(tmp_path):
-    rated = read(tmp_path, "a,b,r\nSjögren,É,1\n".encode("latin-1"))
-
-    assert rated.pairs.rows() == [("Sjögren", "É", 1.0)]
-    assert rated.warnings == ("pairs.csv is not UTF-8 and was read as latin-1",)
+    assert rated.pairs.height == n_pairs
+    assert sum(one.n_rows for one in rated.skipped) == n_repeated
+    assert all(one.reason == REPEATED for one in rated.skipped)
+    assert rated.warnings == warnings
 
 
-def test_utf_8_is_read_without_a_word(tmp_path):
-    rated = read(tmp_path, "a,b,r\nSjögren,膝\u2028痛,1\n")
+@pytest.mark.parametrize(
+    ("term", "encoding", "warnings"),
+    [
+        ("É", "latin-1", ("pairs.csv is not UTF-8 and was read as latin-1",)),
+        ("膝\u2028痛", "utf-8", ()),
+    ],
+)
+def test_a_file_that_is_not_utf_8_is_read_as_latin_1_with_a_warning(
+    tmp_path, term, encoding, warnings
+):
+    rated = read(tmp_path, f"a,b,r\nSjögren,{term},1\n".encode(encoding))
 
-    assert rated.pairs.rows() == [("Sjögren", "膝\u2028痛", 1.0)]
-    assert rated.warnings == ()
+    assert rated.pairs.rows() == [("Sjögren", term, 1.0)]
+    assert rated.warnings == warnings
 
 
 @pytest.mark.parametrize(
@@ -162,13 +161,6 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):
         read(tmp_path, b"a,b,r\n" + b"x" * (1 << 20))
 
 
-def test_a_file_as_large_as_allowed_is_read(tmp_path, monkeypatch):
-    content = "a,b,r\nx,y,1\n"
-    monkeypatch.setattr(text, "LARGEST_FILE", len(content))
-
-    assert read(tmp_path, content).pairs.height == 1
-
-
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_line_that_is_too_long_is_refused(tmp_path, at):
     content = "a,b,r\n" * (at - 1) + "," * ((1 << 20) + 1)
@@ -177,8 +169,12 @@ def test_a_line_that_is_too_long_is_refused(tmp_path, at):
         read(tmp_path, content)
 
 
-def test_a_line_as_long_as_allowed_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", len("x,y,100\n"))
+@pytest.mark.parametrize(
+    ("module", "limit", "most"),
+    [(lines, "LONGEST_LINE", len("x,y,100\n")), (text, "LARGEST_FILE", len("a,b,r\nx,y,100\n"))],
+)
+def test_a_line_and_a_file_as_long_as_allowed_are_read(tmp_path, monkeypatch, module, limit, most):
+    monkeypatch.setattr(module, limit, most)
 
     assert read(tmp_path, "a,b,r\nx,y,100\n").pairs.height == 1
 
@@ -186,35 +182,6 @@ def test_a_line_as_long_as_allowed_is_read(tmp_path, monkeypatch):
 def test_a_single_row_is_read_with_or_without_a_header(tmp_path):
     assert read(tmp_path, "a,b,r\nx,y,1").pairs.height == 1
     assert read_without_header(tmp_path, "x,y,1").pairs.height == 1
-
-
-cells = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).map(
-    str.strip
-)
-
-
-@given(
-    st.lists(
-        st.tuples(
-            cells.filter(bool),
-            cells.filter(bool),
-            st.floats(allow_nan=False, allow_infinity=False),
-        ),
-        min_size=1,
-        max_size=20,
-        unique_by=lambda row: frozenset(row[:2]),
-    ),
-    st.sampled_from([",", "\t", ";", "|"]),
-    st.sampled_from(["\n", "\r", "\r\n"]),
-)
-def test_whatever_is_written_as_csv_is_read_back(tmp_path_factory, rows, separator, end):
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=separator, lineterminator=end, quoting=csv.QUOTE_ALL)
-    writer.writerows([("a", "b", "r"), *rows])
-
-    rated = read(tmp_path_factory.getbasetemp(), file.getvalue())
-
-    assert rated.pairs.rows() == rows
 
 
 @given(st.binary(max_size=60))

@@ -1,4 +1,4 @@
-"""Finds in which columns of a file the terms and ratings stand."""
+"""Finds the columns of a file that hold terms and ratings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.tables.lines import SEPARATORS, first_lines
 from medsim.evaluations.ratings.columns import HOW_TO_NAME, RatedColumns
 from medsim.evaluations.ratings.layouts import LAYOUTS
-from medsim.evaluations.ratings.properties import PAIR_PROPERTIES
-from medsim.evaluations.ratings.values import is_missing, number_in
+from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, is_missing, number_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from medsim.core.tables.text import Text
@@ -26,19 +26,18 @@ _LONGEST_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Where a file keeps what is read from it; columns are counted from 0.
+class ColumnPositions:
+    """The positions of the columns that are read from a file, counted from 0.
 
     Attributes:
         separator: the character between columns.
         n_columns: how many each line has.
         term1: the column of first terms.
         term2: the column of second terms.
-        ratings: name of each rating, and its column.
+        ratings: the column of each rating, by its name.
         has_header: whether the first line holds names.
-        properties: the columns that tell properties of a pair, each of ``PAIR_PROPERTIES`` that
-            the header has once.
-        layout: that recognised the file; None where the user named the columns.
+        properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
+        layout: the one that recognised the file; None where the user named the columns.
     """
 
     separator: str
@@ -51,8 +50,8 @@ class Places:
     layout: Layout | None
 
 
-def find_places(text: Text, columns: RatedColumns) -> Places:
-    """Return where terms and ratings stand: as the user says, else as a layout does.
+def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
+    """Return the positions of terms and ratings: as the user says, else as a layout does.
 
     Raises:
         InputError: no layout fits, or the first line cannot be cut.
@@ -99,53 +98,52 @@ def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
     )
 
 
-def _as_laid_out(layout: Layout, separator: str, cells: list[str]) -> Places:
-    term1, term2 = _matches(layout.term1, cells)[0], _matches(layout.term2, cells)[0]
-    ratings = {name: _matches(column, cells)[0] for name, column in layout.ratings.items()}
-    has_header = bool(layout.header)
-    taken = {term1, term2, *ratings.values()}
-    return Places(
-        separator=separator,
-        n_columns=len(cells),
-        term1=term1,
-        term2=term2,
-        ratings=ratings,
-        has_header=has_header,
-        properties=_properties(cells, taken) if has_header else {},
-        layout=layout,
+def _as_laid_out(layout: Layout, separator: str, cells: list[str]) -> ColumnPositions:
+    names = (layout.term1, layout.term2, *layout.ratings.values())
+    found = [_matches(name, cells)[0] for name in names]
+    return _positions(
+        separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
     )
 
 
-def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) -> Places:
+def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) -> ColumnPositions:
     names = columns.named()
-    places: dict[str, int] = {}
+    found: list[int] = []
     for name in names:
         at = _matches(name, cells)
         if len(at) > 1:
             raise OptionError(f"{path}: several columns are named {name!r}; give the number of one")
-        if at[0] in places.values():
+        if at[0] in found:
             raise OptionError(f"{path}: {name!r} names a column that another option names, too")
-        places[name] = at[0]
-    term1, term2, *ratings = names
+        found.append(at[0])
     by_number = all(_is_number(name) for name in names)
-    has_header = not by_number or not all(_is_rating(cells[places[name]]) for name in ratings)
-    return Places(
+    has_header = not by_number or not all(_is_rating(cells[at]) for at in found[2:])
+    ratings = [_rating_name(name) for name in names[2:]]
+    return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
+
+
+def _positions(
+    separator: str,
+    cells: list[str],
+    found: list[int],
+    ratings: Iterable[str],
+    *,
+    layout: Layout | None,
+    has_header: bool,
+) -> ColumnPositions:
+    """Return positions of which those of the terms and then of the ratings are found."""
+    plain = [_plain(cell) for cell in cells] if has_header else []
+    properties = {name: plain.index(name) for name in PAIR_PROPERTIES if plain.count(name) == 1}
+    return ColumnPositions(
         separator=separator,
         n_columns=len(cells),
-        term1=places[term1],
-        term2=places[term2],
-        ratings={_rating_name(name): places[name] for name in ratings},
+        term1=found[0],
+        term2=found[1],
+        ratings=dict(zip(ratings, found[2:], strict=True)),
         has_header=has_header,
-        properties=_properties(cells, set(places.values())) if has_header else {},
-        layout=None,
+        properties={name: at for name, at in properties.items() if at not in found},
+        layout=layout,
     )
-
-
-def _properties(cells: list[str], taken: set[int]) -> dict[str, int]:
-    """Return the columns of properties in a header, less those that hold terms and ratings."""
-    plain = [_plain(cell) for cell in cells]
-    places = {name: plain.index(name) for name in PAIR_PROPERTIES if plain.count(name) == 1}
-    return {name: at for name, at in places.items() if at not in taken}
 
 
 def _matches(name: str, cells: list[str]) -> list[int]:
@@ -182,7 +180,7 @@ def _no_column(name: str, cells: list[str]) -> str:
 
 
 def _description(cells: list[str]) -> str:
-    """Return what the first line looks like, and how to name its columns."""
+    """Return a description of the first line, with how to name its columns."""
     if _is_data(cells):
         says = f"its first line has {len(cells)} cells with a number among them, so is no header"
         return f"{says}; say FILE,term1=1,term2=2,rating=3 with the numbers of its columns"

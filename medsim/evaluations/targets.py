@@ -1,31 +1,31 @@
-"""What an evaluation is made on: the pairs of its inputs, and of builds their terms."""
+"""The targets of an evaluation: the pairs of its inputs, and of builds their terms."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.output import Build
 from medsim.core.errors import OptionError
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.linked import LinkedTerms, linked_terms
-from medsim.evaluations.parts import Cutting
 from medsim.evaluations.ratings.words import read_words
-from medsim.evaluations.tables.comparison import IS_PART
+from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
+from medsim.evaluations.strata import Stratification
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.core.progress import Progress
-    from medsim.evaluations.job import EvaluationConfig
+    from medsim.evaluations.options import EvaluateOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """An input, and what of it is looked at beside its pairs.
+class EvaluationTarget:
+    """An input, with the terms for retrieval and the categories for separation.
 
     Attributes:
         pairs: the input.
@@ -43,7 +43,7 @@ class Subject:
         return self.pairs.name
 
     def provenance(self) -> dict[str, object]:
-        """Return what the manifest says of the input, its categories included."""
+        """Return the provenance of the input, its categories included."""
         if self.categories is None:
             return self.pairs.provenance
         return {**self.pairs.provenance, "categories": self.categories.provenance()}
@@ -64,8 +64,8 @@ class Subject:
         if self.categories is not None and isinstance(categories, dict):
             fingerprint = categories.get("fingerprint")
             if fingerprint == self.categories.earlier_fingerprint():
-                told = {**self.categories.provenance(), "fingerprint": fingerprint}
-                own = {**own, "categories": told}
+                kept = {**self.categories.provenance(), "fingerprint": fingerprint}
+                own = {**own, "categories": kept}
         return own
 
     def terms(self) -> pl.Series:
@@ -78,74 +78,73 @@ class Subject:
         return pl.concat([part.rename("term") for part in parts]).unique()
 
 
-def read_subjects(config: EvaluationConfig, progress: Progress) -> list[Subject]:
-    """Return what a config asks to evaluate on.
+def read_targets(options: EvaluateOptions, progress: Progress) -> list[EvaluationTarget]:
+    """Return the targets of an evaluation.
 
     Raises:
         InputError: an input is missing, unfinished or damaged.
-        OptionError: what is asked for needs a build, and there is none.
+        OptionError: an option needs a build, or rated files, and there are none.
     """
     with progress.stage("read inputs") as stage:
-        words = None if config.words is None else read_words(config.words)
-        inputs = read_inputs(config.inputs, Cutting(words=words, bins=config.bins))
+        words = None if options.words is None else read_words(Path(options.words))
+        stratification = Stratification(words=words, bins=tuple(options.bins))
+        inputs = read_inputs(options.input_paths, stratification)
         stage.found(", ".join(_counted(one) for one in inputs))
-    for warning in words.warnings if words else ():
-        progress.warn(warning)
-    for one in inputs:
-        for warning in one.warnings:
+    for warnings in (words.warnings if words else (), *(one.warnings for one in inputs)):
+        for warning in warnings:
             progress.warn(warning)
-    if all(one.rated for one in inputs):
-        for what, asked in (("retrieval", config.retrieval), ("separation", config.separation)):
-            if asked:
-                raise OptionError(f"{what} needs a build among the inputs, not only rated files")
-    _check_cut(config, inputs)
+    _check(options, inputs)
     return [
-        Subject(
+        EvaluationTarget(
             pairs=one,
-            linked=_linked(one, config, progress),
-            categories=_categories(one, config, progress),
+            linked=_linked(one, options, progress),
+            categories=_categories(one, options, progress),
         )
         for one in inputs
     ]
 
 
 def _counted(one: EvaluationInput) -> str:
-    whole = one.frame.filter(~IS_PART)
-    n_parts = one.frame.filter(IS_PART)["dataset"].n_unique()
-    return f"{one.name}: {whole.height:,} pairs{f', {n_parts} parts' if n_parts else ''}"
+    n_parts = parts_of_sets(one.frame)["dataset"].n_unique() if one.rated else 0
+    n_pairs = whole_sets(one.frame).height if one.rated else one.frame.height
+    return f"{one.name}: {n_pairs:,} pairs{f', {n_parts} parts' if n_parts else ''}"
 
 
-def _check_cut(config: EvaluationConfig, inputs: list[EvaluationInput]) -> None:
-    """Raise OptionError if there is nothing that what is asked for could cut into parts."""
-    if config.words is not None and not any(one.rated for one in inputs):
-        raise OptionError("--words cuts rated files into parts, and there is none among the inputs")
-    counted = pl.col("dataset").str.contains("/count=", literal=True)
-    if config.bins and all(one.frame.filter(counted).is_empty() for one in inputs):
+def _check(options: EvaluateOptions, inputs: list[EvaluationInput]) -> None:
+    """Raise OptionError if no input is of the kind that an option is for."""
+    rated = [one for one in inputs if one.rated]
+    if len(rated) == len(inputs):
+        for what, asked in (("retrieval", options.retrieval), ("separation", options.separates)):
+            if asked:
+                raise OptionError(f"{what} needs a build among the inputs, not only rated files")
+    if options.words is not None and not rated:
+        raise OptionError("`words` divide rated files into parts, and no input is one")
+    counted = (with_parts(one.frame).filter(part="count") for one in rated)
+    if options.bins and all(frame.is_empty() for frame in counted):
         raise OptionError(
-            "--bins are of counts of words, and no pair has both of its words counted in one of "
-            "them; say by --words where the counts stand"
+            "`bins` are of counts of words, and no pair has both of its words counted in one of "
+            "them; say by `words` where the counts stand"
         )
 
 
 def _linked(
-    one: EvaluationInput, config: EvaluationConfig, progress: Progress
+    one: EvaluationInput, options: EvaluateOptions, progress: Progress
 ) -> LinkedTerms | None:
-    if not config.retrieval or one.rated:
+    if not options.retrieval or one.build is None:
         return None
     with progress.stage(f"link terms of {one.name}") as stage:
-        linked = linked_terms(Build(str(one.provenance["path"])), config.threads)
+        linked = linked_terms(one.build, options.n_threads)
         n_linked = int(linked.terms["is_linked"].sum())
         stage.found(f"{n_linked:,} of {linked.terms.height:,} terms have a linked term")
     return linked
 
 
 def _categories(
-    one: EvaluationInput, config: EvaluationConfig, progress: Progress
+    one: EvaluationInput, options: EvaluateOptions, progress: Progress
 ) -> Categories | None:
-    if not config.separation or one.rated:
+    if not options.separates or one.build is None:
         return None
     with progress.stage(f"find categories of {one.name}") as stage:
-        build = Build(str(one.provenance["path"]))
-        found = categories_of(build, config.categories or None, config.threads)
+        found = categories_of(one.build, options.categories, options.n_threads)
         stage.found(", ".join(f"{c.name}: {len(c.terms):,} terms" for c in found.categories))
     return found

@@ -1,4 +1,4 @@
-"""Parts of rated sets: which pairs they have, and that they are scored as sets of their own."""
+"""Strata of rated sets: which pairs they have, and that they are scored as sets of their own."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from scipy import stats
 
 import medsim
 from medsim.core.errors import InputError, OptionError
-from medsim.evaluations.parts import Cutting, parse_bins, parts_of
+from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import WordTable
-from medsim.evaluations.tables.comparison import IS_PART, readable
+from medsim.evaluations.sets import parts_of_sets, whole_sets
+from medsim.evaluations.strata import Stratification, strata_of
+from medsim.evaluations.tables.readable import readable
 
 WORDS = [f"word{number}" for number in range(40)]
 DATA = os.environ.get("MEDSIM_DATA")
@@ -52,8 +54,8 @@ def table(**counts: float) -> WordTable:
 
 def parts_in(found) -> dict[str, list[int]]:
     members = defaultdict(list)
-    for row, part in found.rows.iter_rows():
-        members[part].append(row)
+    for row, part, value in found.rows.iter_rows():
+        members[f"{part}={value}"].append(row)
     return {part: sorted(rows) for part, rows in members.items()}
 
 
@@ -71,7 +73,7 @@ def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
     lines = [f"a{n},b{n},{n},{first},{second}" for n, (first, second) in enumerate(told)]
     read = rated(tmp_path_factory.getbasetemp(), ",count1,count2", *lines)
 
-    found = parts_of(read, Cutting(bins=tuple(bins)))
+    found = strata_of(read, Stratification(bins=tuple(bins)))
 
     begins = bins or [10**power for power in range(12)]
     expected = defaultdict(list)
@@ -92,7 +94,7 @@ def test_topics_domains_and_associations_make_parts(tmp_path: Path) -> None:
         *("g,h,4,5,90,,yes", "i,j,5,0,0,general,"),
     )
 
-    found = parts_of(read, Cutting())
+    found = strata_of(read, Stratification())
 
     assert parts_in(found) == {
         "topics=1": [0],
@@ -122,7 +124,7 @@ def test_a_table_of_words_goes_before_the_columns_of_the_file_and_ignores_case(
     )
     read = rated(tmp_path, ",count1,count2,domain", *lines)
 
-    found = parts_of(read, Cutting(words=table(heart=20, lung=99, **{"heart failure": 11})))
+    found = strata_of(read, Stratification(words=table(heart=20, lung=99, **{"heart failure": 11})))
 
     assert parts_in(found) == {
         "count=10-99": [0, 1],
@@ -136,7 +138,7 @@ def test_a_word_of_another_domain_takes_its_pair_out(tmp_path: Path) -> None:
     words = WordTable(name="words.csv", digest="0" * 64, frame=frame)
     read = rated(tmp_path, "", "a,b,1", "b,c,2", "c,d,3", "c,C,4")
 
-    assert parts_in(parts_of(read, Cutting(words=words))) == {
+    assert parts_in(strata_of(read, Stratification(words=words))) == {
         "domain=one": [0],
         "domain=two": [3],
     }
@@ -146,11 +148,11 @@ def test_what_has_too_many_values_is_no_domain(tmp_path: Path) -> None:
     read = rated(tmp_path, ",domain", *(f"a{n},b{n},{n},{n}" for n in range(21)))
 
     with pytest.raises(InputError, match="have 21 values of domain; at most 20 make parts"):
-        parts_of(read, Cutting())
+        strata_of(read, Stratification())
 
 
 def test_a_file_that_tells_nothing_has_no_parts(tmp_path: Path) -> None:
-    found = parts_of(rated(tmp_path, "", "a,b,1"), Cutting(bins=(5, 50)))
+    found = strata_of(rated(tmp_path, "", "a,b,1"), Stratification(bins=(5, 50)))
 
     assert found.rows.is_empty()
     assert found.warnings == ()
@@ -159,7 +161,7 @@ def test_a_file_that_tells_nothing_has_no_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["5,x", "5,,6", "-1", "1.5"])
 def test_bins_that_are_no_counts_are_refused(text: str) -> None:
     with pytest.raises(OptionError, match="is no count; 5,50,500 names three bins"):
-        parse_bins(text)
+        EvaluateOptions("rated.csv", {"a": "a.vec"}, "out", bins=text.split(","))
 
 
 # From end to end
@@ -244,14 +246,14 @@ def test_whole_sets_are_scored_and_compared_as_without_parts(
         metrics=["avg_cos", "max_jaccard"],
     )
 
-    assert plain.results().filter(IS_PART).is_empty()
+    assert parts_of_sets(plain.results()).is_empty()
     for name in ("results", "comparisons", "coverage"):
         whole, expected = (getattr(one, name)() for one in (cut, plain))
         told = [column for column in whole.columns if column != "signature"]
-        assert whole.filter(~IS_PART).select(told).equals(expected.select(told)), name
+        assert whole_sets(whole).select(told).equals(expected.select(told)), name
     for name in ("best", "all-spearman", "metrics", "coverage", "overlap"):
         assert medsim.compare(cut, name).equals(medsim.compare(plain, name)), name
-    with pytest.raises(InputError, match="run medsim eval with --words"):
+    with pytest.raises(InputError, match="evaluate with `words`"):
         medsim.compare(plain, "parts")
 
 
@@ -270,16 +272,16 @@ def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation
     assert re.match(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\] ", cells)
     n_common = cut.coverage().select("dataset", "n_pairs_common").unique()
     assert dict(found.select("dataset", "n_pairs").iter_rows()) == dict(
-        n_common.filter(IS_PART).iter_rows()
+        parts_of_sets(n_common).iter_rows()
     )
 
 
 def test_the_report_shows_parts_in_a_section_of_their_own(cut: medsim.Evaluation) -> None:
     pytest.importorskip("altair", reason="needs medsim[report]")
     from medsim.evaluations.page.evaluation_page import evaluation_page
-    from medsim.evaluations.profile import profile_of
+    from medsim.evaluations.report_data import report_data_of
 
-    profile = profile_of(cut)
+    profile = report_data_of(cut)
 
     for frame in (profile.results, profile.comparisons, profile.coverage):
         assert frame["dataset"].unique().to_list() == ["rating"]
@@ -301,7 +303,7 @@ def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -
     assert {"one was compared before", "two was compared before"} <= set(said)
     parts = second.manifest.inputs["rated"]["parts"]
     assert (parts["words"]["name"], parts["bins"]) == ("words.csv", [1, 5])
-    names = second.results().filter(IS_PART)["dataset"].unique().sort().to_list()
+    names = parts_of_sets(second.results())["dataset"].unique().sort().to_list()
     assert [name for name in names if "count" in name] == ["rating/count=1-4", "rating/count=5+"]
     third = run(made, made / "again")
     assert third.manifest.inputs["rated"]["parts"] == {"words": None, "bins": None}
@@ -312,9 +314,9 @@ def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"bins": [1, 10]}, "--bins are of counts of words, .* say by --words"),
-        ({"bins": [10, 1]}, "--bins 10,1 must be ascending counts from 1"),
-        ({"bins": [0, 5]}, "--bins 0,5 must be ascending counts from 1"),
+        ({"bins": [1, 10]}, "`bins` are of counts of words, .* say by `words`"),
+        ({"bins": [10, 1]}, "`bins` 10,1 must be ascending counts from 1"),
+        ({"bins": [0, 5]}, "`bins` 0,5 must be ascending counts from 1"),
         ({"words": "nowhere.csv"}, "nowhere.csv cannot be read"),
     ],
 )
@@ -332,9 +334,11 @@ def test_words_of_bio_simlex_make_bins_of_any_table() -> None:
     )
     counted = {word: 10 ** (n % 4) for n, word in enumerate(words)}
 
-    found = parts_of(read, Cutting(words=table(**counted)))
+    found = strata_of(read, Stratification(words=table(**counted)))
 
-    assert found.rows["part"].unique().sort().to_list() == [
+    assert found.rows.select(
+        pl.format("{}={}", "part", "part_value")
+    ).to_series().unique().sort().to_list() == [
         "count=1-9",
         "count=10-99",
         "count=100-999",

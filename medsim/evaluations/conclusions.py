@@ -1,0 +1,262 @@
+"""Conclusions from results: the best metric of each embedding, and their standings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.evaluations.options import CORRECTIONS
+from medsim.evaluations.sets import SET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ALPHA = 0.05
+"""The level of significance."""
+
+
+def best_metrics(
+    results: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    statistics: Iterable[str],
+    *,
+    subset: str = "common",
+    correction: str = CORRECTIONS[0],
+) -> pl.DataFrame:
+    """Return every embedding at its best metric, a row per set of pairs and embedding.
+
+    Args:
+        results: ``RESULT_COLUMNS``.
+        comparisons: ``COMPARISON_COLUMNS``.
+        statistics: which to tell.
+        subset: "common", the pairs that all embeddings cover, or "own".
+        correction: of p-values, one of ``CORRECTIONS``.
+
+    Returns:
+        What names a set, statistic, embedding, metric, value, low, high, n_pairs (that were
+        scored); and on common pairs, where there are several embeddings, n_better, n_worse (than
+        how many others, significantly), among_best (the best, or not significantly worse).
+    """
+    chosen = _chosen(results, statistics, subset)
+    best = (
+        chosen.sort(*SET, "statistic", "embedding", "metric")
+        .sort("value", descending=True, nulls_last=True, maintain_order=True)
+        .group_by(*SET, "statistic", "embedding", maintain_order=True)
+        .first()
+        .sort(*SET, "statistic", "embedding")
+    )
+    if subset != "common":
+        return best
+    return _with_standings(best, comparisons, "embeddings", correction)
+
+
+def all_metrics(
+    results: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    statistics: Iterable[str],
+    *,
+    subset: str = "common",
+    correction: str = CORRECTIONS[0],
+) -> pl.DataFrame:
+    """Return every embedding under every metric, a row per set, embedding and metric.
+
+    Arguments and result as of ``best_metrics``; standings are among the metrics of an embedding.
+    """
+    chosen = _chosen(results, statistics, subset).sort(*SET, "statistic", "embedding", "metric")
+    if subset != "common":
+        return chosen
+    return _with_standings(chosen, comparisons, "metrics", correction)
+
+
+def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
+    """Return the standings of each embedding's metrics over all sets.
+
+    Args:
+        every: of ``all_metrics`` on common pairs.
+
+    Returns:
+        A row per statistic, embedding and metric: the mean value, n_sets, on how many of them the
+        metric has the highest value (n_first) or is not significantly worse (n_among_best), and
+        the sums of n_better and n_worse.
+    """
+    every = with_standing(every)
+    highest = pl.col("value").max().over(*SET, "statistic", "embedding")
+    return (
+        every.drop_nulls("value")
+        .with_columns((pl.col("value") == highest).alias("first"))
+        .group_by("statistic", "embedding", "metric")
+        .agg(
+            pl.col("value").mean().alias("mean"),
+            pl.len().alias("n_sets"),
+            pl.col("first").sum().alias("n_first"),
+            pl.col("among_best").sum().alias("n_among_best"),
+            pl.col("n_better").sum(),
+            pl.col("n_worse").sum(),
+        )
+        .sort("statistic", "embedding", "mean", "metric", descending=[False, False, True, False])
+    )
+
+
+def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
+    """Return the standings of embeddings over all sets, the best first.
+
+    Args:
+        best: of ``best_metrics`` on common pairs, without values that are missing.
+
+    Returns:
+        A row per statistic and embedding: n_sets, on how many of them it is among the best
+        (n_among_best), the sums of n_better and n_worse, and the mean value.
+    """
+    return (
+        with_standing(best)
+        .group_by("statistic", "embedding")
+        .agg(
+            pl.len().cast(pl.Int64).alias("n_sets"),
+            pl.col("among_best").sum().cast(pl.Int64).alias("n_among_best"),
+            pl.col("n_better").sum(),
+            pl.col("n_worse").sum(),
+            pl.col("value").mean().alias("mean"),
+        )
+        .sort(
+            "statistic",
+            "n_among_best",
+            "mean",
+            "embedding",
+            descending=[False, True, True, False],
+        )
+    )
+
+
+def with_standing(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with standings; one without another to compare with is the best."""
+    if "among_best" in rows.columns:
+        return rows
+    none = pl.lit(0, pl.Int64)
+    return rows.with_columns(n_better=none, n_worse=none, among_best=pl.lit(True))
+
+
+def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of each embedding and index at the metric of its highest MRR.
+
+    Args:
+        rows: ``RETRIEVAL_COLUMNS`` of one input and subset.
+    """
+    best = (
+        rows.filter(
+            pl.col("statistic") == "mrr", pl.col("difficulty").is_null(), pl.col("length").is_null()
+        )
+        .sort("metric")
+        .sort("value", descending=True, maintain_order=True)
+        .group_by("embedding", "index", maintain_order=True)
+        .first()
+    )
+    on = ["embedding", "index", "metric"]
+    return rows.join(best.select(on), on=on, nulls_equal=True, maintain_order="left")
+
+
+def best_separating_metrics(overall: pl.DataFrame) -> pl.DataFrame:
+    """Return the row of each embedding at the metric of its lowest overlap error, in their order.
+
+    Args:
+        overall: ``SEPARATION_COLUMNS`` of one input, of all triples together.
+    """
+    return (
+        overall.sort("overlap_error", "metric")
+        .group_by("embedding", maintain_order=True)
+        .first()
+        .sort("embedding")
+    )
+
+
+def _chosen(results: pl.DataFrame, statistics: Iterable[str], subset: str) -> pl.DataFrame:
+    return results.filter(
+        pl.col("statistic").is_in(list(statistics)), pl.col("subset") == subset
+    ).select(
+        *SET,
+        "statistic",
+        "embedding",
+        "metric",
+        "value",
+        "low",
+        "high",
+        pl.col("n_covered").alias("n_pairs"),
+    )
+
+
+def _with_standings(
+    rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, correction: str
+) -> pl.DataFrame:
+    """Return rows with the standings of their embeddings, or metrics."""
+    among = comparisons.filter(pl.col("between") == between)
+    if among.is_empty():
+        return rows
+    compared = "embedding" if between == "embeddings" else "metric"
+    key = [*SET, "of", *(["embedding1"] if compared == "metric" else [])]
+    found = standings(among, key, compared, correction).rename(
+        {"of": "statistic", "name": compared}
+        | ({"embedding1": "embedding"} if compared == "metric" else {})
+    )
+    on = [column for column in found.columns if column in rows.columns]
+    return rows.join(
+        found, on=on, how="left", nulls_equal=True, maintain_order="left"
+    ).with_columns(
+        pl.col("n_better", "n_worse").fill_null(0),
+        pl.col("among_best").fill_null(pl.col("value").is_not_null()),
+    )
+
+
+def standings(
+    comparisons: pl.DataFrame,
+    key: Sequence[str],
+    compared: str,
+    correction: str = CORRECTIONS[0],
+    alpha: float = ALPHA,
+) -> pl.DataFrame:
+    """Return the standings of embeddings or metrics that are compared with each other.
+
+    A difference is significant where its corrected p is below alpha. The best is the one that is
+    ahead of most others, by value, less those that are ahead of it; with differences of one value
+    each, that is the highest value. Where several are, each counts as the best, and one is among
+    the best where it does not differ significantly from one of them.
+
+    Args:
+        comparisons: ``COMPARISON_COLUMNS``, each two of a family once, in either direction.
+        key: the columns that name a family.
+        compared: "embedding" or "metric".
+        correction: of p-values, one of ``CORRECTIONS``.
+        alpha: the level of significance.
+
+    Returns:
+        The key, name, n_better, n_worse (than how many others, significantly) and among_best.
+    """
+    sides = [f"{compared}1", f"{compared}2"]
+    ahead = pl.col("difference").fill_null(0).fill_nan(0).sign()
+    p = pl.col(f"p_{correction}").fill_nan(None).fill_null(1.0)
+    differs = (ahead != 0) & (p < alpha)
+    both = pl.concat(
+        comparisons.select(
+            *key,
+            pl.col(name).alias("name"),
+            pl.col(other).alias("other"),
+            (ahead * sign).alias("ahead"),
+            differs.alias("differs"),
+        )
+        for (name, other), sign in ((sides, 1), (sides[::-1], -1))
+    )
+    lead = both.group_by(*key, "name").agg(pl.col("ahead").sum().alias("lead"))
+    best = lead.filter(pl.col("lead") == pl.col("lead").max().over(key))
+    best = best.select(*key, pl.col("name").alias("other"), pl.lit(True).alias("of_best"))
+    joined = both.join(best, on=[*key, "other"], how="left", nulls_equal=True)
+    found = joined.group_by(*key, "name").agg(
+        (pl.col("differs") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
+        (pl.col("differs") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
+        (pl.col("of_best").fill_null(value=False) & ~pl.col("differs")).any().alias("near"),
+    )
+    own = best.rename({"other": "name"})
+    return (
+        found.join(own, on=[*key, "name"], how="left", nulls_equal=True)
+        .with_columns(among_best=pl.col("near") | pl.col("of_best").fill_null(value=False))
+        .drop("near", "of_best")
+        .sort(*key, "name")
+    )

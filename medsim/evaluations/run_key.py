@@ -1,0 +1,176 @@
+"""The inputs, embeddings and options that decide the results of an evaluation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medsim.core import manifest
+from medsim.core.errors import OutputError
+from medsim.evaluations.output import Evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.evaluations.options import EvaluateOptions
+    from medsim.evaluations.targets import EvaluationTarget
+
+Provenance = dict[str, dict[str, object]]
+"""Plain JSON on inputs or embeddings, by name."""
+
+_DECISIVE = {
+    "fingerprint": "other content",
+    "options": "other options",
+    "categories": "other categories",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunKey:
+    """The inputs, embeddings and options that decide results, those of earlier runs included.
+
+    Attributes:
+        inputs: provenance by name.
+        embeddings: provenance by name; ``with_facts`` adds what is known once they have been read.
+        options: everything else that decides the results.
+        metadata: of every file.
+    """
+
+    inputs: Provenance
+    embeddings: Provenance
+    options: dict[str, object]
+    metadata: dict[str, str]
+
+    def with_facts(self, facts: Mapping[str, Mapping[str, object]]) -> RunKey:
+        """Return the same key with further facts, by name, in the provenance of embeddings."""
+        embeddings = {
+            name: {**about, **facts.get(name, {})} for name, about in self.embeddings.items()
+        }
+        return replace(self, embeddings=embeddings)
+
+    def signature(self, name: str, embedding: str, metric: str) -> str:
+        """Return a line with all that decides a score, to be pasted into a paper."""
+        one, has = self.inputs[name], self.embeddings[embedding]
+        options = has["options"] if isinstance(has["options"], dict) else {}
+        return ", ".join(
+            [
+                f"medsim {self.metadata['medsim']}",
+                f"{name}@{str(one['fingerprint'])[:12]}",
+                *_stratified_by(one.get("parts")),
+                f"{embedding}@{str(has['fingerprint'])[:12]}",
+                *(f"{option}={value}" for option, value in options.items()),
+                metric,
+                f"seed {self.options['seed']}",
+                f"{self.options['resamples']} resamples",
+            ]
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return the content that decides the files of this run, without clock or path."""
+        return {
+            "metadata": self.metadata,
+            "options": self.options,
+            "inputs": {
+                name: [one["fingerprint"], one.get("categories")]
+                for name, one in self.inputs.items()
+            },
+            "embeddings": {
+                name: [one["fingerprint"], one["options"]] for name, one in self.embeddings.items()
+            },
+        }
+
+
+def _stratified_by(parts: Any) -> list[str]:
+    """Return the words and bins that decide a rated file's parts, for a signature."""
+    known = parts or {}
+    words, bins = known.get("words"), known.get("bins")
+    return [
+        *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
+        *([f"bins {' '.join(map(str, bins))}"] if bins else []),
+    ]
+
+
+def earlier_results(options: EvaluateOptions) -> Evaluation | None:
+    """Return the evaluation that this run adds to.
+
+    Raises:
+        OutputError: it was made by another version, or with other options.
+    """
+    out = Path(options.out)
+    if options.overwrite or not (out / manifest.MANIFEST).exists():
+        return None
+    earlier = Evaluation(out)
+    ours = {"medsim": manifest.medsim_version(), **options.recorded()}
+    theirs = {"medsim": earlier.manifest.medsim, **earlier.manifest.options}
+    for name, value in ours.items():
+        if theirs.get(name) != value:
+            raise OutputError(
+                f"{out} was made with {name} {theirs.get(name)}, not {value}; add `overwrite` to "
+                "replace it, or choose another folder"
+            )
+    return earlier
+
+
+def run_key_of(
+    options: EvaluateOptions,
+    targets: Sequence[EvaluationTarget],
+    embeddings: Sequence[NamedEmbedding],
+    earlier: Evaluation | None,
+) -> RunKey:
+    """Return the key of a run, with the inputs and embeddings of earlier runs.
+
+    Raises:
+        OutputError: an earlier one of the same name is another.
+    """
+    known = earlier.manifest.inputs if earlier else {}
+    own_inputs = {one.name: one.provenance_beside(known.get(one.name, {})) for one in targets}
+    inputs = _joined(options.out, "input", known, own_inputs)
+    known = earlier.manifest.embeddings if earlier else {}
+    own_embeddings: Provenance = {
+        named.spec.name: {
+            "path": str(named.spec.path),
+            "format": named.format_name,
+            "fingerprint": named.fingerprint,
+            "options": replace(named.spec.options, format=None).given(),
+        }
+        for named in embeddings
+    }
+    return RunKey(
+        inputs=inputs,
+        embeddings=_joined(options.out, "embedding", known, own_embeddings),
+        options=options.recorded(),
+        metadata={
+            "medsim": manifest.medsim_version(),
+            "libraries": json.dumps({**manifest.library_versions(), **manifest.encoder_versions()}),
+            "redistributable": json.dumps(_redistributable(inputs)),
+        },
+    )
+
+
+def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> Provenance:
+    """Return the provenance of earlier runs and of this one, in order of name."""
+    for name, one in own.items():
+        before = known.get(name, {})
+        for part, differs in _DECISIVE.items():
+            if part not in before or part not in one or before[part] == one[part]:
+                continue
+            if part == "categories":
+                raise OutputError(
+                    f"{out} has results of other categories of {name}; write those of these to "
+                    "another folder, or add `overwrite` to replace all results"
+                )
+            raise OutputError(
+                f"{out} has another {kind} named {name} ({differs}); choose another name, or add "
+                "`overwrite` to replace all results"
+            )
+    every = {**known, **{name: {**known.get(name, {}), **one} for name, one in own.items()}}
+    return dict(sorted(every.items()))
+
+
+def _redistributable(inputs: Provenance) -> bool | None:
+    """Return whether the inputs' terms may be passed on; None where that is not known."""
+    known = [one.get("redistributable") for one in inputs.values()]
+    return False if False in known else None if None in known else True

@@ -1,0 +1,178 @@
+"""Scores of embeddings on every set of pairs of an input, and the comparisons of them."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
+from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
+from medsim.evaluations.statistic import statistics_of
+from medsim.kernels.hashing import tie_hashes
+from medsim.statistics.scores import labelled_sample, rated_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from medsim.core.progress import Stage
+    from medsim.evaluations.inputs import EvaluationInput, PairSet
+    from medsim.evaluations.statistic import Kind
+    from medsim.kernels.types import Flags
+    from medsim.statistics.estimates import Estimate
+    from medsim.statistics.resampling import Resampling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredModel:
+    """An embedding under a metric.
+
+    Attributes:
+        embedding: its name.
+        metric: its name.
+        similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
+        signature: of its scores, see ``RunKey.signature``.
+    """
+
+    embedding: str
+    metric: str
+    similarities: NDArray[np.float32]
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Score:
+    """A model's statistics, by name, of some pairs of a set, and the sample that they are of."""
+
+    model: ScoredModel
+    sample: Any
+    estimates: dict[str, Estimate]
+    n_pairs: int
+
+
+def score_sets(
+    one: EvaluationInput, models: Sequence[ScoredModel], resampling: Resampling, stage: Stage
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the scores of all models on every set of an input, and their comparisons.
+
+    Every model is scored on the pairs that its embedding covers ("own"), and on those that all
+    embeddings of the input cover ("common"); comparisons are made on the latter.
+
+    Args:
+        one: the input.
+        models: embeddings under metrics, similarities in the order of the input's pairs.
+        resampling: of the bootstrap and the held-out half.
+        stage: told of the progress.
+
+    Returns:
+        ``RESULT_COLUMNS`` and ``COMPARISON_COLUMNS``.
+    """
+    covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
+    common = np.logical_and.reduce(list(covered.values()))
+    held_out = held_out_half(one.pairs["pair_id"], resampling.seed)
+    results: list[Row] = []
+    comparisons: list[Row] = []
+    sets = list(one.sets())
+    stage.total(len(sets))
+    for pair_set in sets:
+        where: Row = {"input": one.name, **pair_set.named()}
+        shared = _scores(pair_set, common, models, held_out, resampling)
+        results += (where | row for row in _result_rows(shared, "common", pair_set))
+        comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind))
+        for embedding, own in covered.items():
+            scored = [score for score in shared if score.model.embedding == embedding]
+            if (own & ~common)[pair_set.rows].any():
+                members = [score.model for score in scored]
+                scored = _scores(pair_set, own, members, held_out, resampling)
+            results += (where | row for row in _result_rows(scored, "own", pair_set))
+        stage.advance()
+    return (
+        pl.DataFrame(results, schema=RESULT_COLUMNS, orient="row"),
+        pl.DataFrame(comparisons, schema=COMPARISON_COLUMNS, orient="row"),
+    )
+
+
+def held_out_half(pair_ids: pl.Series, seed: int) -> Flags:
+    """Return which pairs no threshold is chosen on: a half drawn from their own content."""
+    ids = np.array([int(pair_id, 16) for pair_id in pair_ids], np.uint64)
+    held_out: Flags = tie_hashes(np.uint64(seed), np.uint64(0), ids) % np.uint64(2) == 1
+    return held_out
+
+
+def _scores(
+    pair_set: PairSet,
+    mask: Flags,
+    models: Sequence[ScoredModel],
+    held_out: Flags,
+    resampling: Resampling,
+) -> list[_Score]:
+    """Return the scores of models on those pairs of a set that a mask takes."""
+    taken = mask[pair_set.rows]
+    rows, values = pair_set.rows[taken], pair_set.values[taken]
+    sides = [model.similarities[rows].astype(np.float64) for model in models]
+    samples: Sequence[Any]
+    if pair_set.kind == "rated":
+        samples = rated_samples(sides, values, resampling)
+    else:
+        with ThreadPoolExecutor(resampling.threads) as executor:
+            sample = partial(labelled_sample, labels=values == 1, held_out=held_out[rows])
+            samples = list(executor.map(sample, sides))
+    return [
+        _Score(
+            model=model,
+            sample=sample,
+            estimates={one.name: one.compute(sample) for one in statistics_of(pair_set.kind)},
+            n_pairs=len(values),
+        )
+        for model, sample in zip(models, samples, strict=True)
+    ]
+
+
+def _result_rows(scores: Sequence[_Score], subset: str, pair_set: PairSet) -> Iterator[Row]:
+    for score in scores:
+        for name, estimate in score.estimates.items():
+            yield {
+                "subset": subset,
+                "embedding": score.model.embedding,
+                "metric": score.model.metric,
+                "statistic": name,
+                **interval_of(estimate),
+                "n_pairs": len(pair_set.rows),
+                "n_covered": score.n_pairs,
+                "signature": f"{score.model.signature}, {pair_set}, {subset}",
+            }
+
+
+def _comparison_rows(scores: Sequence[_Score], kind: Kind) -> Iterator[Row]:
+    """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
+
+    p-values are corrected for the number of comparisons of one statistic among the same models on
+    the same set.
+    """
+    for statistic in statistics_of(kind, tested=True):
+        families: dict[str, list[Compared]] = {}
+        for score in scores:
+            compared = Compared(
+                embedding=score.model.embedding,
+                metric=score.model.metric,
+                sample=score.sample,
+                value=score.estimates[statistic.name].value,
+            )
+            families.setdefault(compared.embedding, []).append(compared)
+        sign = 1 if statistic.higher_is_better else -1
+        best = [max(family, key=partial(_rank, sign)) for family in families.values()]
+        n_pairs = scores[0].n_pairs if scores else 0
+        for family in families.values():
+            yield from family_rows("metrics", statistic, family, n_pairs)
+        yield from family_rows("embeddings", statistic, best, n_pairs)
+
+
+def _rank(sign: int, compared: Compared) -> float:
+    return -math.inf if math.isnan(compared.value) else sign * compared.value

@@ -1,0 +1,37 @@
+"""The sets of pairs that statistics are computed on: the columns of their names, their parts."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from medsim.evaluations.ratings.properties import PARTS
+
+SET = ("input", "dataset", "difficulty", "negatives")
+"""The columns that name a set of pairs."""
+
+SET_COLUMNS = SET[1:]
+"""The columns that name a set of pairs within an input."""
+
+_PART = rf"/(?<part>{'|'.join(PARTS)})=(?<part_value>.*)$"
+
+
+def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the columns ``part`` and ``part_value`` after those that name a set.
+
+    Args:
+        frame: with the column ``dataset``, such as results; of a part of a rated set it is
+            "mean/count=10-99", of which "count" is the part and "10-99" its value. Both are null
+            for whole sets.
+    """
+    found = pl.col("dataset").str.extract_groups(_PART).struct
+    return frame.with_columns(found.field("part"), found.field("part_value"))
+
+
+def whole_sets(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of whole sets."""
+    return with_parts(frame).filter(pl.col("part").is_null()).select(frame.columns)
+
+
+def parts_of_sets(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of parts of rated sets."""
+    return with_parts(frame).filter(pl.col("part").is_not_null()).select(frame.columns)

@@ -1,0 +1,218 @@
+"""The statistics of an evaluation: one declaration each, of which all that shows it is made.
+
+Results, comparisons, the tables of ``medsim compare`` with their help, and the report read these
+declarations. A new statistic is one more ``Statistic`` in a tuple below, and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.evaluations.retrieval_ranks import RankSample
+    from medsim.evaluations.separation_counts import TripleCounts
+    from medsim.statistics.estimates import Estimate
+    from medsim.statistics.scores import LabelledSample, RatedSample
+    from medsim.statistics.significance import Test
+
+Sample = TypeVar("Sample")
+
+Kind = Literal["labelled", "rated", "retrieval", "separation"]
+"""The kinds of data that statistics are computed of: pairs with labels, pairs with ratings, the
+ranks of linked terms, and triples of terms of two categories."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic(Generic[Sample]):
+    """A measure of how well an embedding does, with the facts that tables and reports show.
+
+    Attributes:
+        name: in the columns ``statistic`` of results and ``of`` of comparisons.
+        label: in the report, such as "AUC".
+        help: its meaning and that of its interval, in sentences for the report.
+        of: the kind of data that it is computed of.
+        compute: returns it with its interval, of a ``LabelledSample``, ``RatedSample``,
+            ``RankSample`` or ``TripleCounts``.
+        test: returns whether it differs between two samples of the same pairs or terms; None
+            where differences are not tested.
+        table: "best" if the default table of ``medsim compare`` has it, beside those of its own,
+            NAME and all-NAME; "own" if only these do; None where there is none.
+        paper: the numbers of the paper's tables that have the shape of NAME and of all-NAME.
+        chance: its value by chance; None where that is not one number.
+        higher_is_better: whether a higher value is that of a better embedding.
+    """
+
+    name: str
+    label: str
+    help: str
+    of: Kind
+    compute: Callable[[Sample], Estimate]
+    test: Callable[[Sample, Sample], Test] | None = None
+    table: Literal["best", "own"] | None = None
+    paper: tuple[str, ...] = ()
+    chance: float | None = None
+    higher_is_better: bool = True
+
+
+STATISTICS: dict[str, Statistic[Any]] = {}
+"""All statistics by name, in the order in which results and tables have them."""
+
+
+def declare(statistic: Statistic[Sample]) -> Statistic[Sample]:
+    """Return a statistic after adding it to ``STATISTICS``.
+
+    Raises:
+        ValueError: another one has its name.
+    """
+    if statistic.name in STATISTICS:
+        message = f"two statistics are named {statistic.name!r}"
+        raise ValueError(message)
+    STATISTICS[statistic.name] = statistic
+    return statistic
+
+
+def statistics_of(of: Kind, *, tested: bool = False) -> list[Statistic[Any]]:
+    """Return the statistics of one kind of data, all or those whose differences are tested."""
+    return [one for one in STATISTICS.values() if one.of == of and (one.test or not tested)]
+
+
+def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
+    """Return the statistics that have tables of their own, all or those of the default table."""
+    tables = ("best",) if best else ("best", "own")
+    return tuple(one.name for one in STATISTICS.values() if one.table in tables)
+
+
+_LABELLED: tuple[Statistic[LabelledSample], ...] = (
+    Statistic(
+        name="auc",
+        label="AUC",
+        help="AUC is the chance that a positive is more similar than a negative: 1 is perfect, and "
+        "the dashed line at 0.5 is a coin. Bars are DeLong's 95% intervals.",
+        of="labelled",
+        compute=lambda pairs: pairs.area.auc,
+        test=lambda pairs, other: pairs.auc_difference(other),
+        table="best",
+        paper=("4", "C.1"),
+        chance=0.5,
+    ),
+    Statistic(
+        name="average_precision",
+        label="average precision",
+        help="Average precision is the mean precision over the positives, those of one similarity "
+        "found at once.",
+        of="labelled",
+        compute=lambda pairs: pairs.average_precision,
+    ),
+    Statistic(
+        name="accuracy",
+        label="accuracy",
+        help="Accuracy is the share of pairs classified rightly by the threshold that is best on "
+        "these very pairs, with Wilson's 95% interval.",
+        of="labelled",
+        compute=lambda pairs: pairs.accuracy,
+        test=lambda pairs, other: pairs.accuracy_difference(other),
+        table="own",
+        paper=("5", "C.2"),
+        chance=0.5,
+    ),
+    Statistic(
+        name="accuracy_heldout",
+        label="held-out accuracy",
+        help="Held-out accuracy is the share of the pairs of one half classified rightly by the "
+        "threshold that is best on the other half, with Wilson's 95% interval.",
+        of="labelled",
+        compute=lambda pairs: pairs.accuracy_heldout,
+        chance=0.5,
+    ),
+    Statistic(
+        name="threshold",
+        label="threshold",
+        help="Pairs that are at least as similar as the threshold are taken for positives.",
+        of="labelled",
+        compute=lambda pairs: pairs.threshold,
+        higher_is_better=False,
+    ),
+)
+
+_RATED: tuple[Statistic[RatedSample], ...] = (
+    Statistic(
+        name="spearman",
+        label="Spearman's correlation",
+        help="Spearman's rank correlation of similarities with ratings: 1 is perfect. Bars are 95% "
+        "intervals of the BCa bootstrap.",
+        of="rated",
+        compute=lambda pairs: pairs.spearman,
+        test=lambda pairs, other: pairs.spearman_difference(other),
+        table="best",
+        paper=("6", "C.3"),
+    ),
+    Statistic(
+        name="pearson",
+        label="Pearson's correlation",
+        help="Pearson's correlation of similarities with ratings, with Fisher's 95% interval.",
+        of="rated",
+        compute=lambda pairs: pairs.pearson,
+    ),
+    Statistic(
+        name="kendall",
+        label="Kendall's correlation",
+        help="Kendall's tau-b of similarities and ratings.",
+        of="rated",
+        compute=lambda pairs: pairs.kendall,
+    ),
+)
+
+_RETRIEVAL: tuple[Statistic[RankSample], ...] = (
+    Statistic(
+        name="accuracy_at_1",
+        label="found first",
+        help="Accuracy at 1 is the share of terms whose nearest term means the same.",
+        of="retrieval",
+        compute=lambda terms: terms.accuracy_at(1),
+        test=lambda terms, other: terms.accuracy_difference(other, 1),
+    ),
+    Statistic(
+        name="accuracy_at_5",
+        label="among the first 5",
+        help="Accuracy at 5 is the share of terms of which one that means the same is among the "
+        "5 nearest.",
+        of="retrieval",
+        compute=lambda terms: terms.accuracy_at(5),
+    ),
+    Statistic(
+        name="accuracy_at_10",
+        label="among the first 10",
+        help="Accuracy at 10 is the share of terms of which one that means the same is among the "
+        "10 nearest.",
+        of="retrieval",
+        compute=lambda terms: terms.accuracy_at(10),
+    ),
+    Statistic(
+        name="mrr",
+        label="mean reciprocal rank",
+        help="The mean over terms of one over the rank of the nearest term that means the same, 0 "
+        "where none was found.",
+        of="retrieval",
+        compute=lambda terms: terms.mean_reciprocal_rank(),
+        test=lambda terms, other: terms.reciprocal_difference(other),
+    ),
+)
+
+_SEPARATION: tuple[Statistic[TripleCounts], ...] = (
+    Statistic(
+        name="overlap_error",
+        label="overlap error",
+        help="The overlap error is the share of triples, two terms of one category and one of "
+        "another, in which the one of the other category is at least as near.",
+        of="separation",
+        compute=lambda triples: triples.overlap_error,
+        higher_is_better=False,
+    ),
+)
+
+_DECLARED: tuple[Statistic[Any], ...] = (*_LABELLED, *_RATED, *_RETRIEVAL, *_SEPARATION)
+for _statistic in _DECLARED:
+    declare(_statistic)

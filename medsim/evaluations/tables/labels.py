@@ -1,0 +1,95 @@
+"""Names of sets, headings of columns and texts of numbers, for tables and pages alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.evaluations.sets import SET
+from medsim.evaluations.statistic import STATISTICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
+"""The labels of statistics by their names."""
+
+HEADINGS = LABELS | {
+    "among_best": "among the best",
+    "category1": "category",
+    "category2": "other category",
+    "embedding1": "embedding",
+    "embedding2": "other embedding",
+    "high": "to",
+    "length": "words",
+    "linked_similarity": "its similarity",
+    "linked_term": "nearest term that means the same",
+    "low": "from",
+    "metric1": "metric",
+    "metric2": "other metric",
+    "n_better": "better than",
+    "n_pairs_common": "pairs that all cover",
+    "n_pairs_uncovered": "pairs without",
+    "n_terms1": "terms",
+    "n_terms2": "other terms",
+    "n_terms_uncovered": "terms without a vector",
+    "n_worse": "worse than",
+    "nearest_similarity": "similarity",
+    "p_bonferroni": "p, Bonferroni",
+    "rank": "its rank",
+}
+"""The headings of columns on pages that are not made of the columns' names."""
+
+
+def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **own: str) -> pl.DataFrame:
+    """Return columns of a frame under their headings.
+
+    A heading is that of ``own`` or of ``HEADINGS``, else the name with spaces and without "n_".
+    """
+    headings = HEADINGS | own
+    return frame.select(columns).rename(
+        lambda name: headings.get(name, name.removeprefix("n_").replace("_", " "))
+    )
+
+
+def set_columns(frame: pl.DataFrame) -> list[str]:
+    """Return those columns of ``SET`` that have a value in any row."""
+    present = [column for column in SET if column in frame.columns]
+    return [column for column in present if frame[column].null_count() < frame.height]
+
+
+def set_kind(frame: pl.DataFrame) -> pl.Series:
+    """Return the difficulty and strategy of each row's set, an empty text for rated pairs."""
+    difficulty = pl.format("{}, {} negatives", "difficulty", "negatives")
+    return frame.select(difficulty.fill_null("").alias("kind")).to_series()
+
+
+def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
+    """Return the name of each row's set.
+
+    Args:
+        frame: with the columns of ``SET``.
+        with_kind: whether the name says input, difficulty and strategy as well; else rated pairs
+            have the input's name, and sets of a build that of the dataset.
+
+    Returns:
+        Text; where an input has several ratings the name says which.
+    """
+    several = pl.col("dataset").n_unique().over("input") > 1
+    rated = pl.col("difficulty").is_null()
+    of_rated = pl.when(several).then(pl.format("{}: {}", "input", "dataset")).otherwise("input")
+    full = pl.format("{}: {}, {}, {} negatives", "input", "dataset", "difficulty", "negatives")
+    of_labelled = full if with_kind else pl.col("dataset")
+    name = pl.when(rated).then(of_rated).otherwise(of_labelled)
+    return frame.select(name.alias("name")).to_series()
+
+
+def hardest_first(names: pl.Series) -> list[str]:
+    """Return the different names of sets, those of hard positives and Levenshtein first."""
+    return sorted(set(names), key=lambda one: ("hard, levenshtein" not in one, one))
+
+
+def rounded(*columns: str) -> pl.Expr:
+    """Return numbers as texts with three decimals."""
+    return pl.col(*columns).map_elements("{:.3f}".format, pl.String)

@@ -1,0 +1,57 @@
+"""Tables of an evaluation, read off results that can be checked by eye."""
+
+from __future__ import annotations
+
+import polars as pl
+from fixtures.scores import COMPARISONS, EASY, RESULTS, result
+
+from medsim.evaluations.conclusions import all_metrics, best_metrics
+from medsim.evaluations.output import RESULT_COLUMNS
+from medsim.evaluations.tables.readable import readable
+
+
+def test_a_readable_table_has_a_column_an_embedding() -> None:
+    (table,) = readable(best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy"))
+    assert table.rows(named=True) == [
+        {
+            **EASY,
+            "statistic": "auc",
+            "n_pairs": 10,
+            "a": "0.900 avg_cos +1\N{MINUS SIGN}0 *",
+            "b": "0.750 max_jaccard +1\N{MINUS SIGN}0 *",
+            "c": "0.600 avg_cos +0\N{MINUS SIGN}2",
+        }
+    ]
+
+
+def test_a_readable_table_of_all_metrics_has_a_column_a_metric() -> None:
+    every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy", embedding="a")
+    (table,) = readable(every)
+    row = table.row(0, named=True)
+    assert row["embedding"] == "a"
+    assert row["max_jaccard"] == "0.800 +0\N{MINUS SIGN}1"
+
+
+def test_columns_that_say_nothing_are_left_out_of_a_readable_table() -> None:
+    rated = pl.DataFrame(
+        [result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")],
+        schema=RESULT_COLUMNS,
+    )
+    (table,) = readable(best_metrics(rated, COMPARISONS, ["spearman"]))
+    assert table.columns == ["input", "dataset", "statistic", "n_pairs", "a"]
+    assert table["a"].item() == "0.500 cos +0\N{MINUS SIGN}0 *"
+
+
+def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
+    terms = pl.DataFrame(
+        [result(EASY, "t", metric, 0.5) for metric in ("cos", "pearson")], schema=RESULT_COLUMNS
+    )
+    every = all_metrics(pl.concat([RESULTS, terms]), COMPARISONS, ["auc"])
+    tables = readable(every.filter(difficulty="easy"))
+    assert [table["embedding"].to_list() for table in tables] == [["a", "b", "c"], ["t"]]
+    assert "cos" not in tables[0].columns
+
+
+def test_a_table_of_own_pairs_tells_how_many_there_are() -> None:
+    (table,) = readable(best_metrics(RESULTS, COMPARISONS, ["auc"], subset="own"))
+    assert table["a"].item() == "0.950 avg_cos (12)"

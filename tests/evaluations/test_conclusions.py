@@ -1,0 +1,129 @@
+"""Best metrics and standings, of comparisons and results that can be checked by eye."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import polars as pl
+import pytest
+from fixtures.scores import COMPARISONS, RESULTS
+
+from medsim.evaluations.conclusions import (
+    all_metrics,
+    best_metrics,
+    metric_standings,
+    standings,
+)
+
+Comparison = tuple[str, str, float | None, float | None]  # of two, their difference, p
+Standing = tuple[int, int, bool]  # n_better, n_worse, among_best
+
+
+def stand(comparisons: list[Comparison], **options) -> dict[str, Standing]:
+    columns = {"metric1": pl.String, "metric2": pl.String}
+    numbers = {"difference": pl.Float64, "p_bonferroni": pl.Float64}
+    frame = pl.DataFrame(comparisons, schema=columns | numbers, orient="row")
+    frame = frame.with_columns(pl.lit(None, pl.String).alias("difficulty"))
+    found = standings(frame, ["difficulty"], "metric", **options)
+    return {name: tuple(rest) for _, name, *rest in found.iter_rows()}
+
+
+def compared(values: dict[str, float], close: float) -> list[Comparison]:
+    """Return comparisons that are significant where values are further apart than ``close``."""
+    return [
+        (one, other, (gap := values[one] - values[other]), 0.01 if abs(gap) > close else 0.5)
+        for one, other in combinations(values, 2)
+    ]
+
+
+def test_each_is_counted_against_all_others() -> None:
+    assert stand(compared({"d": 0.9, "a": 0.5, "b": 0.83, "c": 0.71}, close=0.15)) == {
+        "a": (0, 3, False),
+        "b": (1, 0, True),
+        "c": (1, 1, False),
+        "d": (2, 0, True),
+    }
+
+
+def test_the_direction_and_order_of_comparisons_do_not_count() -> None:
+    there = compared({"a": 0.1, "b": 0.5, "c": 0.55}, close=0.2)
+    back = [(other, one, -(gap or 0), p) for one, other, gap, p in reversed(there)]
+
+    assert stand(there) == stand(back)
+
+
+@pytest.mark.parametrize("p", [0.05, None])
+def test_a_p_of_alpha_or_none_is_not_significant(p: float | None) -> None:
+    assert stand([("a", "b", 1.0, p)])["b"] == (0, 0, True)
+
+
+def test_a_stricter_alpha_tells_fewer_apart() -> None:
+    assert stand([("a", "b", -1.0, 0.03)])["a"] == (0, 1, False)
+    assert stand([("a", "b", -1.0, 0.03)], alpha=0.01)["a"] == (0, 0, True)
+
+
+def test_equals_are_both_the_best() -> None:
+    found = stand(compared({"a": 0.9, "b": 0.9, "c": 0.1}, close=0.0))
+
+    assert found == {"a": (1, 0, True), "b": (1, 0, True), "c": (0, 2, False)}
+
+
+def test_one_that_cannot_be_told_from_one_of_the_best_is_among_them() -> None:
+    found = stand([("a", "b", 0.0, 1.0), ("a", "c", 0.1, 0.01), ("b", "c", 0.1, 0.2)])
+
+    assert found["c"] == (0, 1, True)
+
+
+def test_no_difference_counts_for_nobody() -> None:
+    assert stand([("a", "b", None, None)]) == {"a": (0, 0, True), "b": (0, 0, True)}
+    assert stand([]) == {}
+
+
+def test_each_embedding_stands_at_its_best_metric() -> None:
+    best = best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy")
+    columns = ["embedding", "metric", "value", "n_pairs", "n_better", "n_worse", "among_best"]
+    assert best.select(columns).rows() == [
+        ("a", "avg_cos", 0.9, 10, 1, 0, True),
+        ("b", "max_jaccard", 0.75, 10, 1, 0, True),  # 0.08 is not below 0.05
+        ("c", "avg_cos", 0.6, 10, 0, 2, False),
+    ]
+
+
+def test_the_correction_decides_what_is_significant() -> None:
+    best = best_metrics(RESULTS, COMPARISONS, ["auc"], correction="holm")
+    assert best.filter(difficulty="easy")["among_best"].to_list() == [True, False, False]
+
+
+def test_without_a_value_an_embedding_is_not_among_the_best() -> None:
+    best = best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="hard")
+    assert best.select("embedding", "value", "among_best").rows() == [
+        ("a", None, False),
+        ("b", 0.5, True),
+    ]
+
+
+def test_pairs_of_its_own_tell_no_standing() -> None:
+    own = best_metrics(RESULTS, COMPARISONS, ["auc"], subset="own")
+    assert own.select("embedding", "value", "n_pairs").rows() == [("a", 0.95, 12)]
+    assert "n_better" not in own.columns
+
+
+def test_metrics_of_an_embedding_stand_among_each_other() -> None:
+    every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy", embedding="a")
+    assert every.select("metric", "n_better", "n_worse", "among_best").rows() == [
+        ("avg_cos", 1, 0, True),
+        ("max_jaccard", 0, 1, False),
+    ]
+
+
+def test_metrics_are_summed_up_over_all_sets() -> None:
+    every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(embedding="a")
+    assert metric_standings(every).rows() == [
+        ("auc", "a", "avg_cos", 0.9, 1, 1, 1, 1, 0),
+        ("auc", "a", "max_jaccard", 0.8, 1, 0, 0, 0, 1),
+    ]
+
+
+def test_metrics_are_summed_up_where_nothing_was_compared() -> None:
+    every = all_metrics(RESULTS, COMPARISONS.clear(), ["auc"]).filter(embedding="b")
+    assert metric_standings(every)["n_among_best"].to_list() == [1, 2]

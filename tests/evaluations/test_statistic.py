@@ -1,0 +1,94 @@
+"""A statistic is one declaration, and all that shows statistics shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fixtures.embeddings import write_words
+from fixtures.release import random_release
+
+import medsim
+from medsim.evaluations.statistic import STATISTICS, Statistic, declare
+
+TOY = """
+import sys
+
+from medsim.evaluations.statistic import Statistic, declare
+
+def gap(pairs):
+    from medsim.statistics.estimates import Estimate
+
+    means = [float(pairs.similarities[of].mean()) for of in (pairs.labels, ~pairs.labels)]
+    return Estimate(value=means[0] - means[1])
+
+declare(
+    Statistic(
+        name="gap",
+        label="toy gap",
+        help="The toy gap is how much more similar positives are than negatives.",
+        of="labelled",
+        compute=gap,
+        test=lambda pairs, other: pairs.auc_difference(other),
+        table="best",
+    )
+)
+
+from medsim.__main__ import main
+
+main()
+"""
+
+
+def run(*arguments: str | Path) -> str:
+    """Return what the program prints where the toy is declared."""
+    done = subprocess.run(
+        [sys.executable, "-c", TOY, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Path) -> None:
+    pytest.importorskip("altair", reason="needs the extra report")
+    random_release(4, 40).write_zip(tmp_path / "release.zip", "Snapshot")
+    pairs = medsim.build(tmp_path / "release.zip", tmp_path / "build").pairs().collect()
+    words = sorted({word for term in pairs["term1"] for word in term.split()})
+    embeddings = []
+    for seed, name in enumerate(("one", "two")):
+        write_words(tmp_path / f"{name}.vec", words, seed)
+        embeddings += ["-e", f"{name}={tmp_path / name}.vec"]
+    out = tmp_path / "results"
+
+    run("eval", tmp_path / "build", *embeddings, "-o", out, "--metric", "avg_cos")
+
+    found = medsim.Evaluation(out)
+    assert found.results().filter(statistic="gap")["value"].is_not_null().any()
+    assert found.comparisons().filter(of="gap").height > 0
+    for table in ("best", "gap", "all-gap", "metrics"):
+        rows = json.loads(run("compare", out, "--table", table, "--format", "json"))
+        assert "gap" in {row["statistic"] for row in rows}
+    assert re.search(r"best, auc, .* gap, all-auc, .* all-gap", " ".join(_help().split()))
+    run("report", out, "-o", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "The toy gap is how much more similar" in page
+    assert "mean toy gap" in page
+
+
+def _help() -> str:
+    return run("compare", "--help").replace("\u2502", " ")
+
+
+def test_a_name_is_declared_once() -> None:
+    auc = STATISTICS["auc"]
+
+    with pytest.raises(ValueError, match="two statistics are named 'auc'"):
+        declare(auc)
+    assert isinstance(auc, Statistic)
