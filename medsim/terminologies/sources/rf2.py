@@ -25,8 +25,6 @@ _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "
     "permission neither the terms nor datasets made of them may be passed on"
 )
-_LOADED = ("rf2_concept", "rf2_description", "rf2_association", "rf2_relationship")
-_STATES = ("concept_as_of", "description_as_of", "association_as_of")
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -39,11 +37,9 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         read += _load_rows(table, tables[table.name], store)
         n_repeated += _check_repeated(table, tables[table.name], store)
     _check_as_of(path, store, options)
-    _fill_tables(store, options)
-    redistributable, terms_of_use = _origin(everything)
-    skipped = [Skipped(**row) for row in store.frame("terminologies/rf2/skipped").to_dicts()]
+    skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
-    store.drop(*_STATES)
+    redistributable, terms_of_use = _origin(everything)
     return Terminology(
         source="rf2",
         name=path.name,
@@ -104,21 +100,24 @@ def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
     oldest = store.frame("terminologies/rf2/oldest_description")["effective_time"].item()
     if oldest is None or options.as_of < oldest:
         raise OptionError(
-            f"--as-of {options.as_of} is before the oldest description of {path}, which is of "
+            f"`as_of` {options.as_of} is before the oldest description of {path}, which is of "
             f"{oldest or 'no day'}"
         )
 
 
-def _fill_tables(store: Store, options: ReadingOptions) -> None:
+def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
+    """Fill the canonical tables with the state of a day, and return what is left out of them."""
     as_of = None if options.as_of is None else options.as_of.isoformat()
-    store.run("terminologies/rf2/concept_as_of", as_of=as_of)
     store.run("terminologies/rf2/description_as_of", as_of=as_of)
-    store.run("terminologies/rf2/association_as_of", as_of=as_of)
+    store.drop("rf2_description")
     store.run("terminologies/rf2/is_a", as_of=as_of)
-    store.drop(*_LOADED)
-    store.run("terminologies/rf2/concept", language=options.language)
+    store.drop("rf2_relationship")
+    store.run("terminologies/rf2/concept", as_of=as_of, language=options.language)
     store.run("terminologies/rf2/description")
-    store.run("terminologies/rf2/association")
+    store.run("terminologies/rf2/association", as_of=as_of)
+    skipped = store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
+    store.drop("rf2_concept", "rf2_association", "description_as_of")
+    return [Skipped(**row) for row in skipped]
 
 
 def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:

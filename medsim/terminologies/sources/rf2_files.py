@@ -132,7 +132,7 @@ def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list
     for file in chosen:
         if as_of and _release_type(file) == "snapshot":
             raise OptionError(
-                f"--as-of needs full history, and {release} has {file.name} as a Snapshot only"
+                f"`as_of` needs full history, and {release} has {file.name} as a Snapshot only"
             )
     return chosen
 
