@@ -20,14 +20,14 @@ from medsim.terminologies.sources import Terminology, find_source, load
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
-    from medsim.terminologies.rf2_writer import Table
+    from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sctid import Component
 
 _FIRST_ITEM = 10_000_000  # of eight digits, so that identifiers are in the order of items as text
 _UNDATED = date(2000, 1, 1)
 _TAG = "concept"
 _ROWS_SCHEMA = {"table": pl.String, "release_type": pl.String, "rows": pl.Int64}
-_TABLES: tuple[Table, ...] = (
+_TABLES: tuple[RF2Table, ...] = (
     "concept",
     "description",
     "association",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-Table = Literal[
+RF2Table = Literal[
     "concept", "description", "text_definition", "relationship", "association", "simple_map"
 ]
 ReleaseType = Literal["Full", "Snapshot"]
@@ -31,7 +31,7 @@ ReleaseType = Literal["Full", "Snapshot"]
 _EVERY_ROW = ("id", "effectiveTime", "active", "moduleId")
 _NAME = ("conceptId", "languageCode", "typeId", "term", "caseSignificanceId")
 
-COLUMNS: dict[Table, tuple[str, ...]] = {
+COLUMNS: dict[RF2Table, tuple[str, ...]] = {
     "concept": (*_EVERY_ROW, "definitionStatusId"),
     "description": (*_EVERY_ROW, *_NAME),
     "text_definition": (*_EVERY_ROW, *_NAME),
@@ -52,7 +52,7 @@ COLUMNS: dict[Table, tuple[str, ...]] = {
 ORIGIN_FILE = "medsim-origin.json"
 """The entry of a written zip that says where its content comes from."""
 
-_FILES: dict[Table, str] = {
+_FILES: dict[RF2Table, str] = {
     "concept": "Terminology/sct2_Concept_{}",
     "description": "Terminology/sct2_Description_{}-en",
     "text_definition": "Terminology/sct2_TextDefinition_{}-en",
@@ -146,7 +146,9 @@ class ReleaseWriter:
             self._discard()
             raise
 
-    def write(self, table: Table, release_type: ReleaseType, frames: Iterable[pl.DataFrame]) -> int:
+    def write(
+        self, table: RF2Table, release_type: ReleaseType, frames: Iterable[pl.DataFrame]
+    ) -> int:
         """Write one file of the release and return how many rows it has.
 
         Args:

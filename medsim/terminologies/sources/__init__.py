@@ -63,12 +63,11 @@ class Terminology:
     terms_of_use: str
     skipped: tuple[Skipped, ...]
 
-    def told(self) -> dict[str, object]:
-        """Return all but what was skipped as plain JSON values, as manifests have it."""
+    def to_json(self) -> dict[str, object]:
+        """Return all but the rows that were skipped as plain JSON values, as manifests have it."""
         known = asdict(self)
         del known["skipped"]
-        day = self.release_date
-        return {**known, "release_date": None if day is None else day.isoformat()}
+        return {**known, "release_date": self.release_date and self.release_date.isoformat()}
 
 
 class Load(Protocol):
@@ -95,8 +94,8 @@ class Source:
     Attributes:
         name: of the source; for a built-in, what the user types.
         about: one line on what it reads.
-        recognises: whether a path looks like this format.
         load: reads it.
+        recognises: whether a path looks like this format; by default none does.
         locate: for a built-in, finds its file.
         accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
             as_of, synonyms and vocabularies.
@@ -105,8 +104,8 @@ class Source:
 
     name: str
     about: str
-    recognises: Callable[[Path], bool]
     load: Load
+    recognises: Callable[[Path], bool] = lambda _path: False
     locate: Callable[[], Path] | None = None
     accepts: frozenset[str] = frozenset()
     asked_last: bool = False
@@ -148,14 +147,12 @@ def load(source: Source, path: Path, store: Store, options: ReadingOptions) -> T
         OptionError: an option does not fit the source.
     """
     usual = ReadingOptions()
-    owners: dict[str, list[str]] = {}
-    for name, one in SOURCES.all().items():
-        for option in one.accepts:
-            owners.setdefault(option, []).append(name)
-    for option, names in sorted(owners.items()):
+    sources = SOURCES.all()
+    for option in sorted(frozenset().union(*(one.accepts for one in sources.values()))):
         if option not in source.accepts and getattr(options, option) != getattr(usual, option):
+            owners = [name for name, one in sources.items() if option in one.accepts]
             raise OptionError(
-                f"`{option}` is an option of {' and '.join(names)}, and {path} is read as "
+                f"`{option}` is an option of {' and '.join(owners)}, and {path} is read as "
                 f"{source.name}"
             )
     store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))

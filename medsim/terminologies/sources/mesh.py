@@ -14,7 +14,7 @@ from medsim.core.errors import InputError
 from medsim.core.hashed import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile, release_files
+from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
 from medsim.terminologies.sources.mesh_records import Rows, read_descriptor, read_supplement
 
 if TYPE_CHECKING:
@@ -69,10 +69,7 @@ def recognises(path: Path) -> bool:
     """Return whether ``path`` is an XML file, or a folder or a zip that has one of MeSH's."""
     if path.is_file() and path.suffix.lower() != ".zip":
         return bool(_ANY_XML.fullmatch(path.name) or _NAME.fullmatch(path.name))
-    try:
-        return any(_NAME.fullmatch(file.name) for file in release_files(path))
-    except InputError:  # damaged; whoever reads such files at all says of what kind the damage is
-        return False
+    return has_file(path, lambda file: bool(_NAME.fullmatch(file.name)))
 
 
 def _files(path: Path) -> list[ReleaseFile]:

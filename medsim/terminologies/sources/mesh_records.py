@@ -47,7 +47,7 @@ _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
 _BATCH = 100_000
 
 
-class _Table:
+class _RowBuffer:
     """Rows that are packed as they come, because tuples take several times the memory.
 
     Args:
@@ -91,12 +91,14 @@ class Rows:
     n_other_scope: int = 0
     n_repeated: int = 0
     seen: set[str] = field(default_factory=set)
-    concept: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["concept"]))
-    description: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["description"]))
-    mesh_tree: _Table = field(
-        default_factory=lambda: _Table({"number": pl.String, "concept_id": pl.String})
+    concept: _RowBuffer = field(default_factory=lambda: _RowBuffer(CANONICAL_TABLES["concept"]))
+    description: _RowBuffer = field(
+        default_factory=lambda: _RowBuffer(CANONICAL_TABLES["description"])
     )
-    mesh_heading: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["is_a"]))
+    mesh_tree: _RowBuffer = field(
+        default_factory=lambda: _RowBuffer({"number": pl.String, "concept_id": pl.String})
+    )
+    mesh_heading: _RowBuffer = field(default_factory=lambda: _RowBuffer(CANONICAL_TABLES["is_a"]))
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the canonical tables but is_a, and what that is made of."""

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
-from medsim.core.store import QueryError
 from medsim.terminologies.rf2_writer import ORIGIN_FILE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
-from medsim.terminologies.sources.rf2_files import TABLES, Table, find_tables, release_date
-from medsim.terminologies.sources.rf2_text import locate_rows, row_format
-from medsim.terminologies.sources.text_rows import RowStream, find_fault
+from medsim.terminologies.sources.rf2_files import (
+    FILES,
+    find_files,
+    locate_rows,
+    release_date,
+    row_format,
+)
+from medsim.terminologies.sources.text_rows import load_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,12 +34,13 @@ _LICENCE = (
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
     everything = release_files(path)
-    tables = find_tables(path, everything, as_of=options.as_of)
+    files_of = find_files(path, everything, as_of=options.as_of)
     read: list[SourceFile] = []
     n_repeated = 0
-    for table in TABLES:
-        read += _load_rows(table, tables[table.name], store)
-        n_repeated += _check_repeated(table, tables[table.name], store)
+    for kind in FILES:
+        table, files = f"rf2_{kind.name}", files_of[kind.name]
+        read += load_rows(f"terminologies/rf2/{table}", row_format(kind), files, store)
+        n_repeated += _check_repeated(table, files, store)
     _check_as_of(path, store, options)
     skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
@@ -44,7 +49,7 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         source="rf2",
         name=path.name,
         vocabulary="SNOMEDCT_US",
-        release_date=release_date([file for files in tables.values() for file in files]),
+        release_date=release_date([file for files in files_of.values() for file in files]),
         files=tuple(read),
         rf2_rules=True,
         redistributable=redistributable,
@@ -58,18 +63,7 @@ def recognises(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() == ".zip"
 
 
-def _load_rows(table: Table, files: list[ReleaseFile], store: Store) -> list[SourceFile]:
-    """Fill the table of raw rows; on failure say which line is at fault."""
-    rows = row_format(table)
-    stream = RowStream(rows, files)
-    try:
-        store.run_on_stream(f"terminologies/rf2/rf2_{table.name}", stream)
-    except QueryError as error:
-        raise find_fault(rows, files) or error from error
-    return stream.read
-
-
-def _check_repeated(table: Table, files: list[ReleaseFile], store: Store) -> int:
+def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
     """Return how many rows are there again in another file, word for word.
 
     Editions that lie side by side share rows, which count once.
@@ -77,7 +71,7 @@ def _check_repeated(table: Table, files: list[ReleaseFile], store: Store) -> int
     Raises:
         InputError: one file has two rows of the same id and time, or two files contradict.
     """
-    repeated = store.frame("terminologies/rf2/repeated_row", rows=f"rf2_{table.name}")
+    repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
     if repeated.is_empty():
         return 0
     keys = set(repeated.iter_rows())

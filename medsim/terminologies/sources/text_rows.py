@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.store import QueryError
 from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from medsim.core.store import Store
     from medsim.terminologies.sources.archive import ReleaseFile
 
 MAX_LINE_BYTES = 1 << 20
@@ -100,10 +102,26 @@ class RowStream:
         return bool(last_line) and self._format.is_cut(last_line)
 
     def _fault(self, file: ReleaseFile) -> InputError:
-        return find_fault(self._format, [file]) or InputError(f"{file.inner}: changed while read")
+        return _find_fault(self._format, [file]) or InputError(f"{file.inner}: changed while read")
 
 
-def find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError | None:
+def load_rows(
+    query: str, row_format: RowFormat, files: list[ReleaseFile], store: Store
+) -> list[SourceFile]:
+    """Run a query that fills a table from the rows of files, and return what was read.
+
+    Raises:
+        InputError: a line is no row; it says which.
+    """
+    stream = RowStream(row_format, files)
+    try:
+        store.run_on_stream(query, stream)
+    except QueryError as error:
+        raise _find_fault(row_format, files) or error from error
+    return stream.read
+
+
+def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError | None:
     """Return the error for the first line that is no row, None if all are rows.
 
     It reads every file again, line by line, and is called only once something went wrong.

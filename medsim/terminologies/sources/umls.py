@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.core.store import QueryError
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile, release_files
-from medsim.terminologies.sources.text_rows import RowFormat, RowStream, find_fault, quoted
+from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +71,9 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     everything = release_files(path)
     read: list[SourceFile] = []
     for file, required in ((_ATOMS, True), (_RELATIONS, True), (_TYPES, False)):
-        read += _load_rows(file, _find(path, everything, file.name, required=required), store)
+        found = _find(path, everything, file.name, required=required)
+        rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, file))
+        read += load_rows(f"terminologies/umls/{file.table}", rows, found, store)
     _check_atoms(path, store, options)
     store.run("terminologies/umls/concept")
     store.run("terminologies/umls/code")
@@ -97,12 +98,7 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 def recognises(path: Path) -> bool:
     """Return whether ``path`` is a folder or a zip that has MRCONSO.RRF."""
-    if not (path.is_dir() or path.suffix.lower() == ".zip"):
-        return False
-    try:
-        return any(_is_named(file, _ATOMS.name) for file in release_files(path))
-    except InputError:  # damaged; whoever reads such files at all says of what kind the damage is
-        return False
+    return has_file(path, lambda file: _is_named(file, _ATOMS.name))
 
 
 def _is_named(file: ReleaseFile, name: str) -> bool:
@@ -122,17 +118,6 @@ def _find(
     if required and not found:
         raise InputError(f"{release}: no {name}; a release of UMLS has it in its folder META")
     return found
-
-
-def _load_rows(file: _File, found: list[ReleaseFile], store: Store) -> list[SourceFile]:
-    """Fill the table of a file; on failure say which line is at fault."""
-    rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, file))
-    stream = RowStream(rows, found)
-    try:
-        store.run_on_stream(f"terminologies/umls/{file.table}", stream)
-    except QueryError as error:
-        raise find_fault(rows, found) or error from error
-    return stream.read
 
 
 def _is_cut(last_line: bytes) -> bool:

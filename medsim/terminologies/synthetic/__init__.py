@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.terminologies.rf2_writer import ReleaseType, Table
+    from medsim.terminologies.rf2_writer import ReleaseType, RF2Table
     from medsim.terminologies.synthetic.draws import Ints
     from medsim.terminologies.synthetic.outline import Outline
 
@@ -38,7 +38,7 @@ _ORIGIN = ReleaseOrigin(
     terms="Invented by medsim from a seed; holds no content of SNOMED CT and may be passed on.",
 )
 _CHUNK = 20_000  # concepts
-_MAKERS: dict[Table, tuple[Make, Finish]] = {
+_MAKERS: dict[RF2Table, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
     "description": (description_components, description_rows),
     "text_definition": (text_definition_components, description_rows),
@@ -49,7 +49,7 @@ _MAKERS: dict[Table, tuple[Make, Finish]] = {
 
 def write_synthetic(
     path: Path, *, concepts: int, seed: int, release_date: date = DEFAULT_DATE
-) -> dict[ReleaseType, dict[Table, int]]:
+) -> dict[ReleaseType, dict[RF2Table, int]]:
     """Write an invented RF2 release, Full and Snapshot in one zip.
 
     The content depends on the arguments alone. Memory does not grow with ``concepts``.
@@ -76,7 +76,7 @@ def write_synthetic(
 
 def _write_tables(
     writer: ReleaseWriter, outline: Outline, history: History, release_type: ReleaseType
-) -> dict[Table, int]:
+) -> dict[RF2Table, int]:
     """Write the files of one type, some concepts at a time, and return how many rows they have.
 
     A table's first function makes the components of some concepts, a row each with its ``item``
@@ -85,7 +85,7 @@ def _write_tables(
     """
     newest_only = release_type == "Snapshot"
 
-    def rows(table: Table, make: Make, finish: Finish) -> int:
+    def rows(table: RF2Table, make: Make, finish: Finish) -> int:
         parts = (make(numbers, outline) for numbers in outline.stretches(_CHUNK))
         dated = (history.rows(table, some, newest_only=newest_only) for some in parts)
         return writer.write(table, release_type, (finish(some, outline) for some in dated))
