@@ -253,7 +253,7 @@ def _finish(
                 map(Path, options.corpora), corpora.corpora, corpora.digests, strict=True
             )
         ],
-        terminology=terminology.told(),
+        terminology=terminology.to_json(),
         options=options.recorded(),
         quotas=_quotas(instances),
         threads=checked_threads(options.threads),
