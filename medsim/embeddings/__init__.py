@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.errors import InputError
 from medsim.core.registry import Registry
-from medsim.embeddings.formats.files import signature, what_it_is
+from medsim.embeddings.formats.files import readable, signature, what_it_is
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked of an embedding.
+    """The terms and words whose vectors are wanted.
 
     Attributes:
         terms: distinct, as they stand in the inputs, in order of code points.
@@ -74,7 +74,7 @@ class TermVectors:
 
 
 Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
-"""Returns what an embedding has of what is asked.
+"""Returns the vectors that an embedding has for a request.
 
 Raises:
     InputError: a file is missing, damaged, or not what it says; the message names the file, the
@@ -84,7 +84,7 @@ Raises:
 
 
 WORDS, TERMS = "words", "terms"
-"""What rows of vectors can be of."""
+"""The kinds of keys that rows of vectors can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,21 +130,18 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     found = {name: one for name, one in FORMATS.all().items() if one.recognises(path)}
     if len(found) == 1:
         return next(iter(found.items()))
-    says = f"{path} is in no known format"
+    fault = f"{path} is in no known format"
     if found:
-        says = f"{path} could be in several formats"
+        fault = f"{path} could be in several formats"
     elif path.is_file():
-        says += f": it {what_it_is(signature(path))}"
-    raise InputError(f"{says}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
+        fault += f": it {what_it_is(signature(path))}"
+    raise InputError(f"{fault}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
 
 
 def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:
     """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
     digest = hashlib.sha256()
     for file in found.files(path, options):
-        try:
-            with file.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        except OSError as error:
-            raise InputError(f"{file} cannot be read ({error.strerror})") from error
+        with readable(file), file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()

@@ -9,8 +9,8 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.embeddings import TERMS, WORDS
-from medsim.embeddings.formats.files import reason
-from medsim.embeddings.formats.keyed import Keys
+from medsim.embeddings.formats.files import readable
+from medsim.embeddings.formats.rows import Keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,9 +66,9 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
     otherwise.
 
     Raises:
-        InputError: the file cannot be read, or is none of these.
+        InputError: the file cannot be read, or has another form.
     """
-    try:
+    with readable(path, pl.exceptions.PolarsError):
         match path.suffix.lower():
             case ".txt":
                 return Keys(path=path, values=_lines(path), kind=keys or WORDS)
@@ -78,10 +78,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
                 return table_keys(path, pl.scan_parquet(path, glob=False), keys)
             case ".csv" | ".tsv":
                 return table_keys(path, _scan_text(path), keys)
-            case _:
-                raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+    raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
 
 
 def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:

@@ -199,7 +199,7 @@ def job_of(
             "path": str(named.spec.path),
             "format": named.format_name,
             "fingerprint": named.fingerprint,
-            "options": replace(named.spec.options, format=None).given(),
+            "options": replace(named.spec.options, format=None).chosen(),
         }
         for named in embeddings
     }

@@ -236,7 +236,7 @@ def _told(spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding]) -> dict[str
         digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
         return {"way": spec.way, "files": digests}
     named = embeddings[spec.name]
-    options = replace(named.spec.options, format=None).given()
+    options = replace(named.spec.options, format=None).chosen()
     if isinstance(spec, TunedModel):
         options["epochs"] = str(spec.epochs)
     return {

@@ -17,11 +17,11 @@ from medsim.embeddings.formats.files import (
     BLOCK,
     DEFLATE_RATIO,
     check_dimensions,
-    reason,
+    readable,
     signature,
     what_it_is,
 )
-from medsim.embeddings.formats.keyed import FITTING, keyed
+from medsim.embeddings.formats.rows import FITTING, keyed
 from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
 
 if TYPE_CHECKING:
@@ -122,11 +122,8 @@ def _opened(file: Path) -> Iterator[_Array]:
         InputError: the file cannot be read, or is damaged, or has no vector a row.
     """
     opens = _opener(file)
-    try:
-        with opens(file) as array:
-            yield array
-    except (*_DAMAGES, OSError) as error:
-        raise InputError(f"{file} cannot be read ({reason(error)})") from error
+    with readable(file, *_DAMAGES), opens(file) as array:
+        yield array
 
 
 def _opener(file: Path) -> Callable[[Path], AbstractContextManager[_Array]]:

@@ -11,8 +11,14 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
-from medsim.embeddings.formats.files import check_dimensions, itself, reason, signature, what_it_is
-from medsim.embeddings.formats.found import first_not_finite
+from medsim.embeddings.formats.files import (
+    check_dimensions,
+    itself,
+    readable,
+    signature,
+    what_it_is,
+)
+from medsim.embeddings.formats.rows import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.tokens import unseen
 from medsim.kernels.subwords import Grams, gram_rows, means
@@ -42,7 +48,7 @@ _WORDS_AT_ONCE = 1_024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
-    """What a model says of itself.
+    """A model after its size was compared with what it claims.
 
     Attributes:
         n_words: in its dictionary.
@@ -119,15 +125,12 @@ def _opened(path: Path, wanted: Collection[str]) -> _Model:
     Raises:
         InputError: it is no model, is quantised or of another version, or is damaged.
     """
-    try:
-        with path.open("rb") as stream:
-            beginning = stream.read(_BEGINNING.size)
-            if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
-                raise InputError(f"{path} {what_it_is(beginning)}; a fastText model is due")
-            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return _model(path, content, wanted)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+    with readable(path), path.open("rb") as stream:
+        beginning = stream.read(_BEGINNING.size)
+        if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
+            raise InputError(f"{path} {what_it_is(beginning)}; a fastText model is due")
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return _model(path, content, wanted)
 
 
 def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:

@@ -1,4 +1,4 @@
-"""What a model's folder says of itself: which format it is of, and how its vectors are made."""
+"""The settings in a model's folder: its format, and how its vectors are made."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _POOLING_FLAGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the files of sentence-transformers and transformers say of a model.
+    """The settings of a model in the files of sentence-transformers and transformers.
 
     Attributes:
         pooling: how token vectors become one; None where nothing is said.
@@ -142,9 +142,9 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
     """Return how a model pools, in the words of sentence-transformers."""
     for place, module in modules:
         if module.endswith(".Pooling"):
-            said = _object(folder / place / _CONFIG)
-            flagged = [mode for flag, mode in _POOLING_FLAGS.items() if said.get(flag) is True]
-            mode = said.get("pooling_mode", flagged or "mean")
+            settings = _object(folder / place / _CONFIG)
+            flagged = [mode for flag, mode in _POOLING_FLAGS.items() if settings.get(flag) is True]
+            mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
     return None
 

@@ -12,18 +12,18 @@ from medsim.embeddings.formats.files import (
     beginning_of,
     check_dimensions,
     itself,
-    reason,
+    readable,
     signature,
     what_it_is,
 )
-from medsim.embeddings.formats.keyed import FITTING, keyed
+from medsim.embeddings.formats.rows import FITTING, keyed
 from medsim.embeddings.vocabulary import table_keys
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors, WordVectors
-    from medsim.embeddings.formats.keyed import Keys
+    from medsim.embeddings.formats.rows import Keys
     from medsim.kernels.types import Rows, Vectors
 
 _DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"
@@ -37,22 +37,19 @@ def _recognises(path: Path) -> bool:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return what a table has of what is wanted; see ``medsim.embeddings.Load``.
+    """Return what a table has of the wanted words or terms; see ``medsim.embeddings.Load``.
 
     Its vectors are lists of numbers, in a column of one of the names ``_COLUMNS`` or in its only
     column of lists. A column of text named "term" has terms, all else has words unless the option
     ``keys`` says otherwise. Only the vectors that are wanted are collected.
     """
-    try:
+    with readable(path, pl.exceptions.PolarsError):
         table = _scan(path)
         keys = table_keys(path, table, request.options.keys)
-        what = f"{_DESCRIBES}, rows of {keys.kind}"
-        request.options.check_fit(what, *FITTING[keys.kind])
+        request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
         column = _vector_column(path, table.collect_schema())
         vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
         return keyed(keys, request, lambda rows: _taken(keys, vectors, rows))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:

@@ -20,7 +20,7 @@ from medsim.embeddings.formats.files import (
     peek,
     what_it_is,
 )
-from medsim.embeddings.formats.found import FoundWords
+from medsim.embeddings.formats.rows import WantedWords
 from medsim.embeddings.options import TOKEN_OPTIONS
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
     """Return what a file has of the wanted words; see ``medsim.embeddings.Load``."""
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     header = checked_header(path, _without_mark(beginning_of(path)), row_size=1, number_size=2)
-    found = FoundWords(path, request.words, "line")
+    found = WantedWords(path, request.words, "line")
     lines = islice(_lines(path, request.stage), 1, None)
     n_rows = _collect(lines, 2, header.n_dimensions, found)
     if n_rows != header.n_words:
@@ -78,12 +78,12 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     if n_dimensions == 0:
         raise InputError(f"{path} {what_it_is(beginning)}; a word and its numbers are due")
     check_dimensions(path, n_dimensions)
-    found = FoundWords(path, request.words, "line")
+    found = WantedWords(path, request.words, "line")
     n_rows = _collect(_lines(path, request.stage), 1, n_dimensions, found)
     return found.result(n_dimensions, n_rows)
 
 
-def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: FoundWords) -> int:
+def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: WantedWords) -> int:
     """Keep the wanted words of a text, and return how many rows it has.
 
     A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.

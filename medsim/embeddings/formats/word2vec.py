@@ -15,7 +15,7 @@ from medsim.embeddings.formats.files import (
     itself,
     peek,
 )
-from medsim.embeddings.formats.found import FoundWords
+from medsim.embeddings.formats.rows import WantedWords
 from medsim.embeddings.formats.text import has_row
 from medsim.embeddings.options import TOKEN_OPTIONS
 
@@ -45,7 +45,7 @@ def _load(path: Path, request: Request) -> WordVectors:
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
     header = checked_header(path, beginning_of(path), row_size=1, number_size=_NUMBER_SIZE)
-    found = FoundWords(path, request.words, "row")
+    found = WantedWords(path, request.words, "row")
     stream = blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0
     for block in chain([b""], stream):
@@ -60,7 +60,7 @@ def _load(path: Path, request: Request) -> WordVectors:
     return found.result(header.n_dimensions, header.n_words)
 
 
-def _scanned(block: bytes, n_rows: int, header: Header, found: FoundWords) -> tuple[bytes, int]:
+def _scanned(block: bytes, n_rows: int, header: Header, found: WantedWords) -> tuple[bytes, int]:
     """Keep what a block has of the wanted words.
 
     Args:
