@@ -41,8 +41,8 @@ _CELLS_A_PROBE = 64  # one in so many cells is searched
 _ROUNDING = 2.0**-24  # relative, of single precision
 
 
-def _nothing(_n_queries: int) -> None:
-    """Take no notice."""
+def _unreported(_n_queries: int) -> None:
+    """Report progress to nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class CosineSearch:
             self._index = self._flat() if self._exact else self._cells()
 
     def nearest(
-        self, queries: Ids, sizes: Ids, advance: Callable[[int], None] = _nothing
+        self, queries: Ids, sizes: Ids, advance: Callable[[int], None] = _unreported
     ) -> Neighbours:
         """Return the nearest points of some points.
 
@@ -136,7 +136,7 @@ class CosineSearch:
         queries: Ids,
         thresholds: Singles,
         components: Ids,
-        advance: Callable[[int], None] = _nothing,
+        advance: Callable[[int], None] = _unreported,
     ) -> Counts:
         """Return how many points of other components are at least as similar as a threshold.
 

@@ -11,7 +11,6 @@ import polars as pl
 
 from medsim.core.schema import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.embeddings.metrics import METRICS
-from medsim.embeddings.metrics.tables import tabulated
 from medsim.evaluations.separation_counts import Separation, separation
 from medsim.evaluations.similarities import finite
 
@@ -79,7 +78,7 @@ def write_separation(  # noqa: PLR0913 — what is compared, and where it goes
         if output.done(path):
             workers.advance(len(terms))
             continue
-        table = tabulated(compares, has.embedded, rows[covered], workers)
+        table = compares.tabulated(has.embedded, rows[covered], workers)
         found = separation(partial(_finite_part, table, metric), starts, workers)
         workers.advance(int((~covered).sum()))
         output.write(path, _frame(categories, np.diff(starts), found), metadata)

@@ -22,13 +22,13 @@ _ROWS_A_TASK = 8192
 _COLUMNS_A_TASK = 2048
 
 
-def _nothing(_n_rows: int) -> None:
-    """Take no notice."""
+def _unreported(_n_rows: int) -> None:
+    """Report progress to nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """Threads, and whom to tell how far they are.
+    """Threads that report their progress.
 
     Attributes:
         threads: how many compute at once.
@@ -36,13 +36,13 @@ class Workers:
     """
 
     threads: int
-    advance: Callable[[int], None] = _nothing
+    advance: Callable[[int], None] = _unreported
 
     def spread(
         self,
         work: Callable[[slice], NDArray[Any]],
         n_rows: int,
-        advance: Callable[[int], None] = _nothing,
+        advance: Callable[[int], None] = _unreported,
         rows_a_task: int = _ROWS_A_TASK,
     ) -> NDArray[Any]:
         """Return what ``work`` gives for all rows, row by row.
