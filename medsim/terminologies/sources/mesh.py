@@ -15,7 +15,7 @@ from medsim.core.hashed import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
-from medsim.terminologies.sources.mesh_records import Rows, read_descriptor, read_supplement
+from medsim.terminologies.sources.mesh_records import MeshRows, read_descriptor, read_supplement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ _RECORDS = {
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.sources.Load``."""
     files = _files(path)
-    rows = Rows(scopes=frozenset(options.synonyms))
+    rows = MeshRows(scopes=frozenset(options.synonyms))
     read = tuple(_read_file(file, rows) for file in files)
     for table, frame in rows.tables().items():
         store.put(table, frame)
@@ -88,7 +88,7 @@ def _files(path: Path) -> list[ReleaseFile]:
     return [chosen[kind] for kind in sorted(chosen)]
 
 
-def _read_file(file: ReleaseFile, rows: Rows) -> SourceFile:
+def _read_file(file: ReleaseFile, rows: MeshRows) -> SourceFile:
     """Add the rows of one file."""
     with file.open() as head:
         outermost = _outermost(file, head)

@@ -76,7 +76,7 @@ class _RowBuffer:
 
 
 @dataclass(slots=True, kw_only=True)
-class Rows:
+class MeshRows:
     """The rows of records, and what was left out.
 
     Attributes:
@@ -111,7 +111,7 @@ class Rows:
         }
 
 
-def read_descriptor(record: Element, rows: Rows) -> str:
+def read_descriptor(record: Element, rows: MeshRows) -> str:
     """Add the rows of a heading and return what is wrong with it, nothing if nothing is."""
     concept_id = _text(record, "DescriptorUI")
     numbers = sorted(filter(None, (_text(one) for one in record.iterfind(".//TreeNumber"))))
@@ -123,7 +123,7 @@ def read_descriptor(record: Element, rows: Rows) -> str:
     return ""
 
 
-def read_supplement(record: Element, rows: Rows) -> str:
+def read_supplement(record: Element, rows: MeshRows) -> str:
     """Add the rows of a supplementary record and return what is wrong with it."""
     concept_id = _text(record, "SupplementalRecordUI")
     kind = _CLASSES.get(record.get("SCRClass", ""), "")
@@ -136,7 +136,7 @@ def read_supplement(record: Element, rows: Rows) -> str:
     return ""
 
 
-def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Rows) -> str:
+def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: MeshRows) -> str:
     """Add a record's concept and names; of equal texts the first stands."""
     name = _text(record, f"{kind}Name/String")
     if not concept_id or not name:
@@ -163,7 +163,7 @@ def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Row
     return ""
 
 
-def _terms(record: Element, rows: Rows) -> list[Element]:
+def _terms(record: Element, rows: MeshRows) -> list[Element]:
     """Return the terms that count, those of the preferred concept first."""
     concepts = record.findall("ConceptList/Concept")
     concepts.sort(key=lambda concept: concept.get("PreferredConceptYN") != "Y")
