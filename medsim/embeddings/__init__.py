@@ -29,7 +29,7 @@ class Request:
         options: how the embedding is read.
         threads: how many may compute; they never change the result.
         cache: the folder that keeps term vectors that an encoder made; None keeps none.
-        stage: told how far the work is.
+        stage: reports how far the work is.
     """
 
     terms: Sequence[str]
@@ -77,8 +77,8 @@ Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
 """Returns the vectors that an embedding has for a request.
 
 Raises:
-    InputError: a file is missing, damaged, or not what it says; the message names the file, the
-        line or row where it has one, and the value.
+    InputError: a file is missing, damaged, or not of its format; the message names the file,
+        the line or row where it has one, and the value.
     OptionError: an option does not fit the format.
 """
 
@@ -93,8 +93,8 @@ class Format:
 
     Attributes:
         describes: what it is, for the help and for messages, such as "word2vec, binary".
-        recognises: whether a file or folder is of this format, told by its content where content
-            tells, else by its suffix; cheap, and never raises for what is not of this format.
+        recognises: whether a file or folder is of this format, by its content where that is
+            distinctive, else by its suffix; cheap, and never raises for what is not of this format.
         files: the files whose content decides the vectors, given the path and the options.
         load: see ``Load``.
         gives: vectors of ``WORDS`` or of ``TERMS``; None where the file or its options tell.

@@ -46,11 +46,11 @@ class EmbeddedTerms:
     """Terms as an embedding has them.
 
     Attributes:
-        embedded: what metrics compare.
+        embedded: the vectors that metrics compare.
         covered: bool[n_terms].
         terms: a row per term: term, covered, n_words, n_unknown_words; the latter two are null
             where an embedding takes terms as a whole.
-        words: what each row of word vectors is of; None where an embedding takes terms as a whole.
+        words: the word of each row of word vectors; None where an embedding takes terms as a whole.
         n_dimensions: of its vectors.
         n_vocabulary: how many words or terms it has in all; None where it can embed any.
     """
@@ -89,7 +89,7 @@ def embed_terms(
     Args:
         named: the embedding.
         terms: distinct, in order of code points.
-        progress: told of the stage.
+        progress: reports the stage.
         threads: how many may compute.
         cache: the folder that keeps what encoders made.
     """

@@ -144,7 +144,7 @@ def missing_extra(name: str) -> OptionError:
 
 @contextmanager
 def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn what libraries raise in the body into an InputError that names ``path``.
+    """Turn errors that libraries raise in the body into an InputError that names ``path``.
 
     Args:
         path: of the file or folder at fault.
@@ -202,7 +202,7 @@ def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:
                 os.posix_fallocate(file.fileno(), 0, n_bytes)
             return np.memmap(file, np.float32, "w+", shape=shape)
     except OSError as error:
-        place = folder or tempfile.gettempdir()
+        location = folder or tempfile.gettempdir()
         raise OutputError(
-            f"cannot write {n_bytes:,} bytes of vectors in {place}: {error.strerror or error}"
+            f"cannot write {n_bytes:,} bytes of vectors in {location}: {error.strerror or error}"
         ) from error

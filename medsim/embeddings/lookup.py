@@ -113,7 +113,7 @@ class CosineSearch:
             queries: int32[n_queries], points.
             sizes: int32[n_queries], how many each wants; it gets fewer where there are no others,
                 and from an ivf index where its cells have no others.
-            advance: told how many more queries are done.
+            advance: called with the number of queries done since the last call.
         """
         nearest = _slots(sizes)
         n_points = len(self._points.groups)
@@ -144,7 +144,7 @@ class CosineSearch:
             queries: int32[n_queries], points.
             thresholds: float32[n_queries].
             components: int32[n_points].
-            advance: told how many more queries are done.
+            advance: called with the number of queries done since the last call.
 
         Returns:
             int64[n_queries]; a flat index has all points, an ivf index cannot tell.
@@ -244,13 +244,7 @@ class CosineSearch:
         return np.concatenate(unsure)
 
     def _unsure(self, batch: Rows, last: Singles, nearest: Nearest) -> Flags:
-        """Return of which queries a point that FAISS left out could be among the nearest.
-
-        Args:
-            batch: int64[n_queries], queries.
-            last: float32[n_queries], the estimates of the last candidates.
-            nearest: with the nearest of the candidates.
-        """
+        """Return of which queries a point that FAISS left out could be among the nearest."""
         ends = nearest.starts[batch] + nearest.counts[batch]
         full = ends == nearest.starts[batch + 1]
         lowest = nearest.similarities[np.maximum(ends - 1, 0)]
@@ -324,7 +318,7 @@ def _slots(sizes: Ids) -> Nearest:
 
 
 def _compact(nearest: Nearest) -> Neighbours:
-    """Return what is in the slots, without those that are empty."""
+    """Return the neighbours in the slots, less the empty ones."""
     starts = np.zeros(len(nearest.counts) + 1, np.int64)
     np.cumsum(nearest.counts, out=starts[1:])
     filled = np.repeat(nearest.starts[:-1] - starts[:-1], nearest.counts) + np.arange(starts[-1])

@@ -1,4 +1,4 @@
-"""How an embedding is read, and the text by which a user asks for it."""
+"""The options of reading an embedding, and the text by which a user names one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 POOLINGS = ("mean", "cls", "max")
-"""How token vectors of an encoder become one."""
+"""The ways to make one vector of an encoder's token vectors."""
 
 TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
 """The options that say how a term's words are looked up, see ``tokens``."""
@@ -25,17 +25,17 @@ _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingOptions(Options):
-    """How an embedding is read; an option that its format does not know is an error there."""
+    """The options of reading an embedding; its format refuses those that it does not know."""
 
-    format: Annotated[str | None, Option("Name of its format; None lets the file tell.")] = None
+    format: Annotated[str | None, Option("Name of its format; by default that of the file.")] = None
     vocabulary: Annotated[
         Path | None,
-        Option("File that names the rows of an array; None looks beside the array."),
+        Option("File that names the rows of an array; by default the one beside it."),
     ] = None
     keys: Annotated[
         str | None,
         Option(
-            "Whether rows are vectors of words or of terms; None lets the file tell.",
+            "Whether rows are vectors of words or of terms; by default that of the file.",
             choices=("words", "terms"),
             noun="keys",
         ),
@@ -78,8 +78,8 @@ class EmbeddingOptions(Options):
     pooling: Annotated[
         str | None,
         Option(
-            "How token vectors of an encoder become one; None takes what the model says, else the "
-            "mean.",
+            "How token vectors of an encoder become one; by default that of the "
+            "model's settings, else the mean.",
             choices=POOLINGS,
             noun="pooling",
         ),
@@ -87,8 +87,8 @@ class EmbeddingOptions(Options):
     normalize: Annotated[
         str | None,
         Option(
-            "Whether an encoder's vectors are scaled to length 1; None takes what the model says, "
-            "else no.",
+            "Whether an encoder's vectors are scaled to length 1; by default as the "
+            "model's settings have it, else not.",
             choices=("yes", "no"),
             noun="normalize",
         ),
@@ -158,7 +158,7 @@ def parse_embedding(text: str) -> EmbeddingSpec:
 
 
 def parse_named(text: str, noun: str, example: str) -> NamedPath:
-    """Return what a text such as "bert=models/bert,pooling=cls" names.
+    """Return the path of a text such as "bert=models/bert,pooling=cls".
 
     Options stand at the end, ``,NAME=VALUE`` each; a comma before anything else is of the path.
 

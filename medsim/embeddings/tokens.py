@@ -48,7 +48,7 @@ _REPLACED = {"hash": "#", "zero": "0"}
 
 
 class _Spaced(dict[int, int]):
-    """What ``str.translate`` makes of each character: a space of punctuation, else itself.
+    """A table for ``str.translate`` that makes spaces of punctuation.
 
     Filled as characters come, because to ask Unicode for each of them anew takes most of the time.
     """
@@ -81,7 +81,7 @@ class TermWords:
 
     @property
     def n_unknown(self) -> Ids:
-        """How many words of each term have no vector: int32[n_terms]."""
+        """The number of words of each term that have no vector: int32[n_terms]."""
         return (self.n_words - np.diff(self.starts)).astype(np.int32)
 
 
@@ -118,7 +118,7 @@ def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions
 
     Args:
         terms: in the order wanted.
-        found: what the embedding has of the words' forms.
+        found: the vectors that the embedding has of the words' forms.
         options: how words are looked up, and when a term is covered.
     """
     rows = {word: row for row, word in enumerate(found.words)}
@@ -202,7 +202,7 @@ def _spelled(word: str, options: EmbeddingOptions) -> list[str]:
 
 
 def _starts(sizes: array[int] | Ids) -> Starts:
-    """Return where each group begins if they stand one after the other, and their end."""
+    """Return the beginning of each group of a row of groups, and the end of the last."""
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts

@@ -53,8 +53,8 @@ def find_vocabulary(array: Path, given: Path | None) -> Path:
     if len(found) == 1:
         return found[0]
     several = ", ".join(file.name for file in found)
-    says = f"several files may ({several})" if found else f"none beside it does ({_ACCEPTED})"
-    raise InputError(f"{array} needs a file that names its rows, and {says}; add ,vocabulary=FILE")
+    fault = f"several files may ({several})" if found else f"none beside it does ({_ACCEPTED})"
+    raise InputError(f"{array} needs a file that names its rows, and {fault}; add ,vocabulary=FILE")
 
 
 def read_vocabulary(path: Path, keys: str | None) -> Keys:
@@ -62,8 +62,8 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
 
     A text file has one a line; a JSON file is a list of them, or an object that gives the row of
     each, counted from 0; a table has them in a column of one of the names ``COLUMNS``, or in its
-    only column of text. A column named "term" has terms, all else has words unless ``keys`` says
-    otherwise.
+    only column of text. A column named "term" has terms, any other has words; ``keys`` overrules
+    that.
 
     Raises:
         InputError: the file cannot be read, or has another form.

@@ -1,4 +1,4 @@
-"""The options of commands that read or write a terminology, and how one is read."""
+"""The options of reading a terminology, and of the commands that write releases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ZIP = Option("The zip to write; an earlier one is replaced.", ("--out", "-o"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions(Options):
-    """How a terminology is read; a source names those beside the language that it knows."""
+    """The options of reading a terminology; a source accepts some of them beside the language."""
 
     language: Annotated[str, Option("Language code of the names.", key="language")] = "en"
     as_of: Annotated[

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def read_terminology(
     location: str, store: Store, reading: ReadingOptions, progress: Progress
 ) -> Terminology:
-    """Fill the canonical tables and return what is known of the terminology.
+    """Fill the canonical tables and return the facts about the terminology.
 
     Args:
         location: a path or a built-in name.
         store: written.
         reading: how it is read.
-        progress: told of the stage.
+        progress: reports the stage.
 
     Raises:
         InputError: the source is missing, damaged, in no known format, or has no names in the

@@ -50,7 +50,7 @@ COLUMNS: dict[RF2Table, tuple[str, ...]] = {
 """The columns of every RF2 file, in order."""
 
 ORIGIN_FILE = "medsim-origin.json"
-"""The entry of a written zip that says where its content comes from."""
+"""The entry of a written zip that has the origin of its content."""
 
 _FILES: dict[RF2Table, str] = {
     "concept": "Terminology/sct2_Concept_{}",
@@ -65,10 +65,10 @@ _FASTEST = 1  # of the levels of deflate; the usual one takes four times as long
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOrigin:
-    """Where the content of a release comes from.
+    """The origin of a release's content.
 
     Attributes:
-        kind: what made it, such as ``synthetic``, or which source it was converted from.
+        kind: such as ``synthetic``, or the source that it was converted from.
         redistributable: whether the content may be passed on; None if that is not known.
         terms: the licence, in a sentence.
     """
@@ -194,7 +194,7 @@ class ReleaseWriter:
 
     @contextmanager
     def _clear_failures(self) -> Iterator[None]:
-        """Turn what the system says about the zip into one clear line."""
+        """Turn an error of the system about the zip into one clear line."""
         try:
             yield
         except OSError as error:

@@ -80,7 +80,7 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return what an array has of what is wanted; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.Load``.
 
     Floating-point numbers of 16, 32 or 64 bits and whole numbers of 8 are read.
     """
@@ -116,11 +116,7 @@ def _array_file(path: Path) -> Path:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[_Array]:
-    """Open an array.
-
-    Raises:
-        InputError: the file cannot be read, or is damaged, or has no vector a row.
-    """
+    """Open an array."""
     opens = _opener(file)
     with readable(file, *_DAMAGES), opens(file) as array:
         yield array

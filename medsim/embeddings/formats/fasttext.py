@@ -120,11 +120,7 @@ def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
 
 
 def _opened(path: Path, wanted: Collection[str]) -> _Model:
-    """Return a model after comparing what it claims with the file's size.
-
-    Raises:
-        InputError: it is no model, is quantised or of another version, or is damaged.
-    """
+    """Return a model after comparing what it claims with the file's size."""
     with readable(path), path.open("rb") as stream:
         beginning = stream.read(_BEGINNING.size)
         if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
@@ -168,14 +164,7 @@ def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
 def _dictionary(
     path: Path, content: mmap.mmap, sizes: tuple[int, int], wanted: Collection[str]
 ) -> tuple[dict[str, int], int]:
-    """Return the row of each wanted word, and where the dictionary ends.
-
-    Args:
-        path: of the file.
-        content: of the file.
-        sizes: the dictionary's entries, and how many of them, the first ones, are words.
-        wanted: the words.
-    """
+    """Return the row of each wanted word, and where the dictionary ends."""
     n_entries, n_words = sizes
     words = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     rows: dict[str, int] = {}
@@ -197,17 +186,7 @@ def _dictionary(
 
 
 def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int] | None) -> int:
-    """Return where a matrix ends.
-
-    Args:
-        path: of the file.
-        content: of the file.
-        at: where the matrix begins.
-        shape: that it must have; None where it may have any.
-
-    Raises:
-        InputError: it is quantised, has another shape, or is cut off.
-    """
+    """Return where a matrix ends."""
     if at + _MATRIX.size > len(content):
         raise InputError(f"{path} ends before its matrices; it has {len(content):,} bytes")
     is_quantised, n_rows, n_columns = _MATRIX.unpack_from(content, at)

@@ -171,7 +171,7 @@ def what_it_is(beginning: bytes) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return why something failed, in one line: a system's words, or what a message says first."""
+    """Return the reason of an error in one line: the system's, or the first of its message."""
     text = error.strerror if isinstance(error, OSError) else None
     return (text or str(error)).split("\n", 1)[0][:200]
 

@@ -37,11 +37,11 @@ def _recognises(path: Path) -> bool:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return what a table has of the wanted words or terms; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.Load``.
 
     Its vectors are lists of numbers, in a column of one of the names ``_COLUMNS`` or in its only
-    column of lists. A column of text named "term" has terms, all else has words unless the option
-    ``keys`` says otherwise. Only the vectors that are wanted are collected.
+    column of lists. A column of text named "term" has terms, any other has words; the option
+    ``keys`` overrules that. Only the vectors that are wanted are collected.
     """
     with readable(path, pl.exceptions.PolarsError):
         table = _scan(path)
@@ -53,16 +53,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
 
 
 def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
-    """Return some vectors.
-
-    Args:
-        keys: of all rows.
-        vectors: of all rows, in one column of lists.
-        rows: int64[n_rows], increasing.
-
-    Raises:
-        InputError: one has another length than the first of the table, or lacks a value.
-    """
+    """Return some vectors."""
     n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
     check_dimensions(keys.path, n_dimensions)
     wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})

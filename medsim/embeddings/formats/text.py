@@ -53,7 +53,7 @@ def _recognises_without_header(path: Path) -> bool:
 
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
-    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``."""
+    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``."""
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     header = checked_header(path, _without_mark(beginning_of(path)), row_size=1, number_size=2)
     found = WantedWords(path, request.words, "line")
@@ -68,7 +68,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
 
 
 def _load_without_header(path: Path, request: Request) -> WordVectors:
-    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
 
     The first line tells how many numbers a row has.
     """
@@ -89,12 +89,6 @@ def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: Wante
     A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.
     Lines of other words are not read beyond the count of their fields, and blank ones count for
     nothing.
-
-    Args:
-        lines: of the text.
-        first: the number of the first line.
-        n_dimensions: numbers in a line.
-        found: takes what is wanted.
     """
     heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
     n_rows = 0

@@ -39,7 +39,7 @@ def _recognises(path: Path) -> bool:
 
 
 def _load(path: Path, request: Request) -> WordVectors:
-    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
 
     A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
     """
@@ -61,16 +61,9 @@ def _load(path: Path, request: Request) -> WordVectors:
 
 
 def _scanned(block: bytes, n_rows: int, header: Header, found: WantedWords) -> tuple[bytes, int]:
-    """Keep what a block has of the wanted words.
+    """Keep the wanted words of a block, which begins with a row.
 
-    Args:
-        block: begins where a row begins.
-        n_rows: how many rows are before it.
-        header: of the file.
-        found: takes what is wanted.
-
-    Returns:
-        What is left of the block, which holds no whole row, and how many rows are before that.
+    What is left of the block comes back, and how many rows are before that.
     """
     width = _NUMBER_SIZE * header.n_dimensions
     wanted = found.wanted

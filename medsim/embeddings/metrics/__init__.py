@@ -51,7 +51,7 @@ Args:
     embedded: of the kind that the metric is for; each term of a pair has a word or a vector.
     first: int32[n_pairs], terms.
     second: int32[n_pairs], terms.
-    workers: share out the work, and are told how many pairs are done.
+    workers: share out the work, and report the pairs that are done.
 
 Returns:
     float64[n_pairs], finite, larger for what is more similar. It is the same for a pair and its
@@ -105,7 +105,7 @@ class Metric:
 
 
 METRICS: Registry[Metric] = Registry("metric", __name__)
-"""Metrics by name."""
+"""The registered metrics."""
 
 
 def metrics_of(kind: type[WordBags | TermPoints]) -> dict[str, Metric]:

@@ -35,7 +35,7 @@ BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """How rows of vectors are prepared, each once, and then compared.
+    """A comparison of rows of vectors, each of which is prepared once.
 
     Attributes:
         describes: it, for help and reports.

@@ -32,7 +32,7 @@ class Workers:
 
     Attributes:
         threads: how many compute at once.
-        advance: told how many more pairs are done.
+        advance: called with the number of pairs done since the last call.
     """
 
     threads: int
@@ -51,7 +51,7 @@ class Workers:
             work: returns an array with a row for each row of a slice; called from several threads,
                 and once with no rows where there are none.
             n_rows: how many there are.
-            advance: told how many more rows are done.
+            advance: called with the number of rows done since the last call.
             rows_a_task: how many at most are in a slice.
         """
         slices = [

@@ -38,7 +38,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terminology:
-    """What is known of a terminology once its canonical tables are filled.
+    """The facts about a terminology whose canonical tables are filled.
 
     Attributes:
         source: the name of the source that read it.
@@ -46,9 +46,9 @@ class Terminology:
         vocabulary: under which name, as UMLS names vocabularies, its ids are cited elsewhere; None
             where they are not.
         release_date: of the release; None where it does not say.
-        files: what was read.
+        files: those that were read.
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
-        redistributable: whether its content may be passed on; None where nobody said.
+        redistributable: whether its content may be passed on; None where that is not known.
         terms_of_use: the terms in words or as an address.
         skipped: rows that did not enter the canonical tables.
     """

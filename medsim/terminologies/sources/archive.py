@@ -97,7 +97,7 @@ def release_files(path: Path) -> list[ReleaseFile]:
 def has_file(path: Path, is_one: Callable[[ReleaseFile], bool]) -> bool:
     """Return whether a path is a folder or a zip with a file of a kind; false for a damaged one.
 
-    Another source that reads such files says then of what kind the damage is.
+    The error for the damage is then that of the source that is asked last.
     """
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         return False

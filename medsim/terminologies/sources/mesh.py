@@ -133,9 +133,6 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
 
     The standard library's parser takes half the time of defusedxml's, which has seen that
     there are no entities: they are declared before the outermost element.
-
-    Raises:
-        InputError: the text is no XML or is cut short.
     """
     builder = ET.TreeBuilder()
     holder = builder.start("file", {})  # an element of our own gives access to what is not whole

@@ -77,7 +77,7 @@ class _RowBuffer:
 
 @dataclass(slots=True, kw_only=True)
 class MeshRows:
-    """The rows of records, and what was left out.
+    """The rows of records, and counts of the terms that were left out.
 
     Attributes:
         scopes: of synonyms that count.
@@ -101,7 +101,7 @@ class MeshRows:
     mesh_heading: _RowBuffer = field(default_factory=lambda: _RowBuffer(CANONICAL_TABLES["is_a"]))
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the canonical tables but is_a, and what that is made of."""
+        """Return the canonical tables but is_a, and the tables that it is made of."""
         return {
             "concept": self.concept.frame(),
             "description": self.description.frame(),
@@ -112,7 +112,7 @@ class MeshRows:
 
 
 def read_descriptor(record: Element, rows: MeshRows) -> str:
-    """Add the rows of a heading and return what is wrong with it, nothing if nothing is."""
+    """Add the rows of a heading and return its fault in words, empty where it has none."""
     concept_id = _text(record, "DescriptorUI")
     numbers = sorted(filter(None, (_text(one) for one in record.iterfind(".//TreeNumber"))))
     category = _CATEGORIES.get(numbers[0][0], "") if numbers else ""
@@ -124,7 +124,7 @@ def read_descriptor(record: Element, rows: MeshRows) -> str:
 
 
 def read_supplement(record: Element, rows: MeshRows) -> str:
-    """Add the rows of a supplementary record and return what is wrong with it."""
+    """Add the rows of a supplementary record and return its fault, as ``read_descriptor``."""
     concept_id = _text(record, "SupplementalRecordUI")
     kind = _CLASSES.get(record.get("SCRClass", ""), "")
     if fault := _add_record(record, "SupplementalRecord", concept_id, kind, rows):
@@ -180,9 +180,9 @@ def _terms(record: Element, rows: MeshRows) -> list[Element]:
 
 
 def _scopes(record: Element, preferred: str) -> dict[str, str]:
-    """Return what the concepts of a record are to its preferred one.
+    """Return the scope of each concept of a record, as a name of its preferred one.
 
-    A relation says what the second concept is to the first.
+    A relation gives the scope of the second concept as seen from the first.
     """
     scope_of = {preferred: "exact"}
     for relation in record.iterfind("ConceptList/Concept/ConceptRelationList/ConceptRelation"):

@@ -67,9 +67,6 @@ def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
     """Return how many rows are there again in another file, word for word.
 
     Editions that lie side by side share rows, which count once.
-
-    Raises:
-        InputError: one file has two rows of the same id and time, or two files contradict.
     """
     repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
     if repeated.is_empty():

@@ -127,7 +127,7 @@ def _example(kind: RF2File) -> str:
 
 
 def row_format(kind: RF2File) -> RowFormat:
-    """Return what tells that a line is a row of a kind of file."""
+    """Return the form of the rows of a kind of file."""
     return RowFormat(
         separator="\t",
         is_cut=partial(_is_cut, kind),
@@ -157,7 +157,7 @@ def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
 def locate_rows(
     files: list[ReleaseFile], keys: set[tuple[str, str]]
 ) -> dict[tuple[str, str], list[tuple[str, int, bytes]]]:
-    """Return where the rows with some (id, effectiveTime) lie.
+    """Return the places of the rows with some (id, effectiveTime).
 
     Returns:
         By key: the file, line number and text of each row.
@@ -174,7 +174,7 @@ def locate_rows(
 
 
 def _row_fault(kind: RF2File, row: str) -> str:
-    """Return what is wrong with a row, nothing if nothing is."""
+    """Return the fault of a row in words, empty where it has none."""
     values = row.split("\t")
     if len(values) != len(COLUMNS[kind.name]):
         return f"has {len(values)} columns; an RF2 {kind.name} file has {len(COLUMNS[kind.name])}"
@@ -189,7 +189,7 @@ def _row_fault(kind: RF2File, row: str) -> str:
 
 
 def _is_cut(kind: RF2File, last_line: bytes) -> bool:
-    """Return whether what is left after the last line end is less than a row.
+    """Return whether the text after the last line end is less than a row.
 
     A file may lack the last line end, but what was cut off with it shows in the last identifier.
     """

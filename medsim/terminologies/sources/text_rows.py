@@ -26,12 +26,12 @@ _QUOTED_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFormat:
-    """What tells that a line is a row.
+    """The form of the rows of a kind of file.
 
     Attributes:
         separator: of its values.
-        is_cut: whether what is left after the last line end is less than a row.
-        row_fault: what is wrong with a row, nothing if nothing is.
+        is_cut: whether the text after the last line end is less than a row.
+        row_fault: the fault of a row in words, empty where it has none.
         check_header: raises InputError unless a file's first line is its header; None where files
             have no header.
     """
@@ -52,7 +52,7 @@ class RowStream:
         files: in the order in which they are read.
 
     Attributes:
-        read: what has been read to its end.
+        read: the files that have been read to their end.
     """
 
     def __init__(self, row_format: RowFormat, files: list[ReleaseFile]) -> None:
@@ -111,7 +111,7 @@ def load_rows(
     """Run a query that fills a table from the rows of files, and return what was read.
 
     Raises:
-        InputError: a line is no row; it says which.
+        InputError: a line is no row; the message names it.
     """
     stream = RowStream(row_format, files)
     try:
@@ -147,7 +147,7 @@ def quoted(value: str) -> str:
 
 
 def _line_fault(row_format: RowFormat, line: bytes) -> str:
-    """Return what is wrong with a line, nothing if it is a row."""
+    """Return the fault of a line in words, empty where it is a row."""
     if len(line.rstrip(b"\r\n")) >= MAX_LINE_BYTES:
         return f"is longer than {MAX_LINE_BYTES:,} bytes"
     try:

@@ -108,7 +108,7 @@ def _is_named(file: ReleaseFile, name: str) -> bool:
 def _find(
     release: Path, files: list[ReleaseFile], name: str, *, required: bool
 ) -> list[ReleaseFile]:
-    """Return the one file of a name, in whatever folder; none if it is missing and may be."""
+    """Return the one file of a name, in any folder; none where it is optional and missing."""
     found = [file for file in files if _is_named(file, name)]
     if len(found) > 1:
         raise InputError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
 from medsim.terminologies.synthetic.associations import association_components, association_rows
-from medsim.terminologies.synthetic.concepts import concept_components, concept_rows
+from medsim.terminologies.synthetic.components import concept_components, concept_rows
 from medsim.terminologies.synthetic.descriptions import (
     description_components,
     description_rows,

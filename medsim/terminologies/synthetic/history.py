@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Fate(IntEnum):
-    """What happens to a component between its first row and the release."""
+    """The events of a component between its first row and the release."""
 
     KEPT = 0
     CHANGED = auto()
