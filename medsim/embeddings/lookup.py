@@ -11,6 +11,7 @@ import faiss
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.embeddings.tokens import starts_of
 from medsim.kernels.neighbours import (
     Nearest,
     Points,
@@ -167,8 +168,7 @@ class CosineSearch:
             int32[n_queries] and float32[n_queries].
         """
         members = np.argsort(components, kind="stable").astype(np.int32)
-        starts = np.zeros(int(components.max(initial=-1)) + 2, np.int64)
-        np.cumsum(np.bincount(components), out=starts[1:])
+        starts = starts_of(np.bincount(components))
 
         def find(rows: slice) -> Ids:
             found: Ids = most_similar_linked(
@@ -306,8 +306,7 @@ def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:
 
 
 def _slots(sizes: Ids) -> Nearest:
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
+    starts = starts_of(sizes)
     return Nearest(
         starts=starts,
         counts=np.zeros(len(sizes), np.int32),
@@ -319,8 +318,7 @@ def _slots(sizes: Ids) -> Nearest:
 
 def _compact(nearest: Nearest) -> Neighbours:
     """Return the neighbours in the slots, less the empty ones."""
-    starts = np.zeros(len(nearest.counts) + 1, np.int64)
-    np.cumsum(nearest.counts, out=starts[1:])
+    starts = starts_of(nearest.counts)
     filled = np.repeat(nearest.starts[:-1] - starts[:-1], nearest.counts) + np.arange(starts[-1])
     return Neighbours(
         starts=starts, ids=nearest.ids[filled], similarities=nearest.similarities[filled]

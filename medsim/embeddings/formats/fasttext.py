@@ -20,7 +20,7 @@ from medsim.embeddings.formats.files import (
 )
 from medsim.embeddings.formats.rows import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.tokens import unseen
+from medsim.embeddings.tokens import starts_of, unseen
 from medsim.kernels.subwords import Grams, gram_rows, means
 
 if TYPE_CHECKING:
@@ -114,9 +114,7 @@ def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
         b"" if word == _END_OF_SENTENCE else b"<" + word.encode("utf-8", "surrogatepass") + b">"
         for word in words
     ]
-    starts = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=starts[1:])
-    return np.frombuffer(b"".join(texts), np.uint8), starts
+    return np.frombuffer(b"".join(texts), np.uint8), starts_of([len(text) for text in texts])
 
 
 def _opened(path: Path, wanted: Collection[str]) -> _Model:

@@ -44,8 +44,8 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     files = _files(path)
     rows = MeshRows(scopes=frozenset(options.synonyms))
     read = tuple(_read_file(file, rows) for file in files)
-    for table, frame in rows.tables().items():
-        store.put(table, frame)
+    for table, buffer in rows.tables.items():
+        store.put(table, buffer.frame())
     store.run("terminologies/mesh/is_a")
     store.drop("mesh_tree", "mesh_heading")
     return Terminology(

@@ -45,6 +45,11 @@ _CLASSES = {
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
 _BATCH = 100_000
+_SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
+    **{table: CANONICAL_TABLES[table] for table in ("concept", "description", "association")},
+    "mesh_tree": {"number": pl.String, "concept_id": pl.String},
+    "mesh_heading": CANONICAL_TABLES["is_a"],
+}
 
 
 class _RowBuffer:
@@ -84,6 +89,8 @@ class MeshRows:
         n_empty: terms without text.
         n_other_scope: terms of another scope.
         n_repeated: terms that another term of the record equals.
+        seen: identifiers of records.
+        tables: the canonical ones but is_a, and those that it is made of.
     """
 
     scopes: frozenset[str]
@@ -91,24 +98,9 @@ class MeshRows:
     n_other_scope: int = 0
     n_repeated: int = 0
     seen: set[str] = field(default_factory=set)
-    concept: _RowBuffer = field(default_factory=lambda: _RowBuffer(CANONICAL_TABLES["concept"]))
-    description: _RowBuffer = field(
-        default_factory=lambda: _RowBuffer(CANONICAL_TABLES["description"])
+    tables: dict[str, _RowBuffer] = field(
+        default_factory=lambda: {name: _RowBuffer(schema) for name, schema in _SCHEMAS.items()}
     )
-    mesh_tree: _RowBuffer = field(
-        default_factory=lambda: _RowBuffer({"number": pl.String, "concept_id": pl.String})
-    )
-    mesh_heading: _RowBuffer = field(default_factory=lambda: _RowBuffer(CANONICAL_TABLES["is_a"]))
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the canonical tables but is_a, and the tables that it is made of."""
-        return {
-            "concept": self.concept.frame(),
-            "description": self.description.frame(),
-            "association": pl.DataFrame(schema=CANONICAL_TABLES["association"]),
-            "mesh_tree": self.mesh_tree.frame(),
-            "mesh_heading": self.mesh_heading.frame(),
-        }
 
 
 def read_descriptor(record: Element, rows: MeshRows) -> str:
@@ -119,7 +111,7 @@ def read_descriptor(record: Element, rows: MeshRows) -> str:
     if fault := _add_record(record, "Descriptor", concept_id, category, rows):
         return fault
     for number in numbers:
-        rows.mesh_tree.add(number, concept_id)
+        rows.tables["mesh_tree"].add(number, concept_id)
     return ""
 
 
@@ -132,7 +124,7 @@ def read_supplement(record: Element, rows: MeshRows) -> str:
     for heading in record.iterfind("HeadingMappedToList/*/DescriptorReferredTo/DescriptorUI"):
         # A star marks what an article that is about the record is indexed with.
         if parent_id := _text(heading).removeprefix("*"):
-            rows.mesh_heading.add(concept_id, parent_id)
+            rows.tables["mesh_heading"].add(concept_id, parent_id)
     return ""
 
 
@@ -144,8 +136,8 @@ def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Mes
     if concept_id in rows.seen:
         return f"is {concept_id!r}, as is an earlier one"
     rows.seen.add(concept_id)
-    rows.concept.add(concept_id, True, "", tag)
-    rows.description.add(concept_id, concept_id, name, "fsn", True, LANGUAGE)
+    rows.tables["concept"].add(concept_id, True, "", tag)
+    rows.tables["description"].add(concept_id, concept_id, name, "fsn", True, LANGUAGE)
     texts: set[str] = set()
     n_terms: Counter[str] = Counter()
     for term in _terms(record, rows):
@@ -158,7 +150,9 @@ def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Mes
             n_terms[term_id] += 1  # a term and its permutations have one identifier
             place = f"/{n_terms[term_id]}" if n_terms[term_id] > 1 else ""
             description_id = f"{concept_id}/{term_id}{place}"
-            rows.description.add(description_id, concept_id, text, "synonym", True, LANGUAGE)
+            rows.tables["description"].add(
+                description_id, concept_id, text, "synonym", True, LANGUAGE
+            )
         texts.add(text)
     return ""
 

@@ -30,40 +30,36 @@ _SUPPRESSED = ("N", "O", "E", "Y")
 _DATE = re.compile(rb"^umls\.release\.date=(\d{4})(\d{2})(\d{2})\s*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _File:
     """A file of the Metathesaurus.
 
     Attributes:
         name: of the file.
         table: that its rows go to.
-        columns: their names; each row has one more bar behind the last.
         ids: the columns that no row leaves empty.
+        columns: their names, with a space between them; a row has one more bar behind the last.
     """
 
     name: str
     table: str
-    columns: tuple[str, ...]
-    ids: tuple[str, ...]
+    ids: str
+    columns: str
 
 
-def _file(name: str, table: str, columns: str, *, ids: str) -> _File:
-    return _File(name=name, table=table, columns=tuple(columns.split()), ids=tuple(ids.split()))
-
-
-_ATOMS = _file(
+_ATOMS = _File(
     "MRCONSO.RRF",
     "umls_atom",
+    "CUI AUI",
     "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
-    ids="CUI AUI",
 )
-_RELATIONS = _file(
+_RELATIONS = _File(
     "MRREL.RRF",
     "umls_relation",
+    "CUI1 CUI2",
     "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF",
-    ids="CUI1 CUI2",
 )
-_TYPES = _file("MRSTY.RRF", "umls_type", "CUI TUI STN STY ATUI CVF", ids="CUI")
+_TYPES = _File("MRSTY.RRF", "umls_type", "CUI", "CUI TUI STN STY ATUI CVF")
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -126,14 +122,15 @@ def _is_cut(last_line: bytes) -> bool:
 
 
 def _row_fault(file: _File, row: str) -> str:
+    columns = file.columns.split()
     *values, tail = row.split("|")
-    if len(values) != len(file.columns) or tail:
+    if len(values) != len(columns) or tail:
         return (
-            f"has {len(values)} bars; a row of {file.name} has {len(file.columns)}, the last one "
-            "at its end"
+            f"has {len(values)} bars; a row of {file.name} has {len(columns)}, the last one at its "
+            "end"
         )
-    row_of = dict(zip(file.columns, values, strict=True))
-    for column in file.ids:
+    row_of = dict(zip(columns, values, strict=True))
+    for column in file.ids.split():
         if not row_of[column]:
             return f"has no {column}"
     suppressed = row_of.get("SUPPRESS", "N")
