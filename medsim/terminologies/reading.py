@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.terminologies.sources import Terminology, find_source, load
+from medsim.terminologies.sources import Terminology, find_source
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress
@@ -31,7 +31,7 @@ def read_terminology(
     """
     source, path = find_source(location)
     with progress.stage(f"read {path.name}") as stage:
-        terminology = load(source, path, store, reading)
+        terminology = source.read(path, store, reading)
         languages = store.frame("terminologies/language")
         if reading.language not in languages["language"].to_list():
             known = ", ".join(languages["language"].to_list()) or "none"

@@ -16,7 +16,7 @@ from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
 from medsim.terminologies.sctid import sctids
-from medsim.terminologies.sources import Terminology, find_source, load
+from medsim.terminologies.sources import Terminology, find_source
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     out = Path(options.out)
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):
-            terminology = load(source, path, store, options)
+            terminology = source.read(path, store, options)
         with progress.stage(f"write {out.name}"):
             return _write(terminology, store, out)
 

@@ -17,7 +17,7 @@ from medsim.core.options import declared
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import SOURCES, Terminology, find_source, load
+from medsim.terminologies.sources import SOURCES, Terminology, find_source
 
 OBO = """format-version: 1.2
 
@@ -107,7 +107,7 @@ def loaded(
     source, path = find_source(location)
     assert source.name == request.param
     with Store(threads=2) as store:
-        terminology = load(source, path, store, ReadingOptions())
+        terminology = source.read(path, store, ReadingOptions())
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 
@@ -171,7 +171,7 @@ def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
 def test_cross_references_of_obo_are_codes_by_the_names_of_umls(tmp_path: Path) -> None:
     source, path = find_source(obo_sample(tmp_path))
     with Store(threads=1) as store:
-        load(source, path, store, ReadingOptions())
+        source.read(path, store, ReadingOptions())
         codes = store.table("code").rows()
 
     assert codes == [
@@ -189,12 +189,12 @@ def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: 
             with pytest.raises(
                 OptionError, match=f"`as_of` is an option of rf2, .* is read as {name}"
             ):
-                load(source, path, store, ReadingOptions(as_of=date(2026, 1, 1)))
+                source.read(path, store, ReadingOptions(as_of=date(2026, 1, 1)))
         if name != "umls":
             with pytest.raises(
                 OptionError, match=f"`vocabularies` is an option of umls, .* is read as {name}"
             ):
-                load(source, path, store, ReadingOptions(vocabularies=("MSH",)))
+                source.read(path, store, ReadingOptions(vocabularies=("MSH",)))
 
 
 @pytest.mark.parametrize("name", sorted(SOURCES.all()))

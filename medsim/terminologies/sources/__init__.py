@@ -110,6 +110,20 @@ class Source:
     accepts: frozenset[str] = frozenset()
     asked_last: bool = False
 
+    def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
+        """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options."""
+        usual = ReadingOptions()
+        sources = SOURCES.all()
+        for option in sorted(frozenset().union(*(one.accepts for one in sources.values()))):
+            if option not in self.accepts and getattr(options, option) != getattr(usual, option):
+                owners = [name for name, one in sources.items() if option in one.accepts]
+                raise OptionError(
+                    f"`{option}` is an option of {' and '.join(owners)}, and {path} is read as "
+                    f"{self.name}"
+                )
+        store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
+        return self.load(path, store, options)
+
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
@@ -137,26 +151,6 @@ def find_source(location: str) -> tuple[Source, Path]:
             return source, path
     formats = "; ".join(source.about for source in sources.values())
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
-
-
-def load(source: Source, path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill all canonical tables of ``store`` from what lies at ``path``.
-
-    Raises:
-        InputError: the file is damaged or is not what it should be.
-        OptionError: an option does not fit the source.
-    """
-    usual = ReadingOptions()
-    sources = SOURCES.all()
-    for option in sorted(frozenset().union(*(one.accepts for one in sources.values()))):
-        if option not in source.accepts and getattr(options, option) != getattr(usual, option):
-            owners = [name for name, one in sources.items() if option in one.accepts]
-            raise OptionError(
-                f"`{option}` is an option of {' and '.join(owners)}, and {path} is read as "
-                f"{source.name}"
-            )
-    store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
-    return source.load(path, store, options)
 
 
 def _exists(path: Path) -> bool:
