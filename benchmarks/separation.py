@@ -15,7 +15,6 @@ from benchmarks.harness.embedded import Sizes, invented_bags
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
 from medsim.embeddings.metrics import WordBags, metrics_of
-from medsim.embeddings.metrics.tables import tabulated
 from medsim.embeddings.metrics.workers import Workers
 from medsim.evaluations.separation_counts import Separation, separation
 
@@ -127,13 +126,13 @@ def race(job: Job, name: str) -> Speed:
 def separate(metric: Metric, bags: WordBags, job: Job, threads: int) -> Separation:
     """Return the separation of the categories."""
     workers = Workers(threads=threads)
-    table = tabulated(metric, bags, _terms(job), workers)
+    table = metric.tabulated(bags, _terms(job), workers)
     return separation(table, _starts(job), workers)
 
 
 def counted_plainly(metric: Metric, bags: WordBags, job: Job, n_first: int) -> list[int]:
     """Return errors with each category, of first terms of the first one, every triple compared."""
-    similarities = tabulated(metric, bags, _terms(job), Workers(threads=1))(slice(0, n_first))
+    similarities = metric.tabulated(bags, _terms(job), Workers(threads=1))(slice(0, n_first))
     own, *others = (slice(begin, end) for begin, end in pairwise(_starts(job).tolist()))
     counts = [0] * _N_CATEGORIES
     for first, row in enumerate(similarities):

@@ -225,7 +225,7 @@ def _finish(
     BuildManifest(
         medsim=manifest.medsim_version(),
         libraries=libraries_of(named),
-        source=terminology.told(),
+        source=terminology.to_json(),
         options=options_of(run.options, named),
         embedding=None if named is None else place_of(named),
         threads=run.threads,

@@ -37,7 +37,7 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
     return {
         "name": named.spec.name,
         "fingerprint": named.fingerprint,
-        "options": replace(named.spec.options, format=None, vocabulary=None).given(),
+        "options": replace(named.spec.options, format=None, vocabulary=None).chosen(),
     }
 
 
@@ -97,7 +97,7 @@ def _read_as_before(
         options: that decided the vectors.
         place: where it lay.
     """
-    given = spec.options.given()
+    given = spec.options.chosen()
     for option, value in given.items():
         if option not in _OF_PLACE and options.get(option) != value:
             before = options.get(option, "its default")

@@ -33,6 +33,8 @@ MACROS = (
     "umls_row",
     "umls_suppressed",
     "umls_language",
+    "delimited_rows",
+    "newest_rows",
 )
 """The macros in ``sql/macros`` that queries use, each after those that it uses itself."""
 

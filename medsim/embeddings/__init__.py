@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.errors import InputError
 from medsim.core.registry import Registry
-from medsim.embeddings.formats.files import signature, what_it_is
+from medsim.embeddings.formats.files import readable, signature, what_it_is
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked of an embedding.
+    """The terms and words whose vectors are wanted.
 
     Attributes:
         terms: distinct, as they stand in the inputs, in order of code points.
@@ -29,7 +29,7 @@ class Request:
         options: how the embedding is read.
         threads: how many may compute; they never change the result.
         cache: the folder that keeps term vectors that an encoder made; None keeps none.
-        stage: told how far the work is.
+        stage: reports how far the work is.
     """
 
     terms: Sequence[str]
@@ -74,17 +74,17 @@ class TermVectors:
 
 
 Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
-"""Returns what an embedding has of what is asked.
+"""Returns the vectors that an embedding has for a request.
 
 Raises:
-    InputError: a file is missing, damaged, or not what it says; the message names the file, the
-        line or row where it has one, and the value.
+    InputError: a file is missing, damaged, or not of its format; the message names the file,
+        the line or row where it has one, and the value.
     OptionError: an option does not fit the format.
 """
 
 
 WORDS, TERMS = "words", "terms"
-"""What rows of vectors can be of."""
+"""The kinds of keys that rows of vectors can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +93,8 @@ class Format:
 
     Attributes:
         describes: what it is, for the help and for messages, such as "word2vec, binary".
-        recognises: whether a file or folder is of this format, told by its content where content
-            tells, else by its suffix; cheap, and never raises for what is not of this format.
+        recognises: whether a file or folder is of this format, by its content where that is
+            distinctive, else by its suffix; cheap, and never raises for what is not of this format.
         files: the files whose content decides the vectors, given the path and the options.
         load: see ``Load``.
         gives: vectors of ``WORDS`` or of ``TERMS``; None where the file or its options tell.
@@ -130,21 +130,18 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     found = {name: one for name, one in FORMATS.all().items() if one.recognises(path)}
     if len(found) == 1:
         return next(iter(found.items()))
-    says = f"{path} is in no known format"
+    fault = f"{path} is in no known format"
     if found:
-        says = f"{path} could be in several formats"
+        fault = f"{path} could be in several formats"
     elif path.is_file():
-        says += f": it {what_it_is(signature(path))}"
-    raise InputError(f"{says}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
+        fault += f": it {what_it_is(signature(path))}"
+    raise InputError(f"{fault}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
 
 
 def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:
     """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
     digest = hashlib.sha256()
     for file in found.files(path, options):
-        try:
-            with file.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        except OSError as error:
-            raise InputError(f"{file} cannot be read ({error.strerror})") from error
+        with readable(file), file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()

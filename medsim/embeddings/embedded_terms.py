@@ -46,11 +46,11 @@ class EmbeddedTerms:
     """Terms as an embedding has them.
 
     Attributes:
-        embedded: what metrics compare.
+        embedded: the vectors that metrics compare.
         covered: bool[n_terms].
         terms: a row per term: term, covered, n_words, n_unknown_words; the latter two are null
             where an embedding takes terms as a whole.
-        words: what each row of word vectors is of; None where an embedding takes terms as a whole.
+        words: the word of each row of word vectors; None where an embedding takes terms as a whole.
         n_dimensions: of its vectors.
         n_vocabulary: how many words or terms it has in all; None where it can embed any.
     """
@@ -89,7 +89,7 @@ def embed_terms(
     Args:
         named: the embedding.
         terms: distinct, in order of code points.
-        progress: told of the stage.
+        progress: reports the stage.
         threads: how many may compute.
         cache: the folder that keeps what encoders made.
     """
@@ -104,37 +104,36 @@ def embed_terms(
             stage=stage,
         )
         found = named.format.load(spec.path, request)
-        if isinstance(found, WordVectors):
-            embedded = _as_bags(terms, found, spec.options)
-        else:
-            embedded = _as_points(terms, found)
+        embedded = _embedded(terms, found, spec.options)
         n_covered = int(np.count_nonzero(embedded.covered))
         stage.found(f"{n_covered:,} covered, {embedded.n_dimensions} dimensions")
     return embedded
 
 
-def _as_bags(terms: Sequence[str], found: WordVectors, options: EmbeddingOptions) -> EmbeddedTerms:
-    bags = words_of(terms, found, options)
-    counts = {"n_words": bags.n_words, "n_unknown_words": bags.n_unknown}
+def _embedded(
+    terms: Sequence[str], found: WordVectors | TermVectors, options: EmbeddingOptions
+) -> EmbeddedTerms:
+    """Return terms with the vectors that were found of them."""
+    embedded: Embedded = TermPoints(vectors=found.vectors)
+    words, n_words, n_unknown = None, None, None
+    if isinstance(found, WordVectors):
+        bags = words_of(terms, found, options)
+        embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
+        words = pl.Series("word", found.words, pl.String)
+        covered, n_words, n_unknown = bags.covered, bags.n_words, bags.n_unknown
+    else:
+        covered = found.covered
+    columns = {
+        "term": terms,
+        "covered": covered,
+        "n_words": n_words,
+        "n_unknown_words": n_unknown,
+    }
     return EmbeddedTerms(
-        embedded=WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts),
-        covered=bags.covered,
-        terms=pl.DataFrame({"term": terms, "covered": bags.covered, **counts}, schema=TERM_COLUMNS),
-        words=pl.Series("word", found.words, pl.String),
-        n_dimensions=found.vectors.shape[1],
-        n_vocabulary=found.n_vocabulary,
-    )
-
-
-def _as_points(terms: Sequence[str], found: TermVectors) -> EmbeddedTerms:
-    counts = {"n_words": [None] * len(terms), "n_unknown_words": [None] * len(terms)}
-    return EmbeddedTerms(
-        embedded=TermPoints(vectors=found.vectors),
-        covered=found.covered,
-        terms=pl.DataFrame(
-            {"term": terms, "covered": found.covered, **counts}, schema=TERM_COLUMNS
-        ),
-        words=None,
+        embedded=embedded,
+        covered=covered,
+        terms=pl.DataFrame(columns, schema=TERM_COLUMNS),
+        words=words,
         n_dimensions=found.vectors.shape[1],
         n_vocabulary=found.n_vocabulary,
     )

@@ -1,4 +1,4 @@
-"""What models that embed any term share: batches, a cache, and vectors in order of the request."""
+"""Models that embed any term: their batches, their cache, and their registration as formats."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from medsim.core.errors import InputError, OptionError, OutputError
-from medsim.embeddings import TermVectors
+from medsim.embeddings import FORMATS, TERMS, Format, TermVectors, fingerprint
+from medsim.embeddings.formats.model_folder import kind
 from medsim.embeddings.vector_cache import LAYOUT, Part, VectorCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from medsim.embeddings import Request
+    from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Vectors
 
 _CHARACTERS_A_BATCH = 1 << 13  # some 250 terms: a second or so of a small model
@@ -94,6 +96,35 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
     return TermVectors(vectors=vectors, covered=covered, n_vocabulary=None)
 
 
+def register_encoder(
+    name: str,
+    describes: str,
+    open_encoder: Callable[[Path, EmbeddingOptions, int], Encoder],
+    files: Callable[[Path, EmbeddingOptions], list[Path]],
+) -> Format:
+    """Return the format of a kind of encoder after registering it.
+
+    Args:
+        name: of the format, as ``model_folder.kind`` tells it.
+        describes: it, for messages.
+        open_encoder: returns the encoder at a path, with its options and the number of threads.
+        files: see ``medsim.embeddings.Format``.
+    """
+
+    def load(path: Path, request: Request) -> TermVectors:
+        encoder = open_encoder(path, request.options, request.threads)
+        return encoded(encoder, request, fingerprint(path, found, request.options))
+
+    found = Format(
+        describes=describes,
+        recognises=lambda path: kind(path) == name,
+        files=files,
+        gives=TERMS,
+        load=load,
+    )
+    return FORMATS.register(name, found)
+
+
 def unit(vectors: Vectors) -> Vectors:
     """Return vectors scaled to length 1; zeros stay zeros.
 
@@ -106,12 +137,14 @@ def unit(vectors: Vectors) -> Vectors:
 
 def missing_extra(name: str) -> OptionError:
     """Return the error for a format whose libraries are not installed."""
-    return OptionError(f"embeddings of format {name} need more: pip install 'medsim[{name}]'")
+    return OptionError(
+        f"embeddings of format {name} need more; install medsim with its extra {name}"
+    )
 
 
 @contextmanager
 def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn what libraries raise in the body into an InputError that names ``path``.
+    """Turn errors that libraries raise in the body into an InputError that names ``path``.
 
     Args:
         path: of the file or folder at fault.
@@ -169,7 +202,7 @@ def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:
                 os.posix_fallocate(file.fileno(), 0, n_bytes)
             return np.memmap(file, np.float32, "w+", shape=shape)
     except OSError as error:
-        place = folder or tempfile.gettempdir()
+        location = folder or tempfile.gettempdir()
         raise OutputError(
-            f"cannot write {n_bytes:,} bytes of vectors in {place}: {error.strerror or error}"
+            f"cannot write {n_bytes:,} bytes of vectors in {location}: {error.strerror or error}"
         ) from error

@@ -11,6 +11,7 @@ import faiss
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.embeddings.tokens import starts_of
 from medsim.kernels.best import Best
 from medsim.kernels.cosine_search import (
     Points,
@@ -41,8 +42,8 @@ _CELLS_A_PROBE = 64  # one in so many cells is searched
 _ROUNDING = 2.0**-24  # relative, of single precision
 
 
-def _nothing(_n_queries: int) -> None:
-    """Take no notice."""
+def _unreported(_n_queries: int) -> None:
+    """Report progress to nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ class CosineSearch:
             self._index = self._flat() if self._exact else self._cells()
 
     def nearest(
-        self, queries: Ids, sizes: Ids, advance: Callable[[int], None] = _nothing
+        self, queries: Ids, sizes: Ids, advance: Callable[[int], None] = _unreported
     ) -> Neighbours:
         """Return the nearest points of some points.
 
@@ -113,7 +114,7 @@ class CosineSearch:
             queries: int32[n_queries], points.
             sizes: int32[n_queries], how many each wants; it gets fewer where there are no others,
                 and from an ivf index where its cells have no others.
-            advance: told how many more queries are done.
+            advance: called with the number of queries done since the last call.
         """
         nearest = _slots(sizes)
         n_points = len(self._points.groups)
@@ -136,7 +137,7 @@ class CosineSearch:
         queries: Ids,
         thresholds: Singles,
         components: Ids,
-        advance: Callable[[int], None] = _nothing,
+        advance: Callable[[int], None] = _unreported,
     ) -> Counts:
         """Return how many points of other components are at least as similar as a threshold.
 
@@ -144,7 +145,7 @@ class CosineSearch:
             queries: int32[n_queries], points.
             thresholds: float32[n_queries].
             components: int32[n_points].
-            advance: told how many more queries are done.
+            advance: called with the number of queries done since the last call.
 
         Returns:
             int64[n_queries]; a flat index has all points, an ivf index cannot tell.
@@ -167,8 +168,7 @@ class CosineSearch:
             int32[n_queries] and float32[n_queries].
         """
         members = np.argsort(components, kind="stable").astype(np.int32)
-        starts = np.zeros(int(components.max(initial=-1)) + 2, np.int64)
-        np.cumsum(np.bincount(components), out=starts[1:])
+        starts = starts_of(np.bincount(components))
 
         def find(rows: slice) -> Ids:
             found: Ids = most_similar_linked(
@@ -244,13 +244,7 @@ class CosineSearch:
         return np.concatenate(unsure)
 
     def _unsure(self, batch: Rows, last: Singles, nearest: Best) -> Flags:
-        """Return of which queries a point that FAISS left out could be among the nearest.
-
-        Args:
-            batch: int64[n_queries], queries.
-            last: float32[n_queries], the estimates of the last candidates.
-            nearest: with the nearest of the candidates.
-        """
+        """Return of which queries a point that FAISS left out could be among the nearest."""
         ends = nearest.starts[batch] + nearest.counts[batch]
         full = ends == nearest.starts[batch + 1]
         lowest = -nearest.distances[np.maximum(ends - 1, 0)]
@@ -312,8 +306,7 @@ def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:
 
 
 def _slots(sizes: Ids) -> Best:
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
+    starts = starts_of(sizes)
     return Best(
         starts=starts,
         counts=np.zeros(len(sizes), np.int32),
@@ -324,9 +317,8 @@ def _slots(sizes: Ids) -> Best:
 
 
 def _compact(nearest: Best) -> Neighbours:
-    """Return what is in the slots, without those that are empty."""
-    starts = np.zeros(len(nearest.counts) + 1, np.int64)
-    np.cumsum(nearest.counts, out=starts[1:])
+    """Return the neighbours in the slots, less the empty ones."""
+    starts = starts_of(nearest.counts)
     filled = np.repeat(nearest.starts[:-1] - starts[:-1], nearest.counts) + np.arange(starts[-1])
     return Neighbours(
         starts=starts, ids=nearest.ids[filled], similarities=-nearest.distances[filled]

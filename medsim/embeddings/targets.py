@@ -28,7 +28,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a model reads of a sentence.
+    """The tokens of a sentence that a model reads.
 
     Attributes:
         tokens: as the library tokenizers gives them, with ``ids`` and ``type_ids``.

@@ -29,7 +29,7 @@ import unicodedata
 from array import array
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,9 @@ from medsim.core.terms import lowered
 from medsim.kernels.packing import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from medsim.embeddings import WordVectors
     from medsim.embeddings.options import EmbeddingOptions
@@ -48,7 +50,7 @@ _REPLACED = {"hash": "#", "zero": "0"}
 
 
 class _Spaced(dict[int, int]):
-    """What ``str.translate`` makes of each character: a space of punctuation, else itself.
+    """A table for ``str.translate`` that makes spaces of punctuation.
 
     Filled as characters come, because to ask Unicode for each of them anew takes most of the time.
     """
@@ -81,7 +83,7 @@ class TermWords:
 
     @property
     def n_unknown(self) -> Ids:
-        """How many words of each term have no vector: int32[n_terms]."""
+        """The number of words of each term that have no vector: int32[n_terms]."""
         return (self.n_words - np.diff(self.starts)).astype(np.int32)
 
 
@@ -118,7 +120,7 @@ def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions
 
     Args:
         terms: in the order wanted.
-        found: what the embedding has of the words' forms.
+        found: the vectors that the embedding has of the words' forms.
         options: how words are looked up, and when a term is covered.
     """
     rows = {word: row for row, word in enumerate(found.words)}
@@ -138,11 +140,11 @@ def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions
         n_read.append(len(words))
 
     of_tokens = np.array(flat, np.int32)
-    term_starts = _starts(n_tokens)
-    word_ids, token_starts = taken(np.array(read_ids, np.uint32), _starts(n_read_ids), of_tokens)
+    term_starts = starts_of(n_tokens)
+    word_ids, token_starts = taken(np.array(read_ids, np.uint32), starts_of(n_read_ids), of_tokens)
     starts = token_starts[term_starts]
     n_found = np.diff(starts)
-    n_words = np.diff(_starts(np.array(n_read, np.int32)[of_tokens])[term_starts])
+    n_words = np.diff(starts_of(np.array(n_read, np.int32)[of_tokens])[term_starts])
     covered = n_found > 0
     if options.coverage == "all":
         covered &= n_found == n_words
@@ -152,6 +154,20 @@ def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions
         covered=covered,
         n_words=n_words.astype(np.int32),
     )
+
+
+def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
+    """Return the beginning of each group of a row of groups, and the end of the last.
+
+    Args:
+        sizes: of the groups.
+
+    Returns:
+        int64[n_groups + 1]
+    """
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
 
 
 def _tokens(terms: Iterable[str]) -> set[str]:
@@ -199,10 +215,3 @@ def _spelled(word: str, options: EmbeddingOptions) -> list[str]:
     if mark := _REPLACED.get(options.digits):
         spelled += [_DIGIT.sub(mark, form) for form in spelled]
     return spelled
-
-
-def _starts(sizes: array[int] | Ids) -> Starts:
-    """Return where each group begins if they stand one after the other, and their end."""
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts

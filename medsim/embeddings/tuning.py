@@ -48,7 +48,7 @@ def tune(
         pairs: what it is fitted on, in an order that does not depend on the file's.
         epochs: how often it sees each pair.
         seed: of the order of pairs and of dropout.
-        advance: told how many more pairs are done.
+        advance: called with the number of pairs done since the last call.
     """
     import torch  # noqa: PLC0415 — comes with an extra
     from sentence_transformers.losses import CosineSimilarityLoss  # noqa: PLC0415 — an extra

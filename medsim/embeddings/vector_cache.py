@@ -35,14 +35,14 @@ _TICK_NS = 2_000_000_000  # the coarsest clock of a file system in use
 
 
 def users_cache() -> Path | None:
-    """Return where a user's caches keep what encoders made; None where nothing can be kept."""
+    """Return the folder of vectors among a user's caches; None where nothing can be kept."""
     try:
         caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        place = Path(caches, "medsim", "vectors")
-        place.mkdir(parents=True, exist_ok=True)
+        folder = Path(caches, "medsim", "vectors")
+        folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):
         return None
-    return place if os.access(place, os.W_OK) else None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def cache_folder(chosen: str | Path | None) -> Path | None:
@@ -74,7 +74,7 @@ class VectorCache:
 
     A part is named by the SHA-256 of its bytes, and is renamed to that name once it is on the disk.
     So a process that is killed leaves no part that looks whole and is not, and a part whose bytes
-    have changed since is told by its name.
+    have changed since is recognised by its name.
 
     Args:
         folder: where the parts lie; made when the first is written.
@@ -128,11 +128,7 @@ class VectorCache:
             ) from error
 
     def _read(self, path: Path, wanted: Container[str] | None) -> Part:
-        """Return those terms of a part that are wanted, with their vectors.
-
-        Raises:
-            ValueError: it holds other vectors than those of this cache.
-        """
+        """Return those terms of a part that are wanted, with their vectors."""
         with safe_open(path, framework="numpy") as arrays:
             terms = json.loads(arrays.get_tensor("terms").tobytes())
             about = arrays.get_slice("vectors")

@@ -9,8 +9,8 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.embeddings import TERMS, WORDS
-from medsim.embeddings.formats.files import reason
-from medsim.embeddings.formats.keyed import Keys
+from medsim.embeddings.formats.files import readable
+from medsim.embeddings.formats.rows import Keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,8 +53,8 @@ def find_vocabulary(array: Path, given: Path | None) -> Path:
     if len(found) == 1:
         return found[0]
     several = ", ".join(file.name for file in found)
-    says = f"several files may ({several})" if found else f"none beside it does ({_ACCEPTED})"
-    raise InputError(f"{array} needs a file that names its rows, and {says}; add ,vocabulary=FILE")
+    fault = f"several files may ({several})" if found else f"none beside it does ({_ACCEPTED})"
+    raise InputError(f"{array} needs a file that names its rows, and {fault}; add ,vocabulary=FILE")
 
 
 def read_vocabulary(path: Path, keys: str | None) -> Keys:
@@ -62,13 +62,13 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
 
     A text file has one a line; a JSON file is a list of them, or an object that gives the row of
     each, counted from 0; a table has them in a column of one of the names ``COLUMNS``, or in its
-    only column of text. A column named "term" has terms, all else has words unless ``keys`` says
-    otherwise.
+    only column of text. A column named "term" has terms, any other has words; ``keys`` overrules
+    that.
 
     Raises:
-        InputError: the file cannot be read, or is none of these.
+        InputError: the file cannot be read, or has another form.
     """
-    try:
+    with readable(path, pl.exceptions.PolarsError):
         match path.suffix.lower():
             case ".txt":
                 return Keys(path=path, values=_lines(path), kind=keys or WORDS)
@@ -78,10 +78,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
                 return table_keys(path, pl.scan_parquet(path, glob=False), keys)
             case ".csv" | ".tsv":
                 return table_keys(path, _scan_text(path), keys)
-            case _:
-                raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+    raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
 
 
 def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from medsim.embeddings.metrics import METRICS
-from medsim.embeddings.metrics.tables import tabulated
 from medsim.evaluations.comparisons import defined, interval_of
 from medsim.evaluations.layout import separation_path
 from medsim.evaluations.output import RESULT_COLUMNS, SEPARATION_COLUMNS
@@ -72,7 +71,7 @@ def write_separation(
         if files.exist(path):
             workers.advance(len(terms))
             continue
-        table = tabulated(compares, has.embedded, rows[covered], workers)
+        table = compares.tabulated(has.embedded, rows[covered], workers)
         found = separation(partial(_finite_part, table, metric), starts, workers)
         workers.advance(int((~covered).sum()))
         files.write(path, _frame(categories, np.diff(starts), found))

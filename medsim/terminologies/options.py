@@ -1,13 +1,17 @@
-"""How a terminology is read, as commands and Python ask for it."""
+"""The options of reading a terminology, and of the commands that write releases."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import date
+from pathlib import Path
 from typing import Annotated
 
-from medsim.core.options import Option, Options
+from medsim.core.options import Option, Options, Reporting
+
+MOST_CONCEPTS = 9_000_000
+"""The most active concepts of an invented release; more need longer identifiers than RF2 has."""
 
 SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 """The scopes that synonyms have, as OBO names them."""
@@ -19,10 +23,12 @@ SOURCE = Option(
 )
 """The declaration of a terminology's place."""
 
+_ZIP = Option("The zip to write; an earlier one is replaced.", ("--out", "-o"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions(Options):
-    """How a terminology is read; a source names those beside the language that it knows."""
+    """The options of reading a terminology; a source accepts some of them beside the language."""
 
     language: Annotated[str, Option("Language code of the names.", key="language")] = "en"
     as_of: Annotated[
@@ -52,3 +58,30 @@ class ReadingOptions(Options):
             kept_empty=False,
         ),
     ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions(ReadingOptions):
+    """The options of ``medsim convert``."""
+
+    source: Annotated[str | Path, SOURCE]
+    out: Annotated[str | Path, _ZIP]
+    _: KW_ONLY
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True)
+class SynthOptions(Options):
+    """The options of ``medsim synth``."""
+
+    out: Annotated[str | Path, _ZIP]
+    _: KW_ONLY
+    concepts: Annotated[
+        int,
+        Option(
+            "Active clinical concepts; a quarter as many retired ones come besides.",
+            least=1,
+            most=MOST_CONCEPTS,
+        ),
+    ] = 10_000
+    seed: Annotated[int, Option("Of all that is invented.")] = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.terminologies.sources import Terminology, find_source, load
+from medsim.terminologies.sources import Terminology, find_source
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def read_terminology(
     location: str, store: Store, reading: ReadingOptions, progress: Progress
 ) -> Terminology:
-    """Fill the canonical tables and return what is known of the terminology.
+    """Fill the canonical tables and return the facts about the terminology.
 
     Args:
         location: a path or a built-in name.
         store: written.
         reading: how it is read.
-        progress: told of the stage.
+        progress: reports the stage.
 
     Raises:
         InputError: the source is missing, damaged, in no known format, or has no names in the
@@ -31,7 +31,7 @@ def read_terminology(
     """
     source, path = find_source(location)
     with progress.stage(f"read {path.name}") as stage:
-        terminology = load(source, path, store, reading)
+        terminology = source.read(path, store, reading)
         languages = store.frame("terminologies/language")
         if reading.language not in languages["language"].to_list():
             known = ", ".join(languages["language"].to_list()) or "none"

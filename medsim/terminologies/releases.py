@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,82 +10,75 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import available_threads
+from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.options import ConvertOptions, SynthOptions
 from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
 from medsim.terminologies.sctid import sctids
-from medsim.terminologies.sources import Terminology, find_source, load
+from medsim.terminologies.sources import Terminology, find_source
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
-    from medsim.terminologies.rf2_writer import Table
+    from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sctid import Component
 
 _FIRST_ITEM = 10_000_000  # of eight digits, so that identifiers are in the order of items as text
 _UNDATED = date(2000, 1, 1)
 _TAG = "concept"
 _ROWS_SCHEMA = {"table": pl.String, "release_type": pl.String, "rows": pl.Int64}
-_TABLES: tuple[Table, ...] = ("concept", "description", "association", "simple_map")
+_TABLES: tuple[RF2Table, ...] = (
+    "concept",
+    "description",
+    "association",
+    "simple_map",
+    "relationship",
+)
 
 
-def synth(out: str | Path, *, concepts: int = 10_000, seed: int = 0) -> pl.DataFrame:
+@public(SynthOptions)
+def synth(options: SynthOptions) -> pl.DataFrame:
     """Write an invented RF2 release and return how many rows each of its files has.
-
-    Args:
-        out: the zip to write.
-        concepts: how many active clinical concepts.
-        seed: of all that is invented.
 
     Returns:
         table, release_type, rows.
 
     Raises:
-        OptionError: the number of concepts or the seed is out of range.
+        OptionError: the number of concepts is out of range.
         OutputError: the zip cannot be written.
     """
-    summary = write_synthetic(Path(out), concepts=concepts, seed=seed)
-    counts = {"Full": asdict(summary.full), "Snapshot": asdict(summary.snapshot)}
+    n_rows_of = write_synthetic(Path(options.out), concepts=options.concepts, seed=options.seed)
     rows = [
         (table, release_type, n_rows)
-        for release_type, tables in counts.items()
-        for table, n_rows in tables.items()
+        for release_type, counts in n_rows_of.items()
+        for table, n_rows in counts.items()
     ]
     return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 
 
-def convert(
-    source: str | Path,
-    out: str | Path,
-    *,
-    language: str = "en",
-    progress: Progress | None = None,
-) -> pl.DataFrame:
+@public(ConvertOptions)
+def convert(options: ConvertOptions) -> pl.DataFrame:
     """Write any terminology as an RF2 release and return how many rows each of its files has.
 
     Identifiers that are no numbers become SNOMED CT identifiers of an invented namespace, in the
     order of the old ones; a simple map in the release says which is which.
-
-    Args:
-        source: as for ``build``.
-        out: the zip to write.
-        language: of the names that give semantic tags.
-        progress: told of every stage; silent by default.
 
     Returns:
         table, release_type, rows.
 
     Raises:
         InputError: the source is missing, damaged or in no known format.
+        OptionError: an option does not fit the source.
         OutputError: the zip cannot be written.
     """
-    progress = progress or Progress()
-    found, path = find_source(str(source))
+    progress = options.progress or Progress()
+    source, path = find_source(str(options.source))
+    out = Path(options.out)
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):
-            terminology = load(found, path, store, ReadingOptions(language=language))
-        with progress.stage(f"write {Path(out).name}"):
-            return _write(terminology, store, Path(out))
+            terminology = source.read(path, store, options)
+        with progress.stage(f"write {out.name}"):
+            return _write(terminology, store, out)
 
 
 def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
@@ -98,18 +90,16 @@ def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
     )
     _identify(store, "concept")
     _identify(store, "description")
+    time = f"{day:%Y%m%d}"
     rows: list[tuple[str, str, int]] = []
     with ReleaseWriter(out, release_date=day, origin=origin, edition="Converted") as writer:
         for table in _TABLES:
             params = {"tag": _TAG} if table == "description" else {}
-            frame = store.frame(
-                f"terminologies/convert/{table}", effective_time=f"{day:%Y%m%d}", **params
-            )
+            frame = store.frame(f"terminologies/convert/{table}", effective_time=time, **params)
+            if table == "relationship":
+                ids = pl.Series("id", _made_ids(frame.height, table), dtype=pl.Int64)
+                frame = frame.with_columns(ids.cast(pl.String))
             rows.append((table, "Snapshot", writer.write(table, "Snapshot", [frame])))
-        frame = _with_ids(
-            store.frame("terminologies/convert/relationship", effective_time=f"{day:%Y%m%d}")
-        )
-        rows.append(("relationship", "Snapshot", writer.write("relationship", "Snapshot", [frame])))
     return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 
 
@@ -121,11 +111,6 @@ def _identify(store: Store, component: Component) -> None:
     else:
         new = pl.Series(_made_ids(len(old), component), dtype=pl.Int64).cast(pl.String)
     store.put(f"{component}_sctid", pl.DataFrame({f"{component}_id": old, "sctid": new}))
-
-
-def _with_ids(relationships: pl.DataFrame) -> pl.DataFrame:
-    ids = pl.Series("id", _made_ids(relationships.height, "relationship"), dtype=pl.Int64)
-    return relationships.with_columns(ids.cast(pl.String))
 
 
 def _made_ids(number: int, component: Component) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

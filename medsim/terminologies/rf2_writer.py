@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-Table = Literal[
+RF2Table = Literal[
     "concept", "description", "text_definition", "relationship", "association", "simple_map"
 ]
 ReleaseType = Literal["Full", "Snapshot"]
@@ -31,7 +31,7 @@ ReleaseType = Literal["Full", "Snapshot"]
 _EVERY_ROW = ("id", "effectiveTime", "active", "moduleId")
 _NAME = ("conceptId", "languageCode", "typeId", "term", "caseSignificanceId")
 
-COLUMNS: dict[Table, tuple[str, ...]] = {
+COLUMNS: dict[RF2Table, tuple[str, ...]] = {
     "concept": (*_EVERY_ROW, "definitionStatusId"),
     "description": (*_EVERY_ROW, *_NAME),
     "text_definition": (*_EVERY_ROW, *_NAME),
@@ -50,9 +50,9 @@ COLUMNS: dict[Table, tuple[str, ...]] = {
 """The columns of every RF2 file, in order."""
 
 ORIGIN_FILE = "medsim-origin.json"
-"""The entry of a written zip that says where its content comes from."""
+"""The entry of a written zip that has the origin of its content."""
 
-_FILES: dict[Table, str] = {
+_FILES: dict[RF2Table, str] = {
     "concept": "Terminology/sct2_Concept_{}",
     "description": "Terminology/sct2_Description_{}-en",
     "text_definition": "Terminology/sct2_TextDefinition_{}-en",
@@ -65,10 +65,10 @@ _FASTEST = 1  # of the levels of deflate; the usual one takes four times as long
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOrigin:
-    """Where the content of a release comes from.
+    """The origin of a release's content.
 
     Attributes:
-        kind: what made it, such as ``synthetic``, or which source it was converted from.
+        kind: such as ``synthetic``, or the source that it was converted from.
         redistributable: whether the content may be passed on; None if that is not known.
         terms: the licence, in a sentence.
     """
@@ -146,7 +146,9 @@ class ReleaseWriter:
             self._discard()
             raise
 
-    def write(self, table: Table, release_type: ReleaseType, frames: Iterable[pl.DataFrame]) -> int:
+    def write(
+        self, table: RF2Table, release_type: ReleaseType, frames: Iterable[pl.DataFrame]
+    ) -> int:
         """Write one file of the release and return how many rows it has.
 
         Args:
@@ -192,7 +194,7 @@ class ReleaseWriter:
 
     @contextmanager
     def _clear_failures(self) -> Iterator[None]:
-        """Turn what the system says about the zip into one clear line."""
+        """Turn an error of the system about the zip into one clear line."""
         try:
             yield
         except OSError as error:

@@ -236,7 +236,7 @@ def _manifest(
             }
             for path, one, digest in files
         ],
-        terminology=terminology.told(),
+        terminology=terminology.to_json(),
         options=options.recorded(),
         quotas=_quotas(instances),
         threads=making.threads,

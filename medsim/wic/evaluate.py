@@ -194,7 +194,7 @@ def _recorded(
     if isinstance(spec, CoinModel | FileModel):
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
     named = embeddings[spec.name]
-    options = replace(named.spec.options, format=None).given()
+    options = replace(named.spec.options, format=None).chosen()
     if isinstance(spec, TunedModel):
         options["epochs"] = str(spec.epochs)
     return {

@@ -205,7 +205,7 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["stats", "nowhere"], 1, "nowhere has no manifest.json"),
         (["sql", "nowhere", "select 1"], 1, "nowhere is no folder"),
         (["verify", "nowhere"], 1, "nowhere has no manifest.json"),
-        (["synth", "-o", "x.zip", "--concepts", "0"], 2, "greater than or equal to 1"),
+        (["synth", "-o", "x.zip", "--concepts", "0"], 1, "--concepts 0 is out of range"),
         (["convert", "nowhere.obo", "-o", "x.zip"], 1, "no file or folder"),
         (["bild"], 2, "bild"),
         (["study", "piars"], 2, "piars"),

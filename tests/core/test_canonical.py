@@ -16,7 +16,7 @@ from medsim.evaluations.categories import Categories, Category
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.ratings.columns import RatedColumns
 from medsim.evaluations.targets import EvaluationTarget
-from medsim.studies.showings import drawn
+from medsim.studies.presentations import draw_id
 
 NEW = "\u1c89"  # Cyrillic capital letter Tje, since Unicode 16
 OTHERS_NEW = "\U0001ccd6\U00011bc0\ua7da"  # also since Unicode 16
@@ -78,13 +78,13 @@ def test_a_draw_and_a_fingerprint_of_terms_are_defined_without_python() -> None:
     category = Category(name="x", concept_id="1", terms=(NEW,))
     categories = Categories(categories=(category,), n_shared_concepts=0, n_shared_terms=0)
 
-    assert drawn(7, "item", NEW, "b") == sha256(f"(7, 'item', '{NEW}', 'b')")[:16]
+    assert draw_id(7, "item", NEW, "b") == sha256(f"(7, 'item', '{NEW}', 'b')")[:16]
     assert categories.provenance()["fingerprint"] == sha256(f"[('x', '1', ('{NEW}',))]")
 
 
 @pytest.mark.parametrize("term", ["fever", "Fieber é", "Sjögren's"])
 def test_draws_of_terms_that_python_knows_are_what_they_were(term: str) -> None:
-    assert drawn(7, "item", term, "b") == sha256(repr((7, "item", term, "b")))[:16]
+    assert draw_id(7, "item", term, "b") == sha256(repr((7, "item", term, "b")))[:16]
 
 
 def test_results_that_have_fingerprints_of_earlier_versions_keep_them() -> None:

@@ -1,4 +1,4 @@
-"""What encoders share: batches, the cache, and vectors in order of the request."""
+"""Encoders: batches, the cache, and vectors in order of the request."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: st
 
 
 class Reads:
-    """What is read of the parts of caches, by name of the file."""
+    """The reads of the parts of caches, by name of the file."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.compared: list[str] = []

@@ -11,8 +11,10 @@ from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_
 
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, find_format
-from medsim.embeddings.formats.model2vec import load
+from medsim.embeddings.formats.model2vec import FORMAT
 from medsim.embeddings.options import EmbeddingOptions
+
+load = FORMAT.load
 
 model2vec = pytest.importorskip("model2vec", reason="medsim[model2vec] is not installed")
 
@@ -113,5 +115,5 @@ def test_options_of_other_formats_do_not_fit(folder: Path) -> None:
 def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "model2vec", None)
 
-    with pytest.raises(OptionError, match=r"pip install 'medsim\[model2vec\]'"):
+    with pytest.raises(OptionError, match=r"install medsim with its extra model2vec"):
         load(folder, asked(TERMS))

@@ -24,8 +24,10 @@ from fixtures.encoders import (
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.formats import onnx as format_onnx
 from medsim.embeddings.formats import onnx_session
-from medsim.embeddings.formats.onnx import OnnxEncoder, load
+from medsim.embeddings.formats.onnx import FORMAT, OnnxEncoder
 from medsim.embeddings.options import EmbeddingOptions
+
+load = FORMAT.load
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
 

@@ -20,12 +20,14 @@ from fixtures.encoders import (
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, TermVectors, fingerprint
 from medsim.embeddings.formats import onnx as format_onnx
-from medsim.embeddings.formats.onnx import load
+from medsim.embeddings.formats.onnx import FORMAT
 from medsim.embeddings.options import EmbeddingOptions
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
 
+
+load = FORMAT.load
 pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
 
 
@@ -165,5 +167,5 @@ def test_options_of_word_vectors_do_not_fit(folder: Path) -> None:
 def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch, library: str) -> None:
     monkeypatch.setitem(sys.modules, library, None)
 
-    with pytest.raises(OptionError, match=r"pip install 'medsim\[onnx\]'"):
+    with pytest.raises(OptionError, match=r"install medsim with its extra onnx"):
         vectors_of(folder, "pain")

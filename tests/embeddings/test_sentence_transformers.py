@@ -13,8 +13,10 @@ from fixtures.encoders import asked, write_modules
 
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, find_format
-from medsim.embeddings.formats.sentence_transformers import load
+from medsim.embeddings.formats.sentence_transformers import FORMAT
 from medsim.embeddings.options import EmbeddingOptions
+
+load = FORMAT.load
 
 
 class StandIn:
@@ -185,5 +187,5 @@ def test_what_is_no_folder_of_a_model_is_not_recognised(tmp_path: Path, name: st
 def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
 
-    with pytest.raises(OptionError, match=r"pip install 'medsim\[sentence-transformers\]'"):
+    with pytest.raises(OptionError, match=r"install medsim with its extra sentence-transformers"):
         load(folder, asked(["a"]))

@@ -10,14 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medsim.core.options import declared
 from medsim.embeddings import WordVectors
-from medsim.embeddings.options import CHOICES, EmbeddingOptions
+from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.tokens import TermWords, forms, unseen, words_of
 
 Terms = st.lists(st.text("aB1é\u0301ΣI+-'/( \u00a0", max_size=9), max_size=6)
+OPTIONS = declared(EmbeddingOptions)
 Options = st.builds(
     EmbeddingOptions,
-    **{name: st.sampled_from(CHOICES[name]) for name in ("case", "parts", "digits", "coverage")},
+    **{
+        name: st.sampled_from(OPTIONS[name].choices)
+        for name in ("case", "parts", "digits", "coverage")
+    },
 )
 
 
@@ -217,7 +222,7 @@ def test_every_word_is_read_where_all_unseen_ones_are_made(
     assert read_ids >= set(range(len(known), len(known) + len(made)))
 
 
-@pytest.mark.parametrize("parts", CHOICES["parts"])
+@pytest.mark.parametrize("parts", OPTIONS["parts"].choices)
 def test_forms_have_no_white_space(parts: str) -> None:
     found = forms(["Acute  heart\u00a0attack (2-day)\n"], EmbeddingOptions(parts=parts))
 

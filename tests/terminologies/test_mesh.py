@@ -16,14 +16,14 @@ from medsim.core.errors import InputError
 from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import Terminology, find_source, load
+from medsim.terminologies.sources import Terminology, find_source
 
 
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
     source, found = find_source(str(path))
     assert source.name == "mesh"
     with Store(threads=2) as store:
-        terminology = load(source, found, store, ReadingOptions(**options))
+        terminology = source.read(found, store, ReadingOptions(**options))
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 

@@ -8,7 +8,6 @@ import json
 import re
 import zipfile
 from collections import Counter, defaultdict
-from dataclasses import asdict
 from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -20,12 +19,11 @@ from rapidfuzz.process import cdist
 
 from medsim.core.errors import OptionError
 from medsim.terminologies import synthetic
+from medsim.terminologies.releases import synth
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from medsim.terminologies.synthetic import SyntheticSummary
 
 Row = dict[str, str]
 Files = dict[str, list[Row]]
@@ -48,7 +46,7 @@ class Release:
     """An invented release, read by the standard library alone."""
 
     def __init__(self, path: Path, **options: object) -> None:
-        self.summary: SyntheticSummary = write_synthetic(path, **({"seed": 7} | options))
+        self.n_rows = write_synthetic(path, **({"seed": 7} | options))
         with zipfile.ZipFile(path) as archive:
             assert archive.testzip() is None
             self.origin = json.loads(archive.read(archive.namelist()[0]))
@@ -121,17 +119,13 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return Release(tmp_path_factory.mktemp("synthetic") / "r.zip", concepts=3000)
 
 
-def test_the_summary_counts_what_is_there(release: Release) -> None:
-    counted = release.summary
+def test_the_counts_are_those_of_what_is_there(release: Release) -> None:
     active = sum(map(release.is_active_clinical, release.concept))
     inactive = sum(row["active"] == "0" for row in release.concept.values())
 
-    assert (counted.active_concepts, counted.retired_concepts) == (active, inactive) == (3000, 750)
-    assert counted.model_concepts == len(release.concept) - 3750
-    assert asdict(counted.full) == {table: len(rows) for table, rows in release.full.items()}
-    assert asdict(counted.snapshot) == {
-        table: len(rows) for table, rows in release.snapshot.items()
-    }
+    assert (active, inactive) == (3000, 750)
+    for release_type, files in (("Full", release.full), ("Snapshot", release.snapshot)):
+        assert release.n_rows[release_type] == {name: len(rows) for name, rows in files.items()}
 
 
 def test_the_origin_says_that_the_content_is_invented(release: Release) -> None:
@@ -300,7 +294,7 @@ def test_model_concepts_were_clinical_once_and_have_names(release: Release) -> N
     models = [row["id"] for row in release.concept.values() if row["moduleId"] == MODEL_MODULE]
     rows = histories(release.full["concept"])
 
-    assert len(models) == release.summary.model_concepts
+    assert len(models) == len(release.concept) - 3750
     assert all(rows[one][0]["moduleId"] != MODEL_MODULE for one in models)
     assert set(models) <= set(release.fsns())
 
@@ -415,22 +409,17 @@ def test_a_tiny_release_is_whole(tmp_path: Path, concepts: int) -> None:
 
 @pytest.mark.parametrize("concepts", [0, -5, 10_000_000])
 def test_an_impossible_size_is_refused(tmp_path: Path, concepts: int) -> None:
-    with pytest.raises(OptionError, match=f"asked for {concepts}"):
-        write_synthetic(tmp_path / "r.zip", concepts=concepts, seed=0)
+    with pytest.raises(OptionError, match=f"`concepts` {concepts} is out of range; 1 to 9000000"):
+        synth(tmp_path / "r.zip", concepts=concepts)
 
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_date_before_all_history_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="asked for 0010-01-01"):
-        write_synthetic(tmp_path / "r.zip", concepts=1, seed=0, release_date=date(10, 1, 1))
 
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(synthetic, "association_components", interrupt)
+    monkeypatch.setitem(synthetic._MAKERS, "association", (interrupt, interrupt))
 
     with pytest.raises(KeyboardInterrupt):
         write_synthetic(tmp_path / "r.zip", concepts=10, seed=0)

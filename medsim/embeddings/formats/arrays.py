@@ -17,11 +17,11 @@ from medsim.embeddings.formats.files import (
     BLOCK,
     DEFLATE_RATIO,
     check_dimensions,
-    reason,
+    readable,
     signature,
     what_it_is,
 )
-from medsim.embeddings.formats.keyed import FITTING, keyed
+from medsim.embeddings.formats.rows import FITTING, keyed
 from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return what an array has of what is wanted; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.Load``.
 
     Floating-point numbers of 16, 32 or 64 bits and whole numbers of 8 are read.
     """
@@ -116,17 +116,10 @@ def _array_file(path: Path) -> Path:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[_Array]:
-    """Open an array.
-
-    Raises:
-        InputError: the file cannot be read, or is damaged, or has no vector a row.
-    """
+    """Open an array."""
     opens = _opener(file)
-    try:
-        with opens(file) as array:
-            yield array
-    except (*_DAMAGES, OSError) as error:
-        raise InputError(f"{file} cannot be read ({reason(error)})") from error
+    with readable(file, *_DAMAGES), opens(file) as array:
+        yield array
 
 
 def _opener(file: Path) -> Callable[[Path], AbstractContextManager[_Array]]:

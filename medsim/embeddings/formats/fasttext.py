@@ -11,10 +11,16 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
-from medsim.embeddings.formats.files import check_dimensions, itself, reason, signature, what_it_is
-from medsim.embeddings.formats.found import first_not_finite
+from medsim.embeddings.formats.files import (
+    check_dimensions,
+    itself,
+    readable,
+    signature,
+    what_it_is,
+)
+from medsim.embeddings.formats.rows import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.tokens import unseen
+from medsim.embeddings.tokens import starts_of, unseen
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 
 if TYPE_CHECKING:
@@ -42,7 +48,7 @@ _WORDS_AT_ONCE = 1_024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
-    """What a model says of itself.
+    """A model after its size was compared with what it claims.
 
     Attributes:
         n_words: in its dictionary.
@@ -108,26 +114,17 @@ def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
         b"" if word == _END_OF_SENTENCE else b"<" + word.encode("utf-8", "surrogatepass") + b">"
         for word in words
     ]
-    starts = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=starts[1:])
-    return np.frombuffer(b"".join(texts), np.uint8), starts
+    return np.frombuffer(b"".join(texts), np.uint8), starts_of([len(text) for text in texts])
 
 
 def _opened(path: Path, wanted: Collection[str]) -> _Model:
-    """Return a model after comparing what it claims with the file's size.
-
-    Raises:
-        InputError: it is no model, is quantised or of another version, or is damaged.
-    """
-    try:
-        with path.open("rb") as stream:
-            beginning = stream.read(_BEGINNING.size)
-            if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
-                raise InputError(f"{path} {what_it_is(beginning)}; a fastText model is due")
-            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return _model(path, content, wanted)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+    """Return a model after comparing what it claims with the file's size."""
+    with readable(path), path.open("rb") as stream:
+        beginning = stream.read(_BEGINNING.size)
+        if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
+            raise InputError(f"{path} {what_it_is(beginning)}; a fastText model is due")
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return _model(path, content, wanted)
 
 
 def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
@@ -165,14 +162,7 @@ def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
 def _dictionary(
     path: Path, content: mmap.mmap, sizes: tuple[int, int], wanted: Collection[str]
 ) -> tuple[dict[str, int], int]:
-    """Return the row of each wanted word, and where the dictionary ends.
-
-    Args:
-        path: of the file.
-        content: of the file.
-        sizes: the dictionary's entries, and how many of them, the first ones, are words.
-        wanted: the words.
-    """
+    """Return the row of each wanted word, and where the dictionary ends."""
     n_entries, n_words = sizes
     words = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     rows: dict[str, int] = {}
@@ -194,17 +184,7 @@ def _dictionary(
 
 
 def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int] | None) -> int:
-    """Return where a matrix ends.
-
-    Args:
-        path: of the file.
-        content: of the file.
-        at: where the matrix begins.
-        shape: that it must have; None where it may have any.
-
-    Raises:
-        InputError: it is quantised, has another shape, or is cut off.
-    """
+    """Return where a matrix ends."""
     if at + _MATRIX.size > len(content):
         raise InputError(f"{path} ends before its matrices; it has {len(content):,} bytes")
     is_quantised, n_rows, n_columns = _MATRIX.unpack_from(content, at)

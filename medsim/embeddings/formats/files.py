@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -29,6 +29,7 @@ DEFLATE_RATIO = 1032
 """The most bytes that one of gzip or zip can unpack to."""
 
 _GZIP = b"\x1f\x8b"
+_DAMAGES = (EOFError, zlib.error)
 _SIGNATURE_SIZE = 9
 _PEEK = 1 << 21  # a header and a row of 65,536 numbers as they are written in practice
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
@@ -36,7 +37,7 @@ _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What the first line of a word2vec file says.
+    """The first line of a word2vec file.
 
     Attributes:
         n_words: how many rows follow.
@@ -49,6 +50,21 @@ class Header:
     size: int
 
 
+@contextmanager
+def readable(path: Path, *others: type[Exception]) -> Iterator[None]:
+    """Turn what the body raises of a file that is damaged or not there into an InputError.
+
+    Args:
+        path: of the file, for the message.
+        others: the errors beside OSError that say so.
+    """
+    faults: tuple[type[Exception], ...] = (OSError, *others)
+    try:
+        yield
+    except faults as error:
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+
+
 def itself(path: Path, _options: EmbeddingOptions) -> list[Path]:
     """Return the files of an embedding that is one file."""
     return [path]
@@ -58,31 +74,26 @@ def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
     """Yield a file's content in blocks, and tell how many bytes of the file have been read.
 
     Raises:
-        InputError: it cannot be read, or what is packed is damaged.
+        InputError: it cannot be read, or is packed and damaged.
     """
-    try:
+    with readable(path, *_DAMAGES):
         stage.total(path.stat().st_size)
         with path.open("rb") as raw, _unpacked(raw) as stream:
-            n_told = 0
+            n_read = 0
             while block := stream.read(BLOCK):
-                stage.advance(raw.tell() - n_told)
-                n_told = raw.tell()
+                stage.advance(raw.tell() - n_read)
+                n_read = raw.tell()
                 yield block
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def beginning_of(path: Path) -> bytes:
     """Return the first 2 MiB of a file's content.
 
     Raises:
-        InputError: it cannot be read, or what is packed is damaged.
+        InputError: it cannot be read, or is packed and damaged.
     """
-    try:
-        with path.open("rb") as raw, _unpacked(raw) as stream:
-            return stream.read(_PEEK)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+    with readable(path, *_DAMAGES), path.open("rb") as raw, _unpacked(raw) as stream:
+        return stream.read(_PEEK)
 
 
 def peek(path: Path) -> bytes:
@@ -120,7 +131,7 @@ def checked_header(path: Path, beginning: bytes, row_size: int, number_size: int
         number_size: the fewest bytes of a number.
 
     Raises:
-        InputError: there is none, or the file cannot hold what it claims.
+        InputError: there is none, or it claims more than the file can hold.
     """
     header = header_of(beginning)
     if header is None:
@@ -147,7 +158,7 @@ def check_dimensions(path: Path, n_dimensions: int) -> None:
 
 
 def what_it_is(beginning: bytes) -> str:
-    """Return what a file that is not what it should be looks like, for a message."""
+    """Return how a file looks that is of another kind than it should be, for a message."""
     if not beginning:
         return "is empty"
     if beginning.startswith(b"\x80"):
@@ -160,7 +171,7 @@ def what_it_is(beginning: bytes) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return why something failed, in one line: a system's words, or what a message says first."""
+    """Return the reason of an error in one line: the system's, or the first of its message."""
     text = error.strerror if isinstance(error, OSError) else None
     return (text or str(error)).split("\n", 1)[0][:200]
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from safetensors import SafetensorError
 
-from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
-from medsim.embeddings.encoders import encoded, missing_extra, naming
-from medsim.embeddings.formats.model_folder import kind, model_files
+from medsim.embeddings.encoders import missing_extra, naming, register_encoder
+from medsim.embeddings.formats.model_folder import model_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from medsim.embeddings import Request, TermVectors
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Vectors
 
@@ -41,10 +39,11 @@ class StaticEncoder:
 
     Raises:
         InputError: the folder is damaged.
-        OptionError: the library is not installed.
+        OptionError: the library is not installed, or an option does not fit.
     """
 
-    def __init__(self, path: Path, options: EmbeddingOptions) -> None:
+    def __init__(self, path: Path, options: EmbeddingOptions, _threads: int) -> None:
+        options.check_fit(NAME, "normalize", "prefix")
         try:
             import model2vec  # noqa: PLC0415 — an extra
             import tokenizers  # noqa: PLC0415 — comes with it
@@ -75,26 +74,6 @@ class StaticEncoder:
         return np.asarray(vectors, np.float32)
 
 
-def load(path: Path, request: Request) -> TermVectors:
-    """Return the vectors of terms; see ``medsim.embeddings.Load``."""
-    request.options.check_fit(NAME, "normalize", "prefix")
-    encoder = StaticEncoder(path, request.options)
-    return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
-
-
-def files(path: Path, _options: EmbeddingOptions) -> list[Path]:
-    """Return the table of vectors, the tokenizer and the settings."""
-    return model_files(path)
-
-
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` is a folder that model2vec saved."""
-    return kind(path) == NAME
-
-
-FORMAT = FORMATS.register(
-    NAME,
-    Format(
-        describes="folder of model2vec", recognises=recognises, files=files, gives=TERMS, load=load
-    ),
+FORMAT = register_encoder(
+    NAME, "folder of model2vec", StaticEncoder, lambda path, _options: model_files(path)
 )

@@ -1,4 +1,4 @@
-"""What a model's folder says of itself: which format it is of, and how its vectors are made."""
+"""The settings in a model's folder: its format, and how its vectors are made."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _POOLING_FLAGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the files of sentence-transformers and transformers say of a model.
+    """The settings of a model in the files of sentence-transformers and transformers.
 
     Attributes:
-        pooling: how token vectors become one; None where nothing is said.
+        pooling: how token vectors become one; None where no file says so.
         normalize: whether vectors are scaled to length 1.
         other_steps: of the model beside its transformer, pooling and scaling, such as "Dense".
         prompt: text put before every text by default.
-        max_tokens: how many of a text are read; None where nothing is said.
-        n_positions: how many tokens the transformer can read; None where nothing is said.
+        max_tokens: how many of a text are read; None where no file says so.
+        n_positions: how many tokens the transformer can read; None where no file says so.
     """
 
     pooling: str | None
@@ -79,10 +79,10 @@ def onnx_files(folder: Path) -> list[Path]:
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return what the files in a folder say; what is not there says nothing.
+    """Return the settings in the files of a folder, as far as they are there.
 
     Raises:
-        InputError: a file is damaged, or says what cannot be.
+        InputError: a file is damaged, or has an impossible value.
     """
     modules = read_modules(folder)
     steps = [module.rpartition(".")[2] for _, module in modules]
@@ -105,7 +105,7 @@ def read_settings(folder: Path) -> Settings:
 
 
 def read_modules(folder: Path) -> list[tuple[str, str]]:
-    """Return the subfolder and the class of each step of a model; none where nothing is said.
+    """Return the subfolder and the class of each step of a model; none where no file lists them.
 
     Raises:
         InputError: modules.json is damaged.
@@ -123,7 +123,7 @@ def read_modules(folder: Path) -> list[tuple[str, str]]:
 def settings_files(folder: Path) -> list[Path]:
     """Return the files that ``read_settings`` reads, as far as they are there."""
     names = [MODULES, _CONFIG, _PROMPTS, _TRANSFORMER, _TOKENIZER]
-    names += [f"{place}/{_CONFIG}" for place, _ in read_modules(folder) if place]
+    names += [f"{subfolder}/{_CONFIG}" for subfolder, _ in read_modules(folder) if subfolder]
     return [folder / name for name in names if (folder / name).is_file()]
 
 
@@ -140,11 +140,11 @@ def model_files(folder: Path) -> list[Path]:
 
 def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
     """Return how a model pools, in the words of sentence-transformers."""
-    for place, module in modules:
+    for subfolder, module in modules:
         if module.endswith(".Pooling"):
-            said = _object(folder / place / _CONFIG)
-            flagged = [mode for flag, mode in _POOLING_FLAGS.items() if said.get(flag) is True]
-            mode = said.get("pooling_mode", flagged or "mean")
+            settings = _object(folder / subfolder / _CONFIG)
+            flagged = [mode for flag, mode in _POOLING_FLAGS.items() if settings.get(flag) is True]
+            mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
     return None
 

@@ -8,23 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
-from medsim.embeddings.encoders import encoded, missing_extra, naming, unit
-from medsim.embeddings.formats.model_folder import (
-    kind,
-    onnx_files,
-    read_settings,
-    settings_files,
-)
+from medsim.embeddings.encoders import missing_extra, naming, register_encoder, unit
+from medsim.embeddings.formats.model_folder import onnx_files, read_settings, settings_files
 from medsim.embeddings.formats.onnx_session import OnnxSession
-from medsim.embeddings.options import CHOICES
+from medsim.embeddings.options import POOLINGS
 from medsim.embeddings.targets import TargetVectors, read_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from medsim.embeddings import Request, TermVectors
     from medsim.embeddings.formats.model_folder import Settings
     from medsim.embeddings.formats.onnx_session import Outputs
     from medsim.embeddings.options import EmbeddingOptions
@@ -160,23 +153,12 @@ def open_encoder(path: Path, options: EmbeddingOptions, threads: int) -> OnnxEnc
     return OnnxEncoder(_model(path), _tokenizer(path, options), options, threads)
 
 
-def load(path: Path, request: Request) -> TermVectors:
-    """Return the vectors of terms; see ``medsim.embeddings.Load``."""
-    encoder = open_encoder(path, request.options, request.threads)
-    return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
-
-
-def files(path: Path, options: EmbeddingOptions) -> list[Path]:
-    """Return the model with its weights, its tokenizer, and what is said of it."""
+def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
+    """Return the files of the model and its weights, its tokenizer and its settings."""
     model = _model(path)
     own = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
     model_and_weights = sorted(file for file in own if file.is_file())  # such as model.onnx_data
     return [*model_and_weights, _tokenizer(path, options), *settings_files(_root(model))]
-
-
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` is an .onnx file or a folder with one."""
-    return kind(path) == NAME
 
 
 def _model(path: Path) -> Path:
@@ -209,18 +191,18 @@ def _pooling(
     session: OnnxSession, options: EmbeddingOptions, settings: Settings, path: Path
 ) -> str | None:
     """Return how token vectors become one; None where the model gives one vector a text."""
-    given, said = options.pooling, settings.pooling or CHOICES["pooling"][0]
+    given, declared = options.pooling, settings.pooling or POOLINGS[0]
     if not session.of_tokens:
         if given is not None:
             raise OptionError(f"pooling={given} does not fit {path}, which gives one vector a text")
         return None
-    if given is None and (settings.other_steps or said not in CHOICES["pooling"]):
-        steps = [f"pooling {said}", *settings.other_steps]
+    if given is None and (settings.other_steps or declared not in POOLINGS):
+        steps = [f"pooling {declared}", *settings.other_steps]
         raise InputError(
             f"{path} gives vectors of tokens, and its model goes on with {', '.join(steps)}; add "
-            f",format=sentence-transformers or ,pooling= with {', '.join(CHOICES['pooling'])}"
+            f",format=sentence-transformers or ,pooling= with {', '.join(POOLINGS)}"
         )
-    return given or said
+    return given or declared
 
 
 def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
@@ -232,19 +214,10 @@ def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
     with naming(path, (ValueError, TypeError, OverflowError)):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
         own = tokenizer.truncation or {}
-        said = settings.max_tokens or own.get("max_length") or settings.n_positions
+        limit = settings.max_tokens or own.get("max_length") or settings.n_positions
         tokenizer.no_padding()
-        tokenizer.enable_truncation(**{**own, "max_length": said or _MOST_TOKENS, "stride": 0})
+        tokenizer.enable_truncation(**{**own, "max_length": limit or _MOST_TOKENS, "stride": 0})
     return tokenizer, str(tokenizers.__version__)
 
 
-FORMAT = FORMATS.register(
-    NAME,
-    Format(
-        describes="encoder in ONNX with tokenizer.json",
-        recognises=recognises,
-        files=files,
-        gives=TERMS,
-        load=load,
-    ),
-)
+FORMAT = register_encoder(NAME, "encoder in ONNX with tokenizer.json", open_encoder, _files)

@@ -8,16 +8,14 @@ import numpy as np
 from safetensors import SafetensorError
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings import FORMATS, TERMS, Format, fingerprint
-from medsim.embeddings.encoders import encoded, missing_extra, naming
-from medsim.embeddings.formats.model_folder import kind, model_files, read_modules, read_settings
+from medsim.embeddings.encoders import missing_extra, naming, register_encoder
+from medsim.embeddings.formats.model_folder import model_files, read_modules, read_settings
 from medsim.embeddings.tuning import TextPairs, tune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from medsim.embeddings import Request, TermVectors
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Vectors
 
@@ -58,6 +56,7 @@ class SentenceEncoder:
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
+        options.check_fit(NAME, "normalize", "prefix")
         if options.normalize == "no" and read_settings(path).normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
         _check_runs_no_code(path)
@@ -119,23 +118,6 @@ class SentenceEncoder:
             )
 
 
-def load(path: Path, request: Request) -> TermVectors:
-    """Return the vectors of terms; see ``medsim.embeddings.Load``."""
-    request.options.check_fit(NAME, "normalize", "prefix")
-    encoder = SentenceEncoder(path, request.options, request.threads)
-    return encoded(encoder, request, fingerprint(path, FORMAT, request.options))
-
-
-def files(path: Path, _options: EmbeddingOptions) -> list[Path]:
-    """Return the weights, the tokenizer and the settings."""
-    return model_files(path)
-
-
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` is a folder of sentence-transformers, and of no other format."""
-    return kind(path) == NAME
-
-
 def _check_runs_no_code(path: Path) -> None:
     """Raise InputError for what would run code of the folder's choice: modules, and pickles."""
     for _, module in read_modules(path):
@@ -150,13 +132,9 @@ def _check_runs_no_code(path: Path) -> None:
             )
 
 
-FORMAT = FORMATS.register(
+FORMAT = register_encoder(
     NAME,
-    Format(
-        describes="folder of sentence-transformers",
-        recognises=recognises,
-        files=files,
-        gives=TERMS,
-        load=load,
-    ),
+    "folder of sentence-transformers",
+    SentenceEncoder,
+    lambda path, _options: model_files(path),
 )

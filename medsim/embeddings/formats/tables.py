@@ -12,18 +12,18 @@ from medsim.embeddings.formats.files import (
     beginning_of,
     check_dimensions,
     itself,
-    reason,
+    readable,
     signature,
     what_it_is,
 )
-from medsim.embeddings.formats.keyed import FITTING, keyed
+from medsim.embeddings.formats.rows import FITTING, keyed
 from medsim.embeddings.vocabulary import table_keys
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors, WordVectors
-    from medsim.embeddings.formats.keyed import Keys
+    from medsim.embeddings.formats.rows import Keys
     from medsim.kernels.types import Rows, Vectors
 
 _DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"
@@ -37,35 +37,23 @@ def _recognises(path: Path) -> bool:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return what a table has of what is wanted; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.Load``.
 
     Its vectors are lists of numbers, in a column of one of the names ``_COLUMNS`` or in its only
-    column of lists. A column of text named "term" has terms, all else has words unless the option
-    ``keys`` says otherwise. Only the vectors that are wanted are collected.
+    column of lists. A column of text named "term" has terms, any other has words; the option
+    ``keys`` overrules that. Only the vectors that are wanted are collected.
     """
-    try:
+    with readable(path, pl.exceptions.PolarsError):
         table = _scan(path)
         keys = table_keys(path, table, request.options.keys)
-        what = f"{_DESCRIBES}, rows of {keys.kind}"
-        request.options.check_fit(what, *FITTING[keys.kind])
+        request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
         column = _vector_column(path, table.collect_schema())
         vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
         return keyed(keys, request, lambda rows: _taken(keys, vectors, rows))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
 
 
 def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
-    """Return some vectors.
-
-    Args:
-        keys: of all rows.
-        vectors: of all rows, in one column of lists.
-        rows: int64[n_rows], increasing.
-
-    Raises:
-        InputError: one has another length than the first of the table, or lacks a value.
-    """
+    """Return some vectors."""
     n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
     check_dimensions(keys.path, n_dimensions)
     wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})

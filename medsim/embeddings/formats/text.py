@@ -20,7 +20,7 @@ from medsim.embeddings.formats.files import (
     peek,
     what_it_is,
 )
-from medsim.embeddings.formats.found import FoundWords
+from medsim.embeddings.formats.rows import WantedWords
 from medsim.embeddings.options import TOKEN_OPTIONS
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def _recognises_without_header(path: Path) -> bool:
 
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
-    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``."""
+    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``."""
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     header = checked_header(path, _without_mark(beginning_of(path)), row_size=1, number_size=2)
-    found = FoundWords(path, request.words, "line")
+    found = WantedWords(path, request.words, "line")
     lines = islice(_lines(path, request.stage), 1, None)
     n_rows = _collect(lines, 2, header.n_dimensions, found)
     if n_rows != header.n_words:
@@ -68,7 +68,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
 
 
 def _load_without_header(path: Path, request: Request) -> WordVectors:
-    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
 
     The first line tells how many numbers a row has.
     """
@@ -78,23 +78,17 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     if n_dimensions == 0:
         raise InputError(f"{path} {what_it_is(beginning)}; a word and its numbers are due")
     check_dimensions(path, n_dimensions)
-    found = FoundWords(path, request.words, "line")
+    found = WantedWords(path, request.words, "line")
     n_rows = _collect(_lines(path, request.stage), 1, n_dimensions, found)
     return found.result(n_dimensions, n_rows)
 
 
-def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: FoundWords) -> int:
+def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: WantedWords) -> int:
     """Keep the wanted words of a text, and return how many rows it has.
 
     A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.
     Lines of other words are not read beyond the count of their fields, and blank ones count for
     nothing.
-
-    Args:
-        lines: of the text.
-        first: the number of the first line.
-        n_dimensions: numbers in a line.
-        found: takes what is wanted.
     """
     heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
     n_rows = 0

@@ -15,7 +15,7 @@ from medsim.embeddings.formats.files import (
     itself,
     peek,
 )
-from medsim.embeddings.formats.found import FoundWords
+from medsim.embeddings.formats.rows import WantedWords
 from medsim.embeddings.formats.text import has_row
 from medsim.embeddings.options import TOKEN_OPTIONS
 
@@ -39,13 +39,13 @@ def _recognises(path: Path) -> bool:
 
 
 def _load(path: Path, request: Request) -> WordVectors:
-    """Return what a file has of the wanted words; see ``medsim.embeddings.Load``.
+    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``.
 
     A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
     header = checked_header(path, beginning_of(path), row_size=1, number_size=_NUMBER_SIZE)
-    found = FoundWords(path, request.words, "row")
+    found = WantedWords(path, request.words, "row")
     stream = blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0
     for block in chain([b""], stream):
@@ -60,17 +60,10 @@ def _load(path: Path, request: Request) -> WordVectors:
     return found.result(header.n_dimensions, header.n_words)
 
 
-def _scanned(block: bytes, n_rows: int, header: Header, found: FoundWords) -> tuple[bytes, int]:
-    """Keep what a block has of the wanted words.
+def _scanned(block: bytes, n_rows: int, header: Header, found: WantedWords) -> tuple[bytes, int]:
+    """Keep the wanted words of a block, which begins with a row.
 
-    Args:
-        block: begins where a row begins.
-        n_rows: how many rows are before it.
-        header: of the file.
-        found: takes what is wanted.
-
-    Returns:
-        What is left of the block, which holds no whole row, and how many rows are before that.
+    What is left of the block comes back, and how many rows are before that.
     """
     width = _NUMBER_SIZE * header.n_dimensions
     wanted = found.wanted

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from medsim.core.registry import Registry
+from medsim.embeddings.metrics.workers import Workers
 
 if TYPE_CHECKING:
-    from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Starts, Values, Vectors
 
 
@@ -49,7 +51,7 @@ Args:
     embedded: of the kind that the metric is for; each term of a pair has a word or a vector.
     first: int32[n_pairs], terms.
     second: int32[n_pairs], terms.
-    workers: share out the work, and are told how many pairs are done.
+    workers: share out the work, and report the pairs that are done.
 
 Returns:
     float64[n_pairs], finite, larger for what is more similar. It is the same for a pair and its
@@ -75,10 +77,10 @@ class Metric:
     """A way to tell how similar two embedded terms are.
 
     Attributes:
-        of: what it compares, ``WordBags`` or ``TermPoints``.
-        describes: what it is, in a few words, with its source.
+        of: the kind of terms that it compares.
+        describes: it in a few words, for help and reports.
         similarities: see ``Similarities``.
-        tabulate: see ``Tabulate``; None where there is no faster way than pair by pair.
+        tabulate: see ``Tabulate``; without it terms are compared pair by pair.
     """
 
     of: type[WordBags | TermPoints]
@@ -86,9 +88,24 @@ class Metric:
     similarities: Similarities
     tabulate: Tabulate | None = None
 
+    def tabulated(
+        self, embedded: Embedded, terms: Ids, workers: Workers
+    ) -> Callable[[slice], Vectors]:
+        """Return a function that compares some terms with all; see ``Tabulate``."""
+        if self.tabulate is not None:
+            return self.tabulate(embedded, terms, workers)
+
+        def table(part: slice) -> Vectors:
+            first = terms[part]
+            left, right = np.repeat(first, len(terms)), np.tile(terms, len(first))
+            found = self.similarities(embedded, left, right, Workers(threads=workers.threads))
+            return found.astype(np.float32).reshape(len(first), len(terms))
+
+        return table
+
 
 METRICS: Registry[Metric] = Registry("metric", __name__)
-"""Metrics by name."""
+"""The registered metrics."""
 
 
 def metrics_of(kind: type[WordBags | TermPoints]) -> dict[str, Metric]:

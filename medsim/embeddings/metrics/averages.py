@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
-from medsim.embeddings.metrics.vectors import COMPARISONS, Comparison, compare_rows, tabulate_rows
+from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags
+from medsim.embeddings.metrics.vectors import (
+    COMPARISONS,
+    row_metric,
+)
 from medsim.kernels.bag_pairs import averaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from medsim.embeddings.metrics.workers import Workers
-    from medsim.kernels.types import Ids, Values, Vectors
+    from medsim.kernels.types import Ids, Vectors
 
 COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
 """The metric that is the cosine of one vector a term, by how an embedding has terms."""
@@ -38,24 +38,17 @@ def points_of(embedded: Embedded, terms: Ids, workers: Workers) -> Vectors:
     return embedded.vectors[terms]
 
 
-def _metric(comparison: Comparison) -> Metric:
-    def similarities(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
-        return compare_rows(comparison, partial(_means, bags), first, second, workers)
-
-    def tabulate(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
-        return tabulate_rows(comparison, partial(_means, bags), terms, workers)
-
-    return Metric(
-        of=WordBags,
-        describes=f"{comparison.describes} of the terms' mean word vectors",
-        similarities=similarities,
-        tabulate=tabulate,
-    )
-
-
 def _means(bags: WordBags, terms: Ids) -> Vectors:
     return averaged(bags.vectors, bags.words, bags.starts, terms)
 
 
 for _name, _comparison in COMPARISONS.items():
-    METRICS.register(f"avg_{_name}", _metric(_comparison))
+    METRICS.register(
+        f"avg_{_name}",
+        row_metric(
+            WordBags,
+            f"{_comparison.describes} of the terms' mean word vectors",
+            _comparison,
+            _means,
+        ),
+    )

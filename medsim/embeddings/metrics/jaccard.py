@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Metric, WordBags
-from medsim.embeddings.metrics.vectors import Comparison, compare_rows, tabulate_rows
+from medsim.embeddings.metrics.vectors import Comparison, row_metric
 from medsim.embeddings.metrics.word_tables import bags_of, tabulate_bags
 from medsim.kernels.bag_pairs import dynamax_overlaps, overlaps, positive_maxima
 from medsim.kernels.bag_tables import dynamax_table, own_memberships
@@ -63,14 +63,6 @@ _POOLED = Comparison(
 )
 
 
-def _max(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
-    return compare_rows(_POOLED, partial(_maxima, bags), first, second, workers)
-
-
-def _tabulate_max(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
-    return tabulate_rows(_POOLED, partial(_maxima, bags), terms, workers)
-
-
 def _maxima(bags: WordBags, terms: Ids) -> Vectors:
     return positive_maxima(bags.vectors, bags.words, bags.starts, terms)
 
@@ -86,10 +78,5 @@ METRICS.register(
 )
 METRICS.register(
     "max_jaccard",
-    Metric(
-        of=WordBags,
-        describes="Jaccard index of max-pooled word vectors",
-        similarities=_max,
-        tabulate=_tabulate_max,
-    ),
+    row_metric(WordBags, "Jaccard index of max-pooled word vectors", _POOLED, _maxima),
 )

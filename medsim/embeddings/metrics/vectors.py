@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints
+from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
 from medsim.kernels.vector_pairs import (
     centred_cosines,
     kendalls,
@@ -34,10 +34,10 @@ BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """How rows of vectors are prepared, each once, and then compared.
+    """A comparison of rows of vectors, each of which is prepared once.
 
     Attributes:
-        describes: what it is, with its source.
+        describes: it, for help and reports.
         prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows.
         weigh: returns a number for each prepared row.
         compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows a pair.
@@ -120,11 +120,8 @@ def compare_rows(
         rows, at = np.unique([first[pairs], second[pairs]], return_inverse=True)
         left, right = at.reshape(2, -1).astype(np.int32)
         prepared, weights = prepared_rows(comparison, vectors_of, rows, workers)
-        found[pairs] = workers.spread(
-            partial(_compared, comparison, prepared, weights, left, right),
-            len(left),
-            workers.advance,
-        )
+        compare = partial(_compared, comparison, prepared, weights, left, right)
+        found[pairs] = workers.spread(compare, len(left), workers.advance)
     return found
 
 
@@ -180,22 +177,39 @@ def _compared(
     return comparison.compare(prepared, weights, first[part], second[part])
 
 
-def _metric(comparison: Comparison) -> Metric:
+def row_metric(
+    of: type[WordBags | TermPoints],
+    describes: str,
+    comparison: Comparison,
+    vectors_of: Callable[[Any, Ids], Vectors],
+) -> Metric:
+    """Return the metric that compares one vector of either term.
+
+    Args:
+        of: see ``Metric``.
+        describes: as ``of``.
+        comparison: of the vectors.
+        vectors_of: returns float32[n_terms, n_dimensions] for terms as an embedding has them, and
+            int32[n_terms].
+    """
+
     def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
-        vectors = embedded.vectors
-        return compare_rows(comparison, lambda terms: vectors[terms], first, second, workers)
+        return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)
 
     def tabulate(embedded: Embedded, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
-        vectors = embedded.vectors
-        return tabulate_rows(comparison, lambda some: vectors[some], terms, workers)
+        return tabulate_rows(comparison, partial(vectors_of, embedded), terms, workers)
 
-    return Metric(
-        of=TermPoints,
-        describes=f"{comparison.describes} of the terms' vectors",
-        similarities=similarities,
-        tabulate=tabulate,
-    )
+    return Metric(of=of, describes=describes, similarities=similarities, tabulate=tabulate)
+
+
+def _of_points(points: TermPoints, terms: Ids) -> Vectors:
+    return points.vectors[terms]
 
 
 for _name, _comparison in COMPARISONS.items():
-    METRICS.register(_name, _metric(_comparison))
+    METRICS.register(
+        _name,
+        row_metric(
+            TermPoints, f"{_comparison.describes} of the terms' vectors", _comparison, _of_points
+        ),
+    )

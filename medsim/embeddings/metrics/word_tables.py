@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.metrics import WordBags
+from medsim.embeddings.tokens import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +27,7 @@ def bags_of(bags: WordBags, terms: Ids) -> WordBags:
         terms: int32[n_terms].
     """
     sizes = np.diff(bags.starts)[terms]
-    starts = np.zeros(len(terms) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
+    starts = starts_of(sizes)
     tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])
     used, words = np.unique(bags.words[tokens], return_inverse=True)
     return WordBags(vectors=bags.vectors[used], words=words.astype(np.int32), starts=starts)

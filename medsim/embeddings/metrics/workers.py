@@ -22,27 +22,27 @@ _ROWS_A_TASK = 8192
 _COLUMNS_A_TASK = 2048
 
 
-def _nothing(_n_rows: int) -> None:
-    """Take no notice."""
+def _unreported(_n_rows: int) -> None:
+    """Report progress to nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """Threads, and whom to tell how far they are.
+    """Threads that report their progress.
 
     Attributes:
         threads: how many compute at once.
-        advance: told how many more pairs are done.
+        advance: called with the number of pairs done since the last call.
     """
 
     threads: int
-    advance: Callable[[int], None] = _nothing
+    advance: Callable[[int], None] = _unreported
 
     def spread(
         self,
         work: Callable[[slice], NDArray[Any]],
         n_rows: int,
-        advance: Callable[[int], None] = _nothing,
+        advance: Callable[[int], None] = _unreported,
         rows_a_task: int = _ROWS_A_TASK,
     ) -> NDArray[Any]:
         """Return what ``work`` gives for all rows, row by row.
@@ -51,7 +51,7 @@ class Workers:
             work: returns an array with a row for each row of a slice; called from several threads,
                 and once with no rows where there are none.
             n_rows: how many there are.
-            advance: told how many more rows are done.
+            advance: called with the number of rows done since the last call.
             rows_a_task: how many at most are in a slice.
         """
         slices = [

@@ -38,7 +38,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terminology:
-    """What is known of a terminology once its canonical tables are filled.
+    """The facts about a terminology whose canonical tables are filled.
 
     Attributes:
         source: the name of the source that read it.
@@ -46,9 +46,9 @@ class Terminology:
         vocabulary: under which name, as UMLS names vocabularies, its ids are cited elsewhere; None
             where they are not.
         release_date: of the release; None where it does not say.
-        files: what was read.
+        files: those that were read.
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
-        redistributable: whether its content may be passed on; None where nobody said.
+        redistributable: whether its content may be passed on; None where that is not known.
         terms_of_use: the terms in words or as an address.
         skipped: rows that did not enter the canonical tables.
     """
@@ -63,12 +63,11 @@ class Terminology:
     terms_of_use: str
     skipped: tuple[Skipped, ...]
 
-    def told(self) -> dict[str, object]:
-        """Return all but what was skipped as plain JSON values, as manifests have it."""
+    def to_json(self) -> dict[str, object]:
+        """Return all but the rows that were skipped as plain JSON values, as manifests have it."""
         known = asdict(self)
         del known["skipped"]
-        day = self.release_date
-        return {**known, "release_date": None if day is None else day.isoformat()}
+        return {**known, "release_date": self.release_date and self.release_date.isoformat()}
 
 
 class Load(Protocol):
@@ -95,8 +94,8 @@ class Source:
     Attributes:
         name: of the source; for a built-in, what the user types.
         about: one line on what it reads.
-        recognises: whether a path looks like this format.
         load: reads it.
+        recognises: whether a path looks like this format; by default none does.
         locate: for a built-in, finds its file.
         accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
             as_of, synonyms and vocabularies.
@@ -105,11 +104,25 @@ class Source:
 
     name: str
     about: str
-    recognises: Callable[[Path], bool]
     load: Load
+    recognises: Callable[[Path], bool] = lambda _path: False
     locate: Callable[[], Path] | None = None
     accepts: frozenset[str] = frozenset()
     asked_last: bool = False
+
+    def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
+        """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options."""
+        usual = ReadingOptions()
+        sources = SOURCES.all()
+        for option in sorted(frozenset().union(*(one.accepts for one in sources.values()))):
+            if option not in self.accepts and getattr(options, option) != getattr(usual, option):
+                owners = [name for name, one in sources.items() if option in one.accepts]
+                raise OptionError(
+                    f"`{option}` is an option of {' and '.join(owners)}, and {path} is read as "
+                    f"{self.name}"
+                )
+        store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
+        return self.load(path, store, options)
 
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
@@ -138,28 +151,6 @@ def find_source(location: str) -> tuple[Source, Path]:
             return source, path
     formats = "; ".join(source.about for source in sources.values())
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
-
-
-def load(source: Source, path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill all canonical tables of ``store`` from what lies at ``path``.
-
-    Raises:
-        InputError: the file is damaged or is not what it should be.
-        OptionError: an option does not fit the source.
-    """
-    usual = ReadingOptions()
-    owners: dict[str, list[str]] = {}
-    for name, one in SOURCES.all().items():
-        for option in one.accepts:
-            owners.setdefault(option, []).append(name)
-    for option, names in sorted(owners.items()):
-        if option not in source.accepts and getattr(options, option) != getattr(usual, option):
-            raise OptionError(
-                f"`{option}` is an option of {' and '.join(names)}, and {path} is read as "
-                f"{source.name}"
-            )
-    store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
-    return source.load(path, store, options)
 
 
 def _exists(path: Path) -> bool:

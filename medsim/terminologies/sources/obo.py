@@ -52,7 +52,7 @@ _VOCABULARIES = {
     "ORPHANET": "ORPHANET",
     "HP": "HPO",
 }
-"""What UMLS calls the vocabularies that cross-references name; others keep their names."""
+"""Vocabularies of cross-references by their names in UMLS; others keep their names."""
 
 
 @dataclass(slots=True)
@@ -162,12 +162,7 @@ def recognises(path: Path) -> bool:
 def _read_frames(
     text: _ReadableText, rows: _Rows, scopes: frozenset[str]
 ) -> fastobo.header.HeaderFrame:
-    """Add the rows of all terms, and return the header.
-
-    Raises:
-        InputError: a byte is not UTF-8.
-        SyntaxError: a line is not OBO; also ValueError and OSError, as fastobo raises them.
-    """
+    """Add the rows of all terms, and return the header."""
     try:
         reader = fastobo.iter(text, ordered=True)
         header = reader.header()

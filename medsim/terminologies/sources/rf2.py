@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
-from medsim.core.store import QueryError
 from medsim.terminologies.rf2_writer import ORIGIN_FILE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
-from medsim.terminologies.sources.rf2_files import TABLES, Table, find_tables, release_date
-from medsim.terminologies.sources.rf2_text import locate_rows, row_format
-from medsim.terminologies.sources.text_rows import RowStream, find_fault
+from medsim.terminologies.sources.rf2_files import (
+    FILES,
+    find_files,
+    locate_rows,
+    release_date,
+    row_format,
+)
+from medsim.terminologies.sources.text_rows import load_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,30 +29,27 @@ _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "
     "permission neither the terms nor datasets made of them may be passed on"
 )
-_LOADED = ("rf2_concept", "rf2_description", "rf2_association", "rf2_relationship")
-_STATES = ("concept_as_of", "description_as_of", "association_as_of")
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
     everything = release_files(path)
-    tables = find_tables(path, everything, as_of=options.as_of)
+    files_of = find_files(path, everything, as_of=options.as_of)
     read: list[SourceFile] = []
     n_repeated = 0
-    for table in TABLES:
-        read += _load_rows(table, tables[table.name], store)
-        n_repeated += _check_repeated(table, tables[table.name], store)
+    for kind in FILES:
+        table, files = f"rf2_{kind.name}", files_of[kind.name]
+        read += load_rows(f"terminologies/rf2/{table}", row_format(kind), files, store)
+        n_repeated += _check_repeated(table, files, store)
     _check_as_of(path, store, options)
-    _fill_tables(store, options)
-    redistributable, terms_of_use = _origin(everything)
-    skipped = [Skipped(**row) for row in store.frame("terminologies/rf2/skipped").to_dicts()]
+    skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
-    store.drop(*_STATES)
+    redistributable, terms_of_use = _origin(everything)
     return Terminology(
         source="rf2",
         name=path.name,
         vocabulary="SNOMEDCT_US",
-        release_date=release_date([file for files in tables.values() for file in files]),
+        release_date=release_date([file for files in files_of.values() for file in files]),
         files=tuple(read),
         rf2_rules=True,
         redistributable=redistributable,
@@ -62,26 +63,12 @@ def recognises(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() == ".zip"
 
 
-def _load_rows(table: Table, files: list[ReleaseFile], store: Store) -> list[SourceFile]:
-    """Fill the table of raw rows; on failure say which line is at fault."""
-    rows = row_format(table)
-    stream = RowStream(rows, files)
-    try:
-        store.run_on_stream(f"terminologies/rf2/rf2_{table.name}", stream)
-    except QueryError as error:
-        raise find_fault(rows, files) or error from error
-    return stream.read
-
-
-def _check_repeated(table: Table, files: list[ReleaseFile], store: Store) -> int:
+def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
     """Return how many rows are there again in another file, word for word.
 
     Editions that lie side by side share rows, which count once.
-
-    Raises:
-        InputError: one file has two rows of the same id and time, or two files contradict.
     """
-    repeated = store.frame("terminologies/rf2/repeated_row", rows=f"rf2_{table.name}")
+    repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
     if repeated.is_empty():
         return 0
     keys = set(repeated.iter_rows())
@@ -104,21 +91,24 @@ def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
     oldest = store.frame("terminologies/rf2/oldest_description")["effective_time"].item()
     if oldest is None or options.as_of < oldest:
         raise OptionError(
-            f"--as-of {options.as_of} is before the oldest description of {path}, which is of "
+            f"`as_of` {options.as_of} is before the oldest description of {path}, which is of "
             f"{oldest or 'no day'}"
         )
 
 
-def _fill_tables(store: Store, options: ReadingOptions) -> None:
+def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
+    """Fill the canonical tables with the state of a day, and return what is left out of them."""
     as_of = None if options.as_of is None else options.as_of.isoformat()
-    store.run("terminologies/rf2/concept_as_of", as_of=as_of)
     store.run("terminologies/rf2/description_as_of", as_of=as_of)
-    store.run("terminologies/rf2/association_as_of", as_of=as_of)
+    store.drop("rf2_description")
     store.run("terminologies/rf2/is_a", as_of=as_of)
-    store.drop(*_LOADED)
-    store.run("terminologies/rf2/concept", language=options.language)
+    store.drop("rf2_relationship")
+    store.run("terminologies/rf2/concept", as_of=as_of, language=options.language)
     store.run("terminologies/rf2/description")
-    store.run("terminologies/rf2/association")
+    store.run("terminologies/rf2/association", as_of=as_of)
+    skipped = store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
+    store.drop("rf2_concept", "rf2_association", "description_as_of")
+    return [Skipped(**row) for row in skipped]
 
 
 def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:

@@ -1,87 +1,67 @@
-"""Finds the files of an RF2 release by the patterns of their names."""
+"""The files of an RF2 release: their names, their headers and their rows."""
 
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
+from medsim.terminologies.rf2_writer import COLUMNS
+from medsim.terminologies.sources.text_rows import RowFormat, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sources.archive import ReleaseFile
 
 _TAIL = r"(?P<content>[^_]*)(?P<rest>_.*)?\.txt"
 _RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)
 _METADATA_DIGITS = 18  # of the concepts that describe others, such as 900000000000074008
 _LEAST_DIGITS = 6  # of any SNOMED CT identifier
+_EIGHT_DIGITS = re.compile(r"[0-9]{8}")
+_EARLIER_NAMES = {"targetComponentId": "targetComponent"}  # of columns, in older releases
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d{6})(?!\d)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class RF2File:
     """A kind of RF2 file.
 
     Attributes:
         name: of the table that its rows go to, less "rf2_".
-        pattern: of its file names.
-        header: its column names; those that were named otherwise in older releases have both
-            names, with a bar between them.
+        stem: a pattern of how its names begin.
         last_digits: how many digits the identifier in the last column has at least.
         required: whether a release without it is refused.
     """
 
-    name: str
-    pattern: re.Pattern[str]
-    header: tuple[str, ...]
-    last_digits: int
+    name: RF2Table
+    stem: str
+    last_digits: int = _METADATA_DIGITS
     required: bool = True
 
-
-def _table(
-    name: str, stem: str, header: str, *, last_digits: int = _METADATA_DIGITS, required: bool = True
-) -> Table:
-    return Table(
-        name=name,
-        pattern=re.compile(rf"(?:x|MONO)?{stem}{_TAIL}", re.IGNORECASE),
-        header=tuple(header.split()),
-        last_digits=last_digits,
-        required=required,
-    )
+    def is_named(self, file: ReleaseFile) -> bool:
+        """Return whether a file is of this kind by its name."""
+        return bool(re.fullmatch(rf"(?:x|MONO)?{self.stem}{_TAIL}", file.name, re.IGNORECASE))
 
 
-TABLES = (
-    _table("concept", "sct2_Concept_", "id effectiveTime active moduleId definitionStatusId"),
-    _table(
-        "description",
-        "sct2_Description_",
-        "id effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId",
-    ),
-    _table(
-        "association",
-        "der2_(?:cRefset_)?Association",
-        "id effectiveTime active moduleId refsetId referencedComponentId "
-        "targetComponentId|targetComponent",
-        last_digits=_LEAST_DIGITS,
-    ),
-    _table(
-        "relationship",
-        "sct2_Relationship_",
-        "id effectiveTime active moduleId sourceId destinationId relationshipGroup typeId "
-        "characteristicTypeId modifierId",
-        required=False,
-    ),
+FILES = (
+    RF2File(name="concept", stem="sct2_Concept_"),
+    RF2File(name="description", stem="sct2_Description_"),
+    RF2File(name="association", stem="der2_(?:cRefset_)?Association", last_digits=_LEAST_DIGITS),
+    RF2File(name="relationship", stem="sct2_Relationship_", required=False),
 )
 """The files that medsim reads. The terms and their pairs do not need is-a relationships."""
 
 
-def find_tables(
+def find_files(
     release: Path, files: list[ReleaseFile], *, as_of: date | None
 ) -> dict[str, list[ReleaseFile]]:
-    """Return the files of each table, in order of name.
+    """Return the files of each kind, in order of name.
 
     Where a file's Full and Snapshot forms lie side by side, the Snapshot is taken, or the Full form
     if a day is asked for. Delta files are left aside.
@@ -92,18 +72,18 @@ def find_tables(
         as_of: the day whose state is asked for, if any.
 
     Raises:
-        InputError: a required table has no file.
-        OptionError: a day is asked for and a table has no history.
+        InputError: a release lacks a kind of file that is required.
+        OptionError: a day is asked for and a file has no history.
     """
     chosen: dict[str, list[ReleaseFile]] = {}
-    for table in TABLES:
-        matching = [file for file in files if table.pattern.fullmatch(file.name)]
-        chosen[table.name] = _choose(release, matching, as_of)
-        if table.required and not chosen[table.name]:
+    for kind in FILES:
+        matching = [file for file in files if kind.is_named(file)]
+        chosen[kind.name] = _choose(release, matching, as_of)
+        if kind.required and not chosen[kind.name]:
             delta = " (only Delta files, which lack most rows)" if matching else ""
             raise InputError(
-                f"{release}: no {table.name} file{delta}; an RF2 release has one whose name "
-                f"matches {_example(table)}; UMLS is known by MRCONSO.RRF, MeSH by desc2026.xml or "
+                f"{release}: no {kind.name} file{delta}; an RF2 release has one whose name "
+                f"matches {_example(kind)}; UMLS is known by MRCONSO.RRF, MeSH by desc2026.xml or "
                 "supp2026.xml of any year"
             )
     return chosen
@@ -132,7 +112,7 @@ def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list
     for file in chosen:
         if as_of and _release_type(file) == "snapshot":
             raise OptionError(
-                f"--as-of needs full history, and {release} has {file.name} as a Snapshot only"
+                f"`as_of` needs full history, and {release} has {file.name} as a Snapshot only"
             )
     return chosen
 
@@ -142,9 +122,78 @@ def _release_type(file: ReleaseFile) -> str:
     return found[1].lower() if found else ""
 
 
-def _example(table: Table) -> str:
-    stem = "der2_cRefset_Association" if table.name == "association" else None
-    return f"{stem or f'sct2_{table.name.capitalize()}_'}*.txt"
+def _example(kind: RF2File) -> str:
+    return f"{kind.stem.replace('(?:cRefset_)?', 'cRefset_')}*.txt"
+
+
+def row_format(kind: RF2File) -> RowFormat:
+    """Return the form of the rows of a kind of file."""
+    return RowFormat(
+        separator="\t",
+        is_cut=partial(_is_cut, kind),
+        row_fault=partial(_row_fault, kind),
+        check_header=partial(_check_header, kind),
+    )
+
+
+def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
+    """Raise InputError unless a line is the header of a kind of file."""
+    try:
+        text = line.removeprefix(BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.inner}: line 1 is not UTF-8, so this is no RF2 file") from error
+    found = text.rstrip("\r\n").split("\t")
+    expected = [{name, _EARLIER_NAMES.get(name, name)} for name in COLUMNS[kind.name]]
+    fits = len(found) == len(expected) and all(
+        name.lower() in map(str.lower, names) for name, names in zip(found, expected, strict=True)
+    )
+    if not fits:
+        raise InputError(
+            f"{file.inner}: line 1 is not the header of an RF2 {kind.name} file; expected the "
+            f"tab-separated columns {' '.join(COLUMNS[kind.name])}"
+        )
+
+
+def locate_rows(
+    files: list[ReleaseFile], keys: set[tuple[str, str]]
+) -> dict[tuple[str, str], list[tuple[str, int, bytes]]]:
+    """Return the places of the rows with some (id, effectiveTime).
+
+    Returns:
+        By key: the file, line number and text of each row.
+    """
+    found: dict[tuple[str, str], list[tuple[str, int, bytes]]] = {}
+    for file in files:
+        with file.open() as stream:
+            for number, line in enumerate(stream, start=1):
+                head = line.split(b"\t", 2)
+                key = (head[0].decode(), head[1].decode()) if len(head) > 1 else ("", "")
+                if number > 1 and key in keys:
+                    found.setdefault(key, []).append((file.inner, number, line.rstrip(b"\r\n")))
+    return found
+
+
+def _row_fault(kind: RF2File, row: str) -> str:
+    """Return the fault of a row in words, empty where it has none."""
+    values = row.split("\t")
+    if len(values) != len(COLUMNS[kind.name]):
+        return f"has {len(values)} columns; an RF2 {kind.name} file has {len(COLUMNS[kind.name])}"
+    component, effective_time, active = values[:3]
+    if not component:
+        return "has no id"
+    if not _EIGHT_DIGITS.fullmatch(effective_time) or _day(effective_time) is None:
+        return f"has effectiveTime {quoted(effective_time)}; a date such as 20260131 is expected"
+    if active not in {"0", "1"}:
+        return f"has active {quoted(active)}; 0 or 1 is expected"
+    return ""
+
+
+def _is_cut(kind: RF2File, last_line: bytes) -> bool:
+    """Return whether the text after the last line end is less than a row.
+
+    A file may lack the last line end, but what was cut off with it shows in the last identifier.
+    """
+    return len(last_line.rpartition(b"\t")[2]) < kind.last_digits
 
 
 def _day(text: str) -> date | None:

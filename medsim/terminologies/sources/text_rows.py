@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.store import QueryError
 from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from medsim.core.store import Store
     from medsim.terminologies.sources.archive import ReleaseFile
 
 MAX_LINE_BYTES = 1 << 20
@@ -24,12 +26,12 @@ _QUOTED_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFormat:
-    """What tells that a line is a row.
+    """The form of the rows of a kind of file.
 
     Attributes:
         separator: of its values.
-        is_cut: whether what is left after the last line end is less than a row.
-        row_fault: what is wrong with a row, nothing if nothing is.
+        is_cut: whether the text after the last line end is less than a row.
+        row_fault: the fault of a row in words, empty where it has none.
         check_header: raises InputError unless a file's first line is its header; None where files
             have no header.
     """
@@ -50,7 +52,7 @@ class RowStream:
         files: in the order in which they are read.
 
     Attributes:
-        read: what has been read to its end.
+        read: the files that have been read to their end.
     """
 
     def __init__(self, row_format: RowFormat, files: list[ReleaseFile]) -> None:
@@ -100,10 +102,26 @@ class RowStream:
         return bool(last_line) and self._format.is_cut(last_line)
 
     def _fault(self, file: ReleaseFile) -> InputError:
-        return find_fault(self._format, [file]) or InputError(f"{file.inner}: changed while read")
+        return _find_fault(self._format, [file]) or InputError(f"{file.inner}: changed while read")
 
 
-def find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError | None:
+def load_rows(
+    query: str, row_format: RowFormat, files: list[ReleaseFile], store: Store
+) -> list[SourceFile]:
+    """Run a query that fills a table from the rows of files, and return what was read.
+
+    Raises:
+        InputError: a line is no row; the message names it.
+    """
+    stream = RowStream(row_format, files)
+    try:
+        store.run_on_stream(query, stream)
+    except QueryError as error:
+        raise _find_fault(row_format, files) or error from error
+    return stream.read
+
+
+def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError | None:
     """Return the error for the first line that is no row, None if all are rows.
 
     It reads every file again, line by line, and is called only once something went wrong.
@@ -129,7 +147,7 @@ def quoted(value: str) -> str:
 
 
 def _line_fault(row_format: RowFormat, line: bytes) -> str:
-    """Return what is wrong with a line, nothing if it is a row."""
+    """Return the fault of a line in words, empty where it is a row."""
     if len(line.rstrip(b"\r\n")) >= MAX_LINE_BYTES:
         return f"is longer than {MAX_LINE_BYTES:,} bytes"
     try:

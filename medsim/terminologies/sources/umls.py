@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.core.store import QueryError
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile, release_files
-from medsim.terminologies.sources.text_rows import RowFormat, RowStream, find_fault, quoted
+from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,40 +30,36 @@ _SUPPRESSED = ("N", "O", "E", "Y")
 _DATE = re.compile(rb"^umls\.release\.date=(\d{4})(\d{2})(\d{2})\s*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _File:
     """A file of the Metathesaurus.
 
     Attributes:
         name: of the file.
         table: that its rows go to.
-        columns: their names; each row has one more bar behind the last.
         ids: the columns that no row leaves empty.
+        columns: their names, with a space between them; a row has one more bar behind the last.
     """
 
     name: str
     table: str
-    columns: tuple[str, ...]
-    ids: tuple[str, ...]
+    ids: str
+    columns: str
 
 
-def _file(name: str, table: str, columns: str, *, ids: str) -> _File:
-    return _File(name=name, table=table, columns=tuple(columns.split()), ids=tuple(ids.split()))
-
-
-_ATOMS = _file(
+_ATOMS = _File(
     "MRCONSO.RRF",
     "umls_atom",
+    "CUI AUI",
     "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
-    ids="CUI AUI",
 )
-_RELATIONS = _file(
+_RELATIONS = _File(
     "MRREL.RRF",
     "umls_relation",
+    "CUI1 CUI2",
     "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF",
-    ids="CUI1 CUI2",
 )
-_TYPES = _file("MRSTY.RRF", "umls_type", "CUI TUI STN STY ATUI CVF", ids="CUI")
+_TYPES = _File("MRSTY.RRF", "umls_type", "CUI", "CUI TUI STN STY ATUI CVF")
 
 
 def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -72,7 +67,9 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     everything = release_files(path)
     read: list[SourceFile] = []
     for file, required in ((_ATOMS, True), (_RELATIONS, True), (_TYPES, False)):
-        read += _load_rows(file, _find(path, everything, file.name, required=required), store)
+        found = _find(path, everything, file.name, required=required)
+        rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, file))
+        read += load_rows(f"terminologies/umls/{file.table}", rows, found, store)
     _check_atoms(path, store, options)
     store.run("terminologies/umls/concept")
     store.run("terminologies/umls/code")
@@ -97,12 +94,7 @@ def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 def recognises(path: Path) -> bool:
     """Return whether ``path`` is a folder or a zip that has MRCONSO.RRF."""
-    if not (path.is_dir() or path.suffix.lower() == ".zip"):
-        return False
-    try:
-        return any(_is_named(file, _ATOMS.name) for file in release_files(path))
-    except InputError:  # damaged; whoever reads such files at all says of what kind the damage is
-        return False
+    return has_file(path, lambda file: _is_named(file, _ATOMS.name))
 
 
 def _is_named(file: ReleaseFile, name: str) -> bool:
@@ -112,7 +104,7 @@ def _is_named(file: ReleaseFile, name: str) -> bool:
 def _find(
     release: Path, files: list[ReleaseFile], name: str, *, required: bool
 ) -> list[ReleaseFile]:
-    """Return the one file of a name, in whatever folder; none if it is missing and may be."""
+    """Return the one file of a name, in any folder; none where it is optional and missing."""
     found = [file for file in files if _is_named(file, name)]
     if len(found) > 1:
         raise InputError(
@@ -124,31 +116,21 @@ def _find(
     return found
 
 
-def _load_rows(file: _File, found: list[ReleaseFile], store: Store) -> list[SourceFile]:
-    """Fill the table of a file; on failure say which line is at fault."""
-    rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, file))
-    stream = RowStream(rows, found)
-    try:
-        store.run_on_stream(f"terminologies/umls/{file.table}", stream)
-    except QueryError as error:
-        raise find_fault(rows, found) or error from error
-    return stream.read
-
-
 def _is_cut(last_line: bytes) -> bool:
     """Return whether what is left after the last line end lacks the bar that ends a row."""
     return not last_line.endswith(b"|")
 
 
 def _row_fault(file: _File, row: str) -> str:
+    columns = file.columns.split()
     *values, tail = row.split("|")
-    if len(values) != len(file.columns) or tail:
+    if len(values) != len(columns) or tail:
         return (
-            f"has {len(values)} bars; a row of {file.name} has {len(file.columns)}, the last one "
-            "at its end"
+            f"has {len(values)} bars; a row of {file.name} has {len(columns)}, the last one at its "
+            "end"
         )
-    row_of = dict(zip(file.columns, values, strict=True))
-    for column in file.ids:
+    row_of = dict(zip(columns, values, strict=True))
+    for column in file.ids.split():
         if not row_of[column]:
             return f"has no {column}"
     suppressed = row_of.get("SUPPRESS", "N")

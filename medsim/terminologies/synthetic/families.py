@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from medsim.terminologies.synthetic.draws import Draws, Ints, Weights
 
 BLOCK = 16
-"""How many concepts a block has; it holds one family or two."""
+"""Concepts of a block, which holds one family or two."""
 
 GROUP = 3
-"""How many families share a branch and, mostly, a site."""
+"""Families that share a branch and, mostly, a site."""
 
 
 class Mode(IntEnum):
-    """What tells the members of a family apart."""
+    """The part of a name in which the members of a family differ."""
 
     SIDE = 0
     COURSE = auto()
@@ -43,13 +43,13 @@ _MODE_WEIGHTS: Weights = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Where concepts stand among the others; every array is int64[n].
+    """The places of concepts among the others; every array is int64[n].
 
     Attributes:
         family: the number of the concept's family, whose members share most of their names.
         ordinal: the place in the family; 0 is its head, which is the most general.
         branch: the place of the branch in ``BRANCHES``.
-        mode: what tells the family's members apart.
+        mode: the part of their names in which the family's members differ.
     """
 
     family: Ints

@@ -12,12 +12,12 @@ import polars as pl
 if TYPE_CHECKING:
     from datetime import date
 
-    from medsim.terminologies.rf2_writer import Table
+    from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.synthetic.draws import Draws
 
 
 class Fate(IntEnum):
-    """What happens to a component between its first row and the release."""
+    """The events of a component between its first row and the release."""
 
     KEPT = 0
     CHANGED = auto()
@@ -36,7 +36,7 @@ _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 
 # Six periods of seven half-yearly releases; associations come after what they replace retires.
 _N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
-_PERIODS: dict[Table, tuple[int, int, int]] = {
+_PERIODS: dict[RF2Table, tuple[int, int, int]] = {
     "concept": (0, 1, 2),
     "description": (0, 1, 5),
     "text_definition": (0, 1, 5),
@@ -59,7 +59,7 @@ class History:
         days = (release_date - timedelta(days=_DAYS_PER_RELEASE * age) for age in ages)
         self._releases = np.array([int(f"{day:%Y%m%d}") for day in days])
 
-    def rows(self, table: Table, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
+    def rows(self, table: RF2Table, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
         """Return a row for each component and time, ordered by both.
 
         All that happens to a concept's components in one period happens in one release.

@@ -64,7 +64,7 @@ class Outline:
 
     @property
     def n_concepts(self) -> int:
-        """How many concepts there are, the model's among them."""
+        """The number of concepts, the model's among them."""
         return self.n_clinical + len(Model)
 
     def stretches(self, n_numbers: int) -> Iterator[Ints]:

@@ -1,16 +1,18 @@
--- Associations outside the model component module; one is active if any of its members is.
+-- Associations outside the model component module as they stood on one day; one is active if any
+-- of its members is.
 --
--- reads   association_as_of
+-- reads   rf2_association: full history or snapshot, key (id, effective_time)
 -- writes  association: a row per association, key (source_id, target_id, kind)
+-- params  $as_of date: the day; null takes the newest rows
 
 create or replace table association as
 
 select
     source_id,
     target_id,
-    kind,
+    association_kind(refset_id) as kind,
     bool_or(active) as active
-from association_as_of
+from newest_rows('rf2_association', $as_of)
 where module_id <> sctid('model_component_module')
 group by
     source_id,

@@ -19,9 +19,7 @@ with newest as (
             when sctid('fully_specified_name') then 'fsn'
             when sctid('synonym') then 'synonym'
         end as kind
-    from rf2_description
-    where effective_time <= coalesce($as_of::date, 'infinity'::date)
-    qualify row_number() over (partition by id order by effective_time desc) = 1
+    from newest_rows('rf2_description', $as_of)
 ),
 
 parted as (

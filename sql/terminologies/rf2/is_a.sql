@@ -1,4 +1,4 @@
--- The is-a relationships that were active on one day, by their newest row not after it.
+-- The is-a relationships that were active on one day.
 --
 -- reads   rf2_relationship: full history or snapshot, key (id, effective_time)
 -- writes  is_a: a row per child and parent, key (child_id, parent_id)
@@ -6,20 +6,10 @@
 
 create or replace table is_a as
 
-with newest as (
-    select
-        active,
-        child_id,
-        parent_id
-    from rf2_relationship
-    where effective_time <= coalesce($as_of::date, 'infinity'::date)
-    qualify row_number() over (partition by id order by effective_time desc) = 1
-)
-
 select distinct
     child_id,
     parent_id
-from newest
+from newest_rows('rf2_relationship', $as_of)
 where active
 order by
     child_id,

@@ -14,23 +14,9 @@ select
     "refsetId" as refset_id,
     "referencedComponentId" as source_id,
     "targetComponentId" as target_id
-from read_csv(
-    $stream,
-    auto_detect = false,
-    header = false,
-    delim = '\t',
-    quote = '',
-    escape = '',
-    nullstr = e'\r',
-    new_line = '\n',
-    max_line_size = 1048576,
-    columns = {
-        'id': 'varchar',
-        'effectiveTime': 'varchar',
-        'active': 'varchar',
-        'moduleId': 'varchar',
-        'refsetId': 'varchar',
-        'referencedComponentId': 'varchar',
-        'targetComponentId': 'varchar'
-    }
-);
+from
+    delimited_rows(
+        $stream,
+        '\t',
+        'id effectiveTime active moduleId refsetId referencedComponentId targetComponentId'
+    );

@@ -11,21 +11,4 @@ select
     rf2_day("effectiveTime") as effective_time,
     rf2_flag(active) as active,
     "moduleId" as module_id
-from read_csv(
-    $stream,
-    auto_detect = false,
-    header = false,
-    delim = '\t',
-    quote = '',
-    escape = '',
-    nullstr = e'\r',
-    new_line = '\n',
-    max_line_size = 1048576,
-    columns = {
-        'id': 'varchar',
-        'effectiveTime': 'varchar',
-        'active': 'varchar',
-        'moduleId': 'varchar',
-        'definitionStatusId': 'varchar'
-    }
-);
+from delimited_rows($stream, '\t', 'id effectiveTime active moduleId definitionStatusId');

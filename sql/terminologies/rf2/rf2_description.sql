@@ -14,25 +14,9 @@ select
     "languageCode" as language,
     "typeId" as type_id,
     term
-from read_csv(
-    $stream,
-    auto_detect = false,
-    header = false,
-    delim = '\t',
-    quote = '',
-    escape = '',
-    nullstr = e'\r',
-    new_line = '\n',
-    max_line_size = 1048576,
-    columns = {
-        'id': 'varchar',
-        'effectiveTime': 'varchar',
-        'active': 'varchar',
-        'moduleId': 'varchar',
-        'conceptId': 'varchar',
-        'languageCode': 'varchar',
-        'typeId': 'varchar',
-        'term': 'varchar',
-        'caseSignificanceId': 'varchar'
-    }
-);
+from
+    delimited_rows(
+        $stream,
+        '\t',
+        'id effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId'
+    );

@@ -15,28 +15,11 @@ select
     "sourceId" as child_id,
     "destinationId" as parent_id
 from
-    read_csv(
+    delimited_rows(
         $stream,
-        auto_detect = false,
-        header = false,
-        delim = '\t',
-        quote = '',
-        escape = '',
-        nullstr = e'\r',
-        new_line = '\n',
-        max_line_size = 1048576,
-        columns = {
-            'id': 'varchar',
-            'effectiveTime': 'varchar',
-            'active': 'varchar',
-            'moduleId': 'varchar',
-            'sourceId': 'varchar',
-            'destinationId': 'varchar',
-            'relationshipGroup': 'varchar',
-            'typeId': 'varchar',
-            'characteristicTypeId': 'varchar',
-            'modifierId': 'varchar'
-        }
+        '\t',
+        'id effectiveTime active moduleId sourceId destinationId relationshipGroup typeId'
+        || ' characteristicTypeId modifierId'
     )
 where
     case

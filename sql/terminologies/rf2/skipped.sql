@@ -1,36 +1,31 @@
 -- What RF2 rows are left out of the canonical tables, and why.
 --
--- reads   description_as_of, association_as_of
+-- reads   description_as_of
+--         rf2_association: full history or snapshot, key (id, effective_time)
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows
-
-with reason as (
-    select
-        'description is not a name' as reason,
-        count(*) as n_rows
-    from description_as_of
-    where kind is null
-    union all
-    select
-        'description is empty' as reason,
-        count(*) as n_rows
-    from description_as_of
-    where kind is not null and term = ''
-    union all
-    select
-        'another fully specified name is newer' as reason,
-        count(*) as n_rows
-    from description_as_of
-    where outranked
-    union all
-    select
-        'association is in the model component module' as reason,
-        count(*) as n_rows
-    from association_as_of
-    where module_id = sctid('model_component_module')
-)
+-- params  $as_of date: the day; null takes the newest rows
 
 select
-    reason,
-    n_rows
-from reason
+    'another fully specified name is newer' as reason,
+    count(*) as n_rows
+from description_as_of
+where outranked
+union all
+select
+    'association is in the model component module' as reason,
+    count(*) as n_rows
+from newest_rows('rf2_association', $as_of)
+where module_id = sctid('model_component_module')
+union all
+select
+    'description is empty' as reason,
+    count(*) as n_rows
+from description_as_of
+where kind is not null and term = ''
+union all
+select
+    'description is not a name' as reason,
+    count(*) as n_rows
+from description_as_of
+where kind is null
 order by reason;

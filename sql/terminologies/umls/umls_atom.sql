@@ -19,35 +19,9 @@ select
     trimmed(str) as term,
     (4 * (ts <> 'P')::int + 2 * (stt <> 'PF')::int + (ispref <> 'Y')::int)::tinyint as place,
     umls_suppressed(suppress) as suppressed
-from read_csv(
-    $stream,
-    auto_detect = false,
-    header = false,
-    delim = '|',
-    quote = '',
-    escape = '',
-    nullstr = e'\r',
-    new_line = '\n',
-    max_line_size = 1048576,
-    columns = {
-        'cui': 'varchar',
-        'lat': 'varchar',
-        'ts': 'varchar',
-        'lui': 'varchar',
-        'stt': 'varchar',
-        'sui': 'varchar',
-        'ispref': 'varchar',
-        'aui': 'varchar',
-        'saui': 'varchar',
-        'scui': 'varchar',
-        'sdui': 'varchar',
-        'sab': 'varchar',
-        'tty': 'varchar',
-        'code': 'varchar',
-        'str': 'varchar',
-        'srl': 'varchar',
-        'suppress': 'varchar',
-        'cvf': 'varchar',
-        'tail': 'varchar'
-    }
-);
+from
+    delimited_rows(
+        $stream,
+        '|',
+        'cui lat ts lui stt sui ispref aui saui scui sdui sab tty code str srl suppress cvf tail'
+    );

@@ -28,35 +28,10 @@ with row_kind as (
             end
         ]) as kind
     from
-        read_csv(
+        delimited_rows(
             $stream,
-            auto_detect = false,
-            header = false,
-            delim = '|',
-            quote = '',
-            escape = '',
-            nullstr = e'\r',
-            new_line = '\n',
-            max_line_size = 1048576,
-            columns = {
-                'cui1': 'varchar',
-                'aui1': 'varchar',
-                'stype1': 'varchar',
-                'rel': 'varchar',
-                'cui2': 'varchar',
-                'aui2': 'varchar',
-                'stype2': 'varchar',
-                'rela': 'varchar',
-                'rui': 'varchar',
-                'srui': 'varchar',
-                'sab': 'varchar',
-                'sl': 'varchar',
-                'rg': 'varchar',
-                'dir': 'varchar',
-                'suppress': 'varchar',
-                'cvf': 'varchar',
-                'tail': 'varchar'
-            }
+            '|',
+            'cui1 aui1 stype1 rel cui2 aui2 stype2 rela rui srui sab sl rg dir suppress cvf tail'
         )
     where umls_row(cui1, tail) <> umls_row(cui2, tail)
 )

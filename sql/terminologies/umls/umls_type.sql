@@ -9,25 +9,5 @@ create or replace table umls_type as
 select
     umls_row(cui, tail) as concept_id,
     arg_min(sty, tui) as semantic_tag
-from
-    read_csv(
-        $stream,
-        auto_detect = false,
-        header = false,
-        delim = '|',
-        quote = '',
-        escape = '',
-        nullstr = e'\r',
-        new_line = '\n',
-        max_line_size = 1048576,
-        columns = {
-            'cui': 'varchar',
-            'tui': 'varchar',
-            'stn': 'varchar',
-            'sty': 'varchar',
-            'atui': 'varchar',
-            'cvf': 'varchar',
-            'tail': 'varchar'
-        }
-    )
+from delimited_rows($stream, '|', 'cui tui stn sty atui cvf tail')
 group by concept_id;

@@ -41,15 +41,14 @@ def all_pairs(n_terms: int) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def test_the_metrics_are_those_of_the_paper() -> None:
+def test_the_metrics_of_the_paper_are_there() -> None:
     correlations = ["cos", "kendall", "pearson", "spearman"]
-    averaged, paired_words = ([f"{way}_{x}" for x in correlations] for way in ("avg", "pair"))
-    assert correlations == OF_TERMS
-    assert [*averaged, "fuzzy_jaccard", "max_jaccard", *paired_words] == OF_WORDS
-    assert sorted(TWINS) == OF_WORDS
+    of_words = {f"{kind}_{one}" for one in correlations for kind in ("avg", "pair")}
+    assert set(OF_TERMS) >= set(correlations) == set(SIMILARITIES)
+    assert set(OF_WORDS) >= of_words | {"fuzzy_jaccard", "max_jaccard"} == set(TWINS)
 
 
-@pytest.mark.parametrize("name", OF_WORDS)
+@pytest.mark.parametrize("name", TWINS)
 @pytest.mark.parametrize(
     ("width", "steps"), [(1, 2), (2, 1), (7, 1), (7, 50), (70, 3), (129, 2000)]
 )
@@ -65,7 +64,7 @@ def test_a_metric_of_words_is_its_twin(name: str, width: int, steps: int) -> Non
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", OF_TERMS)
+@pytest.mark.parametrize("name", SIMILARITIES)
 @pytest.mark.parametrize(("width", "steps"), [(1, 1), (2, 1), (9, 1), (65, 2), (200, 10**6)])
 def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> None:
     points = np.random.default_rng(width).integers(-steps, steps + 1, (8, width))
@@ -86,7 +85,7 @@ def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> Non
 def test_all_metrics_are_their_twins_on_any_words(seed: int, width: int, steps: int) -> None:
     bags = random_bags(seed, n_words=4, n_terms=3, width=width, steps=steps)
     first, second = all_pairs(3)
-    for name in OF_WORDS:
+    for name in TWINS:
         found = METRICS.get(name).similarities(bags, first, second, ONE)
         expected = [
             TWINS[name](matrix(bags, a), matrix(bags, b))

@@ -9,7 +9,6 @@ import pytest
 
 from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags
 from medsim.embeddings.metrics import workers as sharing
-from medsim.embeddings.metrics.tables import tabulated
 from medsim.embeddings.metrics.workers import Workers
 
 every_metric = pytest.mark.parametrize("name", list(METRICS.all()))
@@ -41,7 +40,7 @@ def test_a_table_has_the_similarities_of_its_pairs(name: str, steps: int, width:
     embedded = embedded_for(metric, steps=steps, width=width)
     terms = np.random.default_rng(1).permutation(300)[:280].astype(np.int32)
 
-    found = tabulated(metric, embedded, terms, ONE)(slice(100, 140))
+    found = metric.tabulated(embedded, terms, ONE)(slice(100, 140))
 
     assert found.dtype == np.float32
     assert (found == pairwise(metric, embedded, terms[100:140], terms)).all()
@@ -55,13 +54,13 @@ def test_a_table_depends_neither_on_threads_nor_on_what_is_asked_at_once(
     embedded = embedded_for(metric, steps=1000, width=12)
     terms = np.arange(300, dtype=np.int32)
 
-    expected = tabulated(metric, embedded, terms, ONE)(slice(0, 60))
+    expected = metric.tabulated(embedded, terms, ONE)(slice(0, 60))
 
     monkeypatch.setattr(sharing, "_COLUMNS_A_TASK", 37)
-    table = tabulated(metric, embedded, terms, Workers(threads=5))
+    table = metric.tabulated(embedded, terms, Workers(threads=5))
     parts = [table(slice(begin, begin + 20)) for begin in (0, 20, 40)]
     assert (np.concatenate(parts) == expected).all()
-    mirrored = tabulated(metric, embedded, terms[::-1].copy(), ONE)(slice(240, 300))
+    mirrored = metric.tabulated(embedded, terms[::-1].copy(), ONE)(slice(240, 300))
     assert (mirrored[::-1, ::-1] == expected).all()
 
 
@@ -70,7 +69,7 @@ def test_terms_of_the_same_words_are_equally_similar_to_every_other(name: str) -
     metric = METRICS.get(name)
     embedded = embedded_for(metric, steps=10**6, width=30)
     terms = np.array([7, 50, 7, 20, 50], np.int32)
-    found = tabulated(metric, embedded, terms, ONE)(slice(0, 5))
+    found = metric.tabulated(embedded, terms, ONE)(slice(0, 5))
     assert (found[:, 0] == found[:, 2]).all()
     assert (found[1] == found[4]).all()
 
@@ -80,7 +79,7 @@ def test_a_metric_without_tables_compares_pair_by_pair(name: str) -> None:
     metric = replace(METRICS.get(name), tabulate=None)
     embedded = embedded_for(metric, steps=5, width=4)
     terms = np.array([4, 2, 9, 299], np.int32)
-    found = tabulated(metric, embedded, terms, ONE)(slice(1, 3))
+    found = metric.tabulated(embedded, terms, ONE)(slice(1, 3))
     assert (found == pairwise(metric, embedded, terms[1:3], terms)).all()
 
 
@@ -89,4 +88,4 @@ def test_no_terms_have_an_empty_table(name: str) -> None:
     metric = METRICS.get(name)
     embedded = embedded_for(metric, steps=5, width=4)
     none = np.empty(0, np.int32)
-    assert tabulated(metric, embedded, none, ONE)(slice(0, 0)).shape == (0, 0)
+    assert metric.tabulated(embedded, none, ONE)(slice(0, 0)).shape == (0, 0)
