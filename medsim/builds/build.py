@@ -18,9 +18,9 @@ from medsim.builds.datasets import (
     set_maker,
 )
 from medsim.builds.embedded import place_of, without_vectors
-from medsim.builds.job import job_of, libraries_of, options_of
+from medsim.builds.run_key import run_key, libraries_of, options_of
 from medsim.builds.options import BuildOptions
-from medsim.builds.space import join_terms
+from medsim.builds.term_index import index_terms
 from medsim.builds.stages import (
     Run,
     derive,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from medsim.builds.negatives import Found, TermSpace
+    from medsim.builds.negatives import Found, TermIndex
     from medsim.builds.negatives.wanted import Wanted
     from medsim.builds.positives import Positives
     from medsim.core.manifest import Skipped
@@ -71,14 +71,14 @@ class FirstSearch(Protocol):
     """Searches for the nearest candidates of first terms elsewhere, before they are served."""
 
     def check(self, job: Mapping[str, str]) -> None:
-        """Raise MedsimError if it cannot serve a job, see ``job_of``; nothing is written yet."""
+        """Raise MedsimError if it cannot serve a job, see ``run_key``; nothing is written yet."""
 
-    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
+    def find(self, run: Run, index: TermIndex, wanted: Sequence[Wanted]) -> Sequence[Found]:
         """Return what was found; what is missing is searched for when it is needed.
 
         Args:
             run: what is asked for.
-            space: all terms.
+            index: all terms.
             wanted: what the sets that are still to be made will ask for.
         """
 
@@ -98,23 +98,23 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
         run = Run.of(options, store)
         named = named_embedding(run)
         terminology = read(run)
-        job = job_of(options, terminology, named)
+        job = run_key(options, terminology, named)
         if search is not None:
             search.check(job)
         _begin(run, output, job)
         positives = derive(run, terminology)
-        space = join_terms(positives, store, pool=options.pool)
-        warn_of_large_component(run, space)
+        index = index_terms(positives, store, pool=options.pool)
+        warn_of_large_component(run, index)
         if named is not None:
-            space = with_vectors(run, named, positives, space)
+            index = with_vectors(run, named, positives, index)
         known: Sequence[Found] = ()
         if search is not None:
             left = [key for key in set_keys("levenshtein") if not output.holds(key.path)]
-            known = search.find(run, space, wanted_of_sets(positives, space, left))
-        stats = _write_sets(run, output, _makers(run, positives, space, known), job)
+            known = search.find(run, index, wanted_of_sets(positives, index, left))
+        stats = _write_sets(run, output, _makers(run, positives, index, known), job)
         _check(run, output)
-        skipped = (*positives.skipped, *without_vectors(positives, space))
-        _finish(run, output, terminology, named, skipped, space, stats)
+        skipped = (*positives.skipped, *without_vectors(positives, index))
+        _finish(run, output, terminology, named, skipped, index, stats)
         output.publish()
     return Build(options.out)
 
@@ -138,14 +138,14 @@ def _begin(run: Run, output: OutputFolder, job: dict[str, str]) -> None:
 
 
 def _makers(
-    run: Run, positives: Positives, space: TermSpace, known: Sequence[Found]
+    run: Run, positives: Positives, index: TermIndex, known: Sequence[Found]
 ) -> Iterator[tuple[str, SetMaker]]:
     """Yield what makes the sets of each strategy, in the order in which they are made."""
     seed, threads = run.options.seed, run.threads
     for name in run.options.strategies:
         yield (
             name,
-            set_maker(name, positives, space, run.store, seed=seed, threads=threads, known=known),
+            set_maker(name, positives, index, run.store, seed=seed, threads=threads, known=known),
         )
 
 
@@ -214,7 +214,7 @@ def _finish(
     terminology: Terminology,
     named: NamedEmbedding | None,
     skipped: tuple[Skipped, ...],
-    space: TermSpace,
+    index: TermIndex,
     stats: pl.DataFrame,
 ) -> None:
     """Write the manifest, the last file of a build."""
@@ -232,9 +232,9 @@ def _finish(
         threads=run.threads,
         skipped=[asdict(one) for one in (*terminology.skipped, *skipped)],
         components={
-            "n_terms": len(space.components),
-            "n_components": len(np.unique(space.components)),
-            "largest": largest_component(space),
+            "n_terms": len(index.components),
+            "n_components": len(np.unique(index.components)),
+            "largest": largest_component(index),
         },
         shortfall=shortfall,
         warnings=list(run.progress.warnings),

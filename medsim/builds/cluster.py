@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from medsim.builds.negatives import Found, TermSpace
+    from medsim.builds.negatives import Found, TermIndex
     from medsim.builds.negatives.wanted import Wanted
     from medsim.builds.stages import Run
     from medsim.core.progress import Stage
@@ -86,7 +86,7 @@ class ClusterSearch:
     def check(self, job: Mapping[str, str]) -> None:
         """Accept any job."""
 
-    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
+    def find(self, run: Run, index: TermIndex, wanted: Sequence[Wanted]) -> Sequence[Found]:
         """Return the nearest candidates of all that is wanted.
 
         A pool is sent to every worker once, and its shares are searched wherever a worker is free.
@@ -96,28 +96,28 @@ class ClusterSearch:
             ClusterError: the workers die, or have other versions.
         """
         n_workers = len(self._client.scheduler_info()["workers"])
-        lengths = np.diff(space.lower.starts).astype(np.int32)
+        lengths = np.diff(index.lower.starts).astype(np.int32)
         left = dict(enumerate(_shares(wanted, lengths, _SHARES_A_WORKER * n_workers)))
         found: list[Found] = []
         with run.progress.stage(f"search on {self._address}") as stage:
             stage.total(sum(len(share.term1_ids) for share in left.values()))
             for _ in range(_RETRIES):
                 if left:
-                    found += self._searched(space, left, run.options.seed, stage)
+                    found += self._searched(index, left, run.options.seed, stage)
             if left:
                 raise ClusterError(f"the workers of {self._address} are lost again and again")
             stage.found(f"{len(found):,} shares on {n_workers:,} workers")
         return found
 
     def _searched(
-        self, space: TermSpace, left: dict[int, Wanted], seed: int, stage: Stage
+        self, index: TermIndex, left: dict[int, Wanted], seed: int, stage: Stage
     ) -> Iterator[Found]:
         """Yield what is found of shares, and take them off.
 
         Those stay whose pool was lost, since all workers that held it died.
         """
         pools = {
-            share.pool: self._client.scatter(_pool(space, share, seed), broadcast=True, hash=False)
+            share.pool: self._client.scatter(_pool(index, share, seed), broadcast=True, hash=False)
             for share in {share.pool: share for share in left.values()}.values()
         }
         shares: dict[Future[Found], int] = {}
@@ -187,9 +187,9 @@ class _Pool:
         return CandidateSource(self._name, _writable(self._term_ids), lay_out)
 
 
-def _pool(space: TermSpace, wanted: Wanted, seed: int) -> _Pool:
+def _pool(index: TermIndex, wanted: Wanted, seed: int) -> _Pool:
     """Return the pool that something is wanted of."""
-    return _Pool(wanted.pool, candidates_of(space, wanted.pool_ids), wanted.pool_ids, seed)
+    return _Pool(wanted.pool, candidates_of(index, wanted.pool_ids), wanted.pool_ids, seed)
 
 
 def _writable(array: A) -> A:

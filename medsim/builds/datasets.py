@@ -18,7 +18,7 @@ from medsim.core.schema import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Embedding, Found, Negatives, SetNegatives, TermSpace
+    from medsim.builds.negatives import Embedding, Found, Negatives, SetNegatives, TermIndex
     from medsim.core.progress import Stage
     from medsim.core.store import Store
     from medsim.kernels.types import Ids
@@ -107,7 +107,7 @@ def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
 def set_maker(
     strategy: str,
     positives: Positives,
-    space: TermSpace,
+    index: TermIndex,
     store: Store,
     *,
     seed: int,
@@ -119,14 +119,14 @@ def set_maker(
     Args:
         strategy: its name.
         positives: of all sets.
-        space: all terms, with their vectors where the strategy compares them.
+        index: all terms, with their vectors where the strategy compares them.
         store: with the tables term and bearer.
         seed: of draws, ties and the order of rows.
         threads: how many to use.
         known: what has been searched for already.
     """
-    make = STRATEGIES.get(strategy)(space, seed=seed, threads=threads, known=known)
-    embedding = space.embedding if strategy == "embedding" else None
+    make = STRATEGIES.get(strategy)(index, seed=seed, threads=threads, known=known)
+    embedding = index.embedding if strategy == "embedding" else None
     return SetMaker(make, positives, store, seed=seed, threads=threads, embedding=embedding)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from medsim.builds.negatives import TermSpace
+    from medsim.builds.negatives import TermIndex
     from medsim.builds.positives import Positives
     from medsim.core.opened import Build
     from medsim.core.progress import Progress
@@ -109,12 +109,12 @@ def _read_as_before(
 def embedded(
     named: NamedEmbedding,
     positives: Positives,
-    space: TermSpace,
+    index: TermIndex,
     progress: Progress,
     *,
     threads: int,
     cache: Path | None,
-) -> TermSpace:
+) -> TermIndex:
     """Return all terms with the vectors of those that may be in a pair.
 
     Word vectors become the mean of a term's, as the metric avg_cos has it.
@@ -122,31 +122,31 @@ def embedded(
     Args:
         named: the embedding.
         positives: of all sets.
-        space: all terms.
+        index: all terms.
         progress: told of the stage.
         threads: how many may compute.
         cache: the folder that keeps what encoders made.
     """
-    term_ids = _paired(positives, space)
+    term_ids = _paired(positives, index)
     terms = positives.terms["term"].gather(term_ids).to_list()
     has = embed_terms(named, terms, progress, threads=threads, cache=cache)
     covered = np.flatnonzero(has.covered).astype(np.int32)
-    rows = np.full(len(space.components), -1, np.int32)
+    rows = np.full(len(index.components), -1, np.int32)
     rows[term_ids[covered]] = np.arange(len(covered), dtype=np.int32)
     vectors = points_of(has.embedded, covered, Workers(threads=threads))
-    return replace(space, embedding=Embedding(vectors=vectors, rows=rows))
+    return replace(index, embedding=Embedding(vectors=vectors, rows=rows))
 
 
-def without_vectors(positives: Positives, space: TermSpace) -> tuple[Skipped, ...]:
+def without_vectors(positives: Positives, index: TermIndex) -> tuple[Skipped, ...]:
     """Return how many terms, and first terms among them, have no vector."""
-    if space.embedding is None:
+    if index.embedding is None:
         return ()
     firsts = positives.pairs["term1_id"].unique().to_numpy()
-    rows = space.embedding.rows
+    rows = index.embedding.rows
     return (
         Skipped(
             reason="term has no vector, so it is no candidate of embedding negatives",
-            n_rows=int(np.count_nonzero(rows[_paired(positives, space)] < 0)),
+            n_rows=int(np.count_nonzero(rows[_paired(positives, index)] < 0)),
         ),
         Skipped(
             reason="first term has no vector, so it gets no embedding negatives",
@@ -177,9 +177,9 @@ def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: i
     return pl.Series("similarity", found, pl.Float32).fill_nan(None)
 
 
-def _paired(positives: Positives, space: TermSpace) -> Ids:
+def _paired(positives: Positives, index: TermIndex) -> Ids:
     """Return the terms that may be in a pair, in order of text: int32[n_terms]."""
-    if space.pool is not None:
-        return space.pool
+    if index.pool is not None:
+        return index.pool
     pairs = positives.pairs
     return np.union1d(pairs["term1_id"].to_numpy(), pairs["term2_id"].to_numpy()).astype(np.int32)

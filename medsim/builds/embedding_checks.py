@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.datasets import set_keys
-from medsim.builds.evidence import counted_finding, refused_terms, sampled
+from medsim.builds.recomputed_checks import counted_finding, refused_terms, sampled
 from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.builds.evidence import Evidence
+    from medsim.builds.recomputed_checks import Recomputed
     from medsim.builds.negatives import Embedding
     from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Table, Values, Vectors
@@ -24,11 +24,11 @@ _TERMS_AT_ONCE = 1 << 15
 _FIRSTS_AT_ONCE = 16  # so that their cosines with all terms fit in memory
 
 
-def check_similarities(evidence: Evidence) -> pl.DataFrame:
+def check_similarities(recomputed: Recomputed) -> pl.DataFrame:
     """Return whether stored similarities are the cosines of the terms' vectors."""
-    embedding, wrong = _embedding(evidence), []
+    embedding, wrong = _embedding(recomputed), []
     for key in set_keys("embedding"):
-        pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
+        pairs = recomputed.pairs[key].drop_nulls(["term1_id", "term2_id"])
         expected = _cosines(embedding, pairs["term1_id"].to_numpy(), pairs["term2_id"].to_numpy())
         found = pairs["similarity"].fill_null(np.nan).to_numpy()
         agree = np.isclose(found, expected, rtol=0, atol=_ROUNDING, equal_nan=True)
@@ -36,25 +36,25 @@ def check_similarities(evidence: Evidence) -> pl.DataFrame:
     return counted_finding("similarities", "Similarities are cosines of the vectors.", wrong)
 
 
-def check_most_similar(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame:
+def check_most_similar(recomputed: Recomputed, sample: int, stage: Stage) -> pl.DataFrame:
     """Return whether sampled first terms have their most similar allowed terms.
 
     Each is compared with every term that has a vector, in double precision. Candidates whose
     cosines differ by no more than rounding may stand for each other.
     """
-    maker = evidence.maker("embedding")
+    maker = recomputed.maker("embedding")
     keys = set_keys("embedding")
     stage.total(sample * len(keys))
     wrong, n_compared = [], 0
     for key in keys:
-        pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
+        pairs = recomputed.pairs[key].drop_nulls(["term1_id", "term2_id"])
         used = maker.used_before(key)
         negative = pairs.filter(pl.col("label") == 0)
-        wrong += [str(key)] * _n_without_vector(evidence, negative)
-        pool = _with_vectors(evidence, evidence.pool(pairs))
-        firsts = _with_vectors(evidence, sampled(pairs, sample))
-        for first, cosines in _compared_with_all(evidence, firsts, pool):
-            allowed = ~refused_terms(evidence, first, pool, negative, used)
+        wrong += [str(key)] * _n_without_vector(recomputed, negative)
+        pool = _with_vectors(recomputed, recomputed.pool(pairs))
+        firsts = _with_vectors(recomputed, sampled(pairs, sample))
+        for first, cosines in _compared_with_all(recomputed, firsts, pool):
+            allowed = ~refused_terms(recomputed, first, pool, negative, used)
             own = pairs.filter(pl.col("term1_id") == first)
             found = own.filter(pl.col("label") == 0)["term2_id"].to_numpy()
             n_wanted = int((own["label"] == 1).sum())
@@ -68,31 +68,31 @@ def check_most_similar(evidence: Evidence, sample: int, stage: Stage) -> pl.Data
     return counted_finding("most_similar", promise, wrong)
 
 
-def _embedding(evidence: Evidence) -> Embedding:
+def _embedding(recomputed: Recomputed) -> Embedding:
     """Return the vectors of the terms.
 
     Raises:
         InputError: they were not read.
     """
-    if evidence.space.embedding is None:
-        raise InputError(f"{evidence.build.folder}: its embedding negatives need their embedding")
-    return evidence.space.embedding
+    if recomputed.index.embedding is None:
+        raise InputError(f"{recomputed.build.folder}: its embedding negatives need their embedding")
+    return recomputed.index.embedding
 
 
-def _with_vectors(evidence: Evidence, term_ids: Ids) -> Ids:
-    return term_ids[_embedding(evidence).rows[term_ids] >= 0]
+def _with_vectors(recomputed: Recomputed, term_ids: Ids) -> Ids:
+    return term_ids[_embedding(recomputed).rows[term_ids] >= 0]
 
 
-def _n_without_vector(evidence: Evidence, pairs: pl.DataFrame) -> int:
+def _n_without_vector(recomputed: Recomputed, pairs: pl.DataFrame) -> int:
     """Return how many pairs have a term without a vector."""
-    rows = _embedding(evidence).rows
+    rows = _embedding(recomputed).rows
     first, second = (rows[pairs[side].to_numpy()] for side in ("term1_id", "term2_id"))
     return int(np.count_nonzero((first < 0) | (second < 0)))
 
 
-def _compared_with_all(evidence: Evidence, firsts: Ids, pool: Ids) -> Iterator[tuple[int, Values]]:
+def _compared_with_all(recomputed: Recomputed, firsts: Ids, pool: Ids) -> Iterator[tuple[int, Values]]:
     """Yield first terms and their cosines with all terms of a pool: float64[n_pool]."""
-    embedding = _embedding(evidence)
+    embedding = _embedding(recomputed)
     rows = embedding.rows[pool]
     for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
         batch = firsts[begin : begin + _FIRSTS_AT_ONCE]

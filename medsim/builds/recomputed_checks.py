@@ -20,13 +20,13 @@ from medsim.builds.datasets import (
     with_term_ids,
 )
 from medsim.builds.positives import Positives, pair_distances
-from medsim.builds.rederived import rederive
+from medsim.builds.reload import reload
 from medsim.builds.stats import stats_row
 from medsim.core.errors import InputError
 from medsim.kernels.hashing import tie_hashes
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import TermSpace, UsedPairs
+    from medsim.builds.negatives import TermIndex, UsedPairs
     from medsim.core.opened import Build
     from medsim.core.progress import Stage
     from medsim.core.store import Store
@@ -40,14 +40,14 @@ _QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Recomputed:
     """A build, and what was derived anew from its canonical tables.
 
     Attributes:
         build: the build.
         store: with its tables and the view pair.
         positives: derived anew.
-        space: all terms as arrays, joined by them.
+        index: all terms as arrays, joined by them.
         pairs: the rows on disk of each set, with term1_id and term2_id added; the ids are null
             where a term is none of the terminology's.
         seed: of the build.
@@ -57,7 +57,7 @@ class Evidence:
     build: Build
     store: Store
     positives: Positives
-    space: TermSpace
+    index: TermIndex
     pairs: dict[SetKey, pl.DataFrame]
     seed: int
     threads: int
@@ -67,7 +67,7 @@ class Evidence:
         return set_maker(
             strategy,
             self.positives,
-            self.space,
+            self.index,
             self.store,
             seed=self.seed,
             threads=self.threads,
@@ -75,14 +75,14 @@ class Evidence:
 
     def pool(self, pairs: pl.DataFrame) -> Ids:
         """Return the terms that the negatives of a set are drawn from, in order of text."""
-        if self.space.pool is not None:
-            return self.space.pool
+        if self.index.pool is not None:
+            return self.index.pool
         positive = pairs.filter(pl.col("label") == 1)
         both = pl.concat([positive["term1_id"], positive["term2_id"]])
         return both.unique().sort().to_numpy()
 
 
-def gather(build: Build, store: Store, threads: int) -> Evidence:
+def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return what the canonical tables of a build give.
 
     Raises:
@@ -92,26 +92,26 @@ def gather(build: Build, store: Store, threads: int) -> Evidence:
         seed = int(str(build.manifest.options["seed"]))
     except (KeyError, ValueError) as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
-    derived = rederive(build, store, threads)
+    derived = reload(build, store, threads)
     terms = derived.positives.terms
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
-    return Evidence(
+    return Recomputed(
         build=build,
         store=store,
         positives=derived.positives,
-        space=derived.space,
+        index=derived.index,
         pairs={key: with_term_ids(build.read(key.path), terms) for key in keys},
         seed=seed,
         threads=threads,
     )
 
 
-def check_positives(evidence: Evidence) -> pl.DataFrame:
+def check_positives(recomputed: Recomputed) -> pl.DataFrame:
     """Return whether every set has the positives that the rules give, and no others."""
     columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
     wrong = []
-    for key, pairs in evidence.pairs.items():
-        expected = positive_rows(evidence.positives, key).select(columns)
+    for key, pairs in recomputed.pairs.items():
+        expected = positive_rows(recomputed.positives, key).select(columns)
         found = pairs.filter(pl.col("label") == 1).select(columns)
         n_missing = expected.join(found, on=columns, how="anti").height
         n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
@@ -119,18 +119,18 @@ def check_positives(evidence: Evidence) -> pl.DataFrame:
     return counted_finding("positives", "The positives are those that the rules give.", wrong)
 
 
-def check_rows(evidence: Evidence) -> pl.DataFrame:
+def check_rows(recomputed: Recomputed) -> pl.DataFrame:
     """Return whether ids, distances and the order of rows are what the texts and the seed give."""
-    lower = evidence.positives.terms["lower_term"].to_list()
+    lower = recomputed.positives.terms["lower_term"].to_list()
     wrong = []
-    for key, pairs in evidence.pairs.items():
+    for key, pairs in recomputed.pairs.items():
         known = pairs.drop_nulls(["term1_id", "term2_id"])
         wrong += [str(key)] * (pairs.height - known.height)
-        distance = pair_distances(lower, known["term1_id"], known["term2_id"], evidence.threads)
+        distance = pair_distances(lower, known["term1_id"], known["term2_id"], recomputed.threads)
         draft = known.with_columns(distance)
-        evidence.store.put("pair_draft", draft)
-        expected = evidence.store.frame("builds/pairs/pair", seed=str(evidence.seed))
-        evidence.store.drop("pair_draft")
+        recomputed.store.put("pair_draft", draft)
+        expected = recomputed.store.frame("builds/pairs/pair", seed=str(recomputed.seed))
+        recomputed.store.drop("pair_draft")
         found = known.select(expected.columns)
         if not expected.equals(found):
             differs = [expected[name] != found[name] for name in expected.columns]
@@ -140,11 +140,11 @@ def check_rows(evidence: Evidence) -> pl.DataFrame:
     )
 
 
-def check_stats(evidence: Evidence) -> pl.DataFrame:
+def check_stats(recomputed: Recomputed) -> pl.DataFrame:
     """Return whether the statistics are those of the rows."""
-    rows = [stats_row(key.columns(), pairs) for key, pairs in evidence.pairs.items()]
+    rows = [stats_row(key.columns(), pairs) for key, pairs in recomputed.pairs.items()]
     expected = pl.concat(rows).sort("dataset", "difficulty", "negatives")
-    wrong = [] if statistics_agree(evidence.build.stats(), expected) else ["stats.parquet"]
+    wrong = [] if statistics_agree(recomputed.build.stats(), expected) else ["stats.parquet"]
     return counted_finding("stats", "The statistics are those of the rows.", wrong)
 
 
@@ -167,28 +167,28 @@ def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
     return True
 
 
-def check_random(evidence: Evidence, stage: Stage) -> pl.DataFrame:
+def check_random(recomputed: Recomputed, stage: Stage) -> pl.DataFrame:
     """Return whether drawing the random negatives again gives the same."""
-    maker = evidence.maker("random")
+    maker = recomputed.maker("random")
     wrong = []
     for key in set_keys("random"):
-        found = evidence.pairs[key].drop("term1_id", "term2_id")
+        found = recomputed.pairs[key].drop("term1_id", "term2_id")
         if not maker.make(key, stage).equals(found):
             wrong.append(str(key))
     return counted_finding("random", "The seed gives the random negatives again.", wrong)
 
 
-def check_nearest(evidence: Evidence, sample: int, stage: Stage) -> pl.DataFrame:
+def check_nearest(recomputed: Recomputed, sample: int, stage: Stage) -> pl.DataFrame:
     """Return whether sampled first terms have their nearest allowed terms, by brute force."""
-    maker = evidence.maker("levenshtein")
+    maker = recomputed.maker("levenshtein")
     keys = set_keys("levenshtein")
     stage.total(sample * len(keys))
     wrong, n_compared = [], 0
     for key in keys:
-        pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
+        pairs = recomputed.pairs[key].drop_nulls(["term1_id", "term2_id"])
         used = maker.used_before(key)
         firsts = sampled(pairs, sample)
-        for first, expected in _greedy(evidence, pairs, used, firsts):
+        for first, expected in _greedy(recomputed, pairs, used, firsts):
             found = pairs.filter((pl.col("term1_id") == first) & (pl.col("label") == 0))
             n_compared += 1
             stage.advance()
@@ -208,13 +208,13 @@ def sampled(pairs: pl.DataFrame, sample: int) -> Ids:
 
 
 def _greedy(
-    evidence: Evidence, pairs: pl.DataFrame, used: UsedPairs, firsts: Ids
+    recomputed: Recomputed, pairs: pl.DataFrame, used: UsedPairs, firsts: Ids
 ) -> list[tuple[int, Ids]]:
     """Return for each first term what the greedy rule gives it, by comparing it with all terms."""
     positive = pairs.filter(pl.col("label") == 1)
     negative = pairs.filter(pl.col("label") == 0)
-    pool = evidence.pool(pairs)
-    lower = evidence.positives.terms["lower_term"]
+    pool = recomputed.pool(pairs)
+    lower = recomputed.positives.terms["lower_term"]
     texts = lower[pool].to_list()
     served = []
     for begin in range(0, len(firsts), _QUERIES_AT_ONCE):
@@ -224,14 +224,14 @@ def _greedy(
             texts,
             scorer=Levenshtein.distance,
             dtype=np.int32,
-            workers=evidence.threads,
+            workers=recomputed.threads,
         )
         for first, distance in zip(batch.tolist(), distances, strict=True):
-            refused = refused_terms(evidence, first, pool, negative, used)
+            refused = refused_terms(recomputed, first, pool, negative, used)
             wanted = positive.filter(pl.col("term1_id") == first).height
             near = _not_farther(distance, np.flatnonzero(~refused), wanted)
-            hashes = evidence.space.hashes
-            ties = tie_hashes(np.uint64(evidence.seed), hashes[first], hashes[pool[near]])
+            hashes = recomputed.index.hashes
+            ties = tie_hashes(np.uint64(recomputed.seed), hashes[first], hashes[pool[near]])
             order = np.lexsort((near, ties, distance[near]))
             served.append((first, pool[near[order]][:wanted]))
     return served
@@ -246,14 +246,14 @@ def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
 
 
 def refused_terms(
-    evidence: Evidence, first: int, pool: Ids, negative: pl.DataFrame, used: UsedPairs
+    recomputed: Recomputed, first: int, pool: Ids, negative: pl.DataFrame, used: UsedPairs
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return which terms of the pool the first term must not be paired with: bool[n_pool].
 
     They are those linked to it, those of its pairs in earlier sets, and the first terms served
     before it in this set that took it.
     """
-    linked = evidence.space.components[pool] == evidence.space.components[first]
+    linked = recomputed.index.components[pool] == recomputed.index.components[first]
     earlier = [used.term2_ids[used.term1_ids == first], used.term1_ids[used.term2_ids == first]]
     took_it = negative.filter((pl.col("term2_id") == first) & (pl.col("term1_id") < first))
     taken = np.concatenate([*earlier, took_it["term1_id"].to_numpy()])

@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 
 from medsim.builds.corrections import corrections_in
 from medsim.builds.positives import Positives, derive_positives
-from medsim.builds.space import join_terms
+from medsim.builds.term_index import index_terms
 from medsim.core.config import POOLS
 from medsim.core.errors import InputError
 from medsim.core.opened import views_of
 from medsim.core.schema import CANONICAL_TABLES
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import TermSpace
+    from medsim.builds.negatives import TermIndex
     from medsim.core.opened import Build
     from medsim.core.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rederived:
+class Reloaded:
     """Positives and terms of a build, derived anew.
 
     Attributes:
         positives: of all sets.
-        space: all terms as arrays, joined by them.
+        index: all terms as arrays, joined by them.
     """
 
     positives: Positives
-    space: TermSpace
+    index: TermIndex
 
 
-def rederive(build: Build, store: Store, threads: int) -> Rederived:
+def reload(build: Build, store: Store, threads: int) -> Reloaded:
     """Return what a build was made of; its canonical tables are left in the store as views.
 
     Args:
@@ -60,4 +60,4 @@ def rederive(build: Build, store: Store, threads: int) -> Rederived:
         threads=threads,
         corrections=corrections_in(options),
     )
-    return Rederived(positives=positives, space=join_terms(positives, store, pool=pool))
+    return Reloaded(positives=positives, index=index_terms(positives, store, pool=pool))

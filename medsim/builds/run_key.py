@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.sources import Terminology
 
 
-def job_of(
+def run_key(
     options: SearchOptions, terminology: Terminology, named: NamedEmbedding | None = None
 ) -> dict[str, str]:
     """Return what decides the rows of a build, and may they be passed on: no clock, no path.

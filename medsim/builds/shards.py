@@ -12,12 +12,12 @@ import polars as pl
 from medsim.builds.build import complete
 from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
-from medsim.builds.job import job_of
+from medsim.builds.run_key import run_key
 from medsim.builds.negatives.candidates import candidate_source
 from medsim.builds.negatives.wanted import share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.shard_folder import ShardFolder, ShardJob
-from medsim.builds.space import join_terms
+from medsim.builds.term_index import index_terms
 from medsim.builds.stages import Run, derive, read, wanted_of_sets
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
@@ -29,7 +29,7 @@ from medsim.terminologies.sources import find_source
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.builds.negatives import Found, TermSpace
+    from medsim.builds.negatives import Found, TermIndex
     from medsim.builds.negatives.wanted import Wanted
     from medsim.core.opened import Build
     from medsim.core.progress import Progress
@@ -70,7 +70,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         run = Run.of(options, store)
         terminology = read(run)
         job = ShardJob(
-            job=job_of(options, terminology),
+            job=run_key(options, terminology),
             total=shard.total,
             source=_found_again(str(options.source)),
         )
@@ -117,13 +117,13 @@ class _MergedSearch:
         """Raise OutputError if the shards are of another job."""
         self._folder.check(dict(job), self._job.total)
 
-    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
+    def find(self, run: Run, index: TermIndex, wanted: Sequence[Wanted]) -> Sequence[Found]:
         """Return what the shards found.
 
         Raises:
             InputError: it is not all that is wanted.
         """
-        del space
+        del index
         with run.progress.stage("take over the shards") as stage:
             for one in wanted:
                 parts = [found.term1_ids for found in self._found if found.pool == one.pool]
@@ -139,11 +139,11 @@ class _MergedSearch:
 def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
     """Return what one shard finds: the nearest candidates of its share of all first terms."""
     positives = derive(run, terminology)
-    space = join_terms(positives, run.store, pool=run.options.pool)
-    lengths = np.diff(space.lower.starts).astype(np.int32)
+    index = index_terms(positives, run.store, pool=run.options.pool)
+    lengths = np.diff(index.lower.starts).astype(np.int32)
     shares = [
         share_of(one, lengths, shard.number, shard.total)
-        for one in wanted_of_sets(positives, space, set_keys("levenshtein"))
+        for one in wanted_of_sets(positives, index, set_keys("levenshtein"))
     ]
     found = []
     with run.progress.stage(f"search shard {shard}") as stage:
@@ -151,7 +151,7 @@ def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
         for share in shares:
             if len(share.term1_ids):
                 source = candidate_source(
-                    space, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
+                    index, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
                 )
                 found.append(source.search(share.term1_ids, share.sizes, stage.advance))
         stage.found(f"{sum(len(share.term1_ids) for share in shares):,} first terms")

@@ -22,7 +22,7 @@ from medsim.terminologies.reading import read_terminology
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import TermSpace
+    from medsim.builds.negatives import TermIndex
     from medsim.builds.negatives.wanted import Wanted
     from medsim.core.store import Store
     from medsim.embeddings.embedded_terms import NamedEmbedding
@@ -83,15 +83,15 @@ def derive(run: Run, terminology: Terminology) -> Positives:
     return positives
 
 
-def wanted_of_sets(positives: Positives, space: TermSpace, keys: Sequence[SetKey]) -> list[Wanted]:
+def wanted_of_sets(positives: Positives, index: TermIndex, keys: Sequence[SetKey]) -> list[Wanted]:
     """Return what sets of Levenshtein negatives will search for first."""
     sets = [positive_set(positive_rows(positives, key), key) for key in keys]
-    return wanted_candidates(space, sets)
+    return wanted_candidates(index, sets)
 
 
-def warn_of_large_component(run: Run, space: TermSpace) -> None:
+def warn_of_large_component(run: Run, index: TermIndex) -> None:
     """Warn where chains of positives link many of the terms."""
-    largest, n_terms = largest_component(space), len(space.components)
+    largest, n_terms = largest_component(index), len(index.components)
     if largest > _LARGE_COMPONENT * n_terms:
         run.progress.warn(
             f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
@@ -99,27 +99,27 @@ def warn_of_large_component(run: Run, space: TermSpace) -> None:
         )
 
 
-def largest_component(space: TermSpace) -> int:
+def largest_component(index: TermIndex) -> int:
     """Return how many terms the largest connected component has."""
-    return int(np.bincount(space.components).max()) if len(space.components) else 0
+    return int(np.bincount(index.components).max()) if len(index.components) else 0
 
 
 def with_vectors(
-    run: Run, named: NamedEmbedding, positives: Positives, space: TermSpace
-) -> TermSpace:
+    run: Run, named: NamedEmbedding, positives: Positives, index: TermIndex
+) -> TermIndex:
     """Return all terms with their vectors, and warn of those that have none."""
-    space = embedded(
+    index = embedded(
         named,
         positives,
-        space,
+        index,
         run.progress,
         threads=run.threads,
         cache=cache_folder(run.options.cache) if isinstance(run.options, BuildOptions) else None,
     )
-    terms, firsts = (one.n_rows for one in without_vectors(positives, space))
+    terms, firsts = (one.n_rows for one in without_vectors(positives, index))
     if terms:
         run.progress.warn(
             f"{terms:,} terms have no vector in {named.spec.name}: they are no candidates of "
             f"embedding negatives, and the {firsts:,} first terms among them get none"
         )
-    return space
+    return index

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.negatives import TermSpace
+from medsim.builds.negatives import TermIndex
 from medsim.core.terms import pack
 from medsim.kernels.components import components
 from medsim.kernels.hashing import term_hashes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 
-def join_terms(positives: Positives, store: Store, *, pool: str) -> TermSpace:
+def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     """Return all terms as arrays, with the connected components that the positives make.
 
     Terms that people judged to mean the same are joined, too.
@@ -47,7 +47,7 @@ def join_terms(positives: Positives, store: Store, *, pool: str) -> TermSpace:
     store.drop("positive")
     shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
     exact = pack(terms["term"].to_list())
-    return TermSpace(
+    return TermIndex(
         lower=pack(terms["lower_term"].to_list()),
         hashes=term_hashes(exact.codes, exact.starts),
         components=component,

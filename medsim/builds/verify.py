@@ -11,15 +11,15 @@ import polars as pl
 from medsim.builds.checks import finding, run_checks
 from medsim.builds.datasets import set_keys
 from medsim.builds.embedded import embedded, embedding_of
-from medsim.builds.embedding_evidence import check_most_similar, check_similarities
-from medsim.builds.evidence import (
-    Evidence,
+from medsim.builds.embedding_checks import check_most_similar, check_similarities
+from medsim.builds.recomputed_checks import (
+    Recomputed,
     check_nearest,
     check_positives,
     check_random,
     check_rows,
     check_stats,
-    gather,
+    recompute,
 )
 from medsim.builds.options import VerifyOptions
 from medsim.core.config import checked_threads
@@ -136,38 +136,38 @@ def _check_content(checking: _Checking) -> list[pl.DataFrame]:
     with Store(threads=threads) as store:
         store.view_parquet(build.folder, {"pair": VIEWS["pair"]})
         with progress.stage("derive positives anew"):
-            evidence = gather(build, store, threads)
-            findings = [check_positives(evidence)]
+            recomputed = recompute(build, store, threads)
+            findings = [check_positives(recomputed)]
         with progress.stage("check the rules"):
             findings.append(run_checks(store))
         with progress.stage("compute ids, distances, order and statistics anew"):
-            findings += [check_rows(evidence), check_stats(evidence)]
-        return findings + _check_negatives(evidence, checking)
+            findings += [check_rows(recomputed), check_stats(recomputed)]
+        return findings + _check_negatives(recomputed, checking)
 
 
-def _check_negatives(evidence: Evidence, checking: _Checking) -> list[pl.DataFrame]:
+def _check_negatives(recomputed: Recomputed, checking: _Checking) -> list[pl.DataFrame]:
     """Return what is found of each strategy that the build has."""
     findings, progress, strategies = [], checking.progress, checking.build.strategies
     if "random" in strategies:
         with progress.stage("draw random negatives anew") as stage:
-            findings.append(check_random(evidence, stage))
+            findings.append(check_random(recomputed, stage))
     if "levenshtein" in strategies:
         with progress.stage("search a sample by brute force") as stage:
-            findings.append(check_nearest(evidence, checking.sample, stage))
+            findings.append(check_nearest(recomputed, checking.sample, stage))
     if checking.named is not None:
-        space = embedded(
+        index = embedded(
             checking.named,
-            evidence.positives,
-            evidence.space,
+            recomputed.positives,
+            recomputed.index,
             progress,
             threads=checking.threads,
             cache=checking.cache,
         )
-        evidence = replace(evidence, space=space)
+        recomputed = replace(recomputed, index=index)
         with progress.stage("compute similarities anew"):
-            findings.append(check_similarities(evidence))
+            findings.append(check_similarities(recomputed))
         with progress.stage("compare a sample of vectors by brute force") as stage:
-            findings.append(check_most_similar(evidence, checking.sample, stage))
+            findings.append(check_most_similar(recomputed, checking.sample, stage))
     return findings
 
 

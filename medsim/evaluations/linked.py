@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.rederived import rederive
+from medsim.builds.reload import reload
 from medsim.core import config
 from medsim.core.store import Store
 from medsim.core.terms import pack
@@ -54,12 +54,12 @@ def linked_terms(build: Build, threads: int) -> LinkedTerms:
         InputError: the manifest lacks the options that this needs.
     """
     with Store(threads=threads) as store:
-        derived = rederive(build, store, threads)
-    positives, space = derived.positives, derived.space
+        derived = reload(build, store, threads)
+    positives, index = derived.positives, derived.index
     in_pairs = pl.concat([positives.pairs["term1_id"], positives.pairs["term2_id"]])
-    drawn_from = in_pairs.unique().to_numpy() if space.pool is None else space.pool
+    drawn_from = in_pairs.unique().to_numpy() if index.pool is None else index.pool
     terms = (
-        positives.terms.with_columns(pl.Series("component", space.components))
+        positives.terms.with_columns(pl.Series("component", index.components))
         .filter(pl.col("term_id").is_in(pl.Series(drawn_from).implode()))
         .unique("node_id", keep="first", maintain_order=True)
         .join(_difficulties(positives), on="node_id", how="left", maintain_order="left")

@@ -12,7 +12,7 @@ import pytest
 from fixtures.release import random_release
 
 import medsim
-from medsim.builds.evidence import statistics_agree
+from medsim.builds.recomputed_checks import statistics_agree
 from medsim.core.manifest import fingerprint
 
 FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"

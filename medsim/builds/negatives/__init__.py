@@ -29,7 +29,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TermSpace:
+class TermIndex:
     """All terms of a terminology as arrays; the rows are term ids.
 
     Attributes:
@@ -124,12 +124,12 @@ class Strategy(Protocol):
     """Makes what makes negatives."""
 
     def __call__(
-        self, space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
+        self, index: TermIndex, *, seed: int, threads: int, known: Sequence[Found] = ()
     ) -> SetNegatives:
         """Return what makes the negatives of the sets of one terminology.
 
         Args:
-            space: its terms.
+            index: its terms.
             seed: of draws and ties.
             threads: how many to use.
             known: what has been searched for already; it spares time and changes no result.

@@ -13,7 +13,7 @@ from medsim.builds.negatives.nearest import Candidates, NearestSearch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.builds.negatives import TermSpace
+    from medsim.builds.negatives import TermIndex
     from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Starts
 
@@ -136,12 +136,12 @@ class CandidateSource:
 
 
 def candidate_source(
-    space: TermSpace, name: str, pool_ids: Ids, *, seed: int, threads: int
+    index: TermIndex, name: str, pool_ids: Ids, *, seed: int, threads: int
 ) -> CandidateSource:
     """Return the source of candidates of one pool by Levenshtein distance, exact as brute force.
 
     Args:
-        space: the terms of the terminology.
+        index: the terms of the terminology.
         name: of the pool.
         pool_ids: int32[n_pool], its terms in order of text.
         seed: of ties.
@@ -149,20 +149,20 @@ def candidate_source(
     """
 
     def lay_out() -> Search:
-        return NearestSearch(candidates_of(space, pool_ids), seed=seed, threads=threads)
+        return NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)
 
     return CandidateSource(name, pool_ids, lay_out)
 
 
-def candidates_of(space: TermSpace, pool_ids: Ids) -> Candidates:
+def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
     """Return the terms of a pool as a search takes them.
 
     Args:
-        space: the terms of the terminology.
+        index: the terms of the terminology.
         pool_ids: int32[n_pool], those of the pool in order of text.
     """
     return Candidates(
-        terms=space.lower.take(pool_ids),
-        components=space.components[pool_ids],
-        hashes=space.hashes[pool_ids],
+        terms=index.lower.take(pool_ids),
+        components=index.components[pool_ids],
+        hashes=index.hashes[pool_ids],
     )

@@ -13,7 +13,7 @@ from medsim.kernels.serving import Chosen, run_dry, serve_nearest, used_pairs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.builds.negatives import PositiveSet, TermSpace, UsedPairs
+    from medsim.builds.negatives import PositiveSet, TermIndex, UsedPairs
     from medsim.builds.negatives.candidates import CandidateLists, CandidateSource
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
@@ -29,13 +29,13 @@ class ServedNegatives:
     term that no list can be found for gets no negatives.
 
     Args:
-        space: all terms.
+        index: all terms.
         source_of: returns the source of candidates of a pool, by its name and its terms,
             int32[n_pool] in order of text.
     """
 
-    def __init__(self, space: TermSpace, source_of: Callable[[str, Ids], CandidateSource]) -> None:
-        self._space = space
+    def __init__(self, index: TermIndex, source_of: Callable[[str, Ids], CandidateSource]) -> None:
+        self._index = index
         self._source_of = source_of
         self._shared: CandidateSource | None = None
 
@@ -58,7 +58,7 @@ class ServedNegatives:
         """Return the candidates of the set's pool; a pool that all sets share is kept."""
         if self._shared is not None:
             return self._shared
-        name, pool_ids = pool_of(self._space, positives)
+        name, pool_ids = pool_of(self._index, positives)
         source = self._source_of(name, pool_ids)
         if name == TERMINOLOGY:
             self._shared = source

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import PositiveSet, TermSpace
+    from medsim.builds.negatives import PositiveSet, TermIndex
     from medsim.kernels.types import Ids
 
 TERMINOLOGY = "terminology"
@@ -40,10 +40,10 @@ class Wanted:
     sizes: Ids
 
 
-def pool_of(space: TermSpace, positives: PositiveSet) -> tuple[str, Ids]:
+def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
     """Return the name and the terms, in order of text, of the pool that a set draws from."""
-    if space.pool is not None:
-        return TERMINOLOGY, space.pool
+    if index.pool is not None:
+        return TERMINOLOGY, index.pool
     own = np.union1d(positives.term1_ids, positives.term2_ids)
     return positives.name, own.astype(np.int32)
 
@@ -54,15 +54,15 @@ def first_terms(positives: PositiveSet) -> tuple[Ids, Ids]:
     return firsts.astype(np.int32), counts.astype(np.int32)
 
 
-def wanted_candidates(space: TermSpace, sets: Sequence[PositiveSet]) -> list[Wanted]:
+def wanted_candidates(index: TermIndex, sets: Sequence[PositiveSet]) -> list[Wanted]:
     """Return what some sets will search for first, a row per pool.
 
     Where all sets share a pool, a first term that several have is searched for once, with the
     largest number that any of them asks for.
     """
-    if space.pool is None:
-        return [_wanted(space, [one]) for one in sets]
-    return [_wanted(space, sets)] if sets else []
+    if index.pool is None:
+        return [_wanted(index, [one]) for one in sets]
+    return [_wanted(index, sets)] if sets else []
 
 
 def share_of(wanted: Wanted, lengths: Ids, number: int, total: int) -> Wanted:
@@ -88,9 +88,9 @@ def share_of(wanted: Wanted, lengths: Ids, number: int, total: int) -> Wanted:
     )
 
 
-def _wanted(space: TermSpace, sets: Sequence[PositiveSet]) -> Wanted:
+def _wanted(index: TermIndex, sets: Sequence[PositiveSet]) -> Wanted:
     counted = [first_terms(one) for one in sets]
-    pool, pool_ids = pool_of(space, sets[0])
+    pool, pool_ids = pool_of(index, sets[0])
     term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
     sizes = np.zeros(len(term1_ids), np.int32)
     for firsts, counts in counted:

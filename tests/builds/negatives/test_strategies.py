@@ -28,7 +28,7 @@ from medsim.builds.negatives import (
     Found,
     PositiveSet,
     SetNegatives,
-    TermSpace,
+    TermIndex,
     UsedPairs,
     candidates,
 )
@@ -94,7 +94,7 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     threads: int = 1,
     bystanders: Iterable[str] = (),
     shared: bool = False,
-    search: Callable[[TermSpace, list[PositiveSet]], list[Found]] | None = None,
+    search: Callable[[TermIndex, list[PositiveSet]], list[Found]] | None = None,
     stage: Stage | None = None,
     vectors: Vectors | None = None,
 ) -> Texts:
@@ -175,7 +175,7 @@ def _negatives_of_set(
     ]
 
 
-def term_space(terms: Sequence[str], positives: Positives) -> TermSpace:
+def term_space(terms: Sequence[str], positives: Positives) -> TermIndex:
     """Return terms as arrays, joined by the positives; those of no pair stand alone."""
     joined = components({"/".join(key): pairs for key, pairs in positives.items()})
     group_of: dict[str, int] = defaultdict(lambda: len(joined) + len(group_of), joined)
@@ -185,7 +185,7 @@ def term_space(terms: Sequence[str], positives: Positives) -> TermSpace:
         first_row.setdefault(group_of[term], row)  # the numbers of components are rows
         for row, term in enumerate(lower)
     ]
-    return TermSpace(
+    return TermIndex(
         lower=pack(lower),
         hashes=np.array([term_hash(term) for term in terms], np.uint64),
         components=np.array(rows, np.int32),
@@ -356,7 +356,7 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
     }
     stage = CountingStage()
 
-    def search(space: TermSpace, sets: list[PositiveSet]) -> list[Found]:
+    def search(space: TermIndex, sets: list[PositiveSet]) -> list[Found]:
         lengths = np.diff(space.lower.starts)
         wanted = wanted_candidates(space, sets)
         shares = [
@@ -449,7 +449,7 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
     drawn: Counter[str] = Counter()
     for seed in range(4):
         found = STRATEGIES.get("random")(
-            TermSpace(
+            TermIndex(
                 lower=pack(list(ids)),
                 hashes=np.array([term_hash(text) for text in ids], np.uint64),
                 components=np.arange(len(ids), dtype=np.int32),
