@@ -35,6 +35,7 @@ PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
 
 VIEWS = {
     **{table: f"terminology/{table}.parquet" for table in CANONICAL_TABLES},
+    "term": "terminology/term.parquet",
     "pair": PAIR_FILES,
     "stats": "stats.parquet",
 }
@@ -330,9 +331,9 @@ def open_views(folder: str | Path) -> Opened:
 
 
 def views_of(folder: Path) -> dict[str, str]:
-    """Return the views of the build in a folder; builds of earlier versions have no codes."""
-    has_codes = (folder / VIEWS["code"]).exists()
-    return {view: files for view, files in VIEWS.items() if has_codes or view != "code"}
+    """Return the views of the build in a folder; builds of earlier versions lack the later ones."""
+    missing = {view for view in ("code", "term") if not (folder / VIEWS[view]).exists()}
+    return {view: files for view, files in VIEWS.items() if view not in missing}
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:
