@@ -11,7 +11,14 @@ from medsim.core import queries
 if TYPE_CHECKING:
     from medsim.core.store import Store
 
-_NUMBERED = ("pair_set", "numbered_pair", "numbered_name")  # what all checks read, made once
+_NUMBERED = (  # what all checks read, made once, each after those that it reads itself
+    "pair_set",
+    "numbered_pair",
+    "numbered_name",
+    "checked_pair",
+    "unfounded_name_pair",
+    "unfounded_substitution",
+)
 
 FINDING_COLUMNS = {
     "check": pl.String,
