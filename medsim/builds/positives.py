@@ -63,7 +63,7 @@ def derive_positives(
 ) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
-    The tables term, name, bearer and substitution are left in the store.
+    The tables dataset, term, name, bearer and substitution are left in the store.
 
     Args:
         store: with the canonical tables filled.
@@ -72,12 +72,14 @@ def derive_positives(
         threads: for the distances.
         corrections: what people say against it.
     """
+    store.put("dataset", _registered())
     store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
     terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
     store.put("term", terms)
     store.run("builds/terms/name", language=language)
     store.run("builds/terms/bearer", language=language)
     store.run("builds/terms/substitution")
+    store.run("builds/terms/substitutions")
     frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
     corrected = corrected_nodes(corrections, terms)
     candidates = pl.concat(frames)
@@ -111,6 +113,14 @@ def pair_distances(
         return pl.Series("distance", [], dtype=pl.Int32)
     scores = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads)
     return pl.Series("distance", scores, dtype=pl.Int32)
+
+
+def _registered() -> pl.DataFrame:
+    """Return a row per registered dataset: its name, and the datasets that it contains."""
+    rows = [(one.name, sorted(one.contains)) for one in queries.datasets()]
+    return pl.DataFrame(
+        rows, schema={"name": pl.String, "contains": pl.List(pl.String)}, orient="row"
+    )
 
 
 def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:

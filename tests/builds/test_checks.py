@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from fixtures.tables import COLUMNS, put, put_terms
+from fixtures.tables import COLUMNS, put, put_datasets, put_terms
 
+from medsim.builds.checks import _NUMBERED
 from medsim.core import queries
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Build:
 
     def write(self, store: Store) -> None:
         """Write the tables, and those derived from the terms."""
+        put_datasets(store)
         put(store, "pair", *self.pairs.values())
         put(store, "concept", *self.concepts)
         put(store, "description", *self.descriptions.values())
@@ -134,9 +136,8 @@ class Build:
             for term in spellings
         ]
         put(store, "term_component", *((at, int(family)) for at, family in enumerate(joined)))
-        store.run("builds/pairs/pair_set")
-        store.run("builds/pairs/numbered_pair")
-        store.run("builds/pairs/numbered_name")
+        for table in _NUMBERED:
+            store.run(f"builds/pairs/{table}")
 
 
 def _substitutions(
