@@ -18,7 +18,8 @@ from distributed import (
 )
 
 from medsim.builds.negatives.candidates import CandidateSource, candidates_of
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
+from medsim.builds.negatives.layout import Candidates
+from medsim.builds.negatives.nearest import NearestSearch
 from medsim.builds.negatives.wanted import share_of
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version

@@ -1,7 +1,8 @@
-"""Pairs that people judged otherwise than a terminology says, and what they change in a build."""
+"""Pairs that people judged otherwise than a terminology says, and their effect on a build."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,7 +16,6 @@ from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 MOST_CORRECTIONS = 20_000
 """The most corrections of a build, whose manifest and files bear them all."""
@@ -23,8 +23,8 @@ MOST_CORRECTIONS = 20_000
 _JUDGED = {"same": True, "not_same": False}
 
 
-def read_corrections(path: Path) -> tuple[Correction, ...]:
-    """Return the corrections of a table, each pair once, in order of text.
+def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correction, ...]:
+    """Return corrections as they are given; of a table, each pair once, in order of text.
 
     Its columns are term1, term2 and judged, which is "same" or "not_same"; others are ignored.
     ``medsim study score`` writes such a file, as CSV whose cells are harmless to spreadsheets.
@@ -33,6 +33,9 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
         InputError: the file cannot be read, lacks a column, or contradicts itself; the message
             names the line.
     """
+    if not isinstance(given, (str, Path)):
+        return tuple(given)
+    path = Path(given)
     table = read_table(path, ("term1", "term2", "judged"))
     for side in ("term1", "term2"):
         table.refuse(table.frame[side] == "", side, "is empty")

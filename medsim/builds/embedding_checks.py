@@ -1,4 +1,4 @@
-"""What the vectors of a build's terms say of its embedding negatives, by NumPy alone."""
+"""Checks of embedding negatives against the vectors of their terms, by NumPy alone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from medsim.core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.builds.recomputed_checks import Recomputed
     from medsim.builds.negatives import Embedding
+    from medsim.builds.recomputed_checks import Recomputed
     from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Table, Values, Vectors
 
@@ -74,9 +74,9 @@ def _embedding(recomputed: Recomputed) -> Embedding:
     Raises:
         InputError: they were not read.
     """
-    if recomputed.index.embedding is None:
+    if recomputed.derived.index.embedding is None:
         raise InputError(f"{recomputed.build.folder}: its embedding negatives need their embedding")
-    return recomputed.index.embedding
+    return recomputed.derived.index.embedding
 
 
 def _with_vectors(recomputed: Recomputed, term_ids: Ids) -> Ids:
@@ -90,7 +90,9 @@ def _n_without_vector(recomputed: Recomputed, pairs: pl.DataFrame) -> int:
     return int(np.count_nonzero((first < 0) | (second < 0)))
 
 
-def _compared_with_all(recomputed: Recomputed, firsts: Ids, pool: Ids) -> Iterator[tuple[int, Values]]:
+def _compared_with_all(
+    recomputed: Recomputed, firsts: Ids, pool: Ids
+) -> Iterator[tuple[int, Values]]:
     """Yield first terms and their cosines with all terms of a pool: float64[n_pool]."""
     embedding = _embedding(recomputed)
     rows = embedding.rows[pool]

@@ -1,4 +1,4 @@
-"""What can be derived anew from a build's canonical tables, and compared with its pairs."""
+"""Checks of a build against what its canonical tables and its seed give once more."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from medsim.builds.datasets import (
     SetMaker,
     positive_rows,
     set_keys,
-    set_maker,
     with_term_ids,
 )
-from medsim.builds.positives import Positives, pair_distances
+from medsim.builds.positives import pair_distances
 from medsim.builds.reload import reload
 from medsim.builds.stats import stats_row
+from medsim.builds.term_index import TERM_FILE
 from medsim.core.errors import InputError
 from medsim.kernels.hashing import tie_hashes
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import TermIndex, UsedPairs
+    from medsim.builds.negatives import UsedPairs
+    from medsim.builds.term_index import Derived
     from medsim.core.opened import Build
     from medsim.core.progress import Stage
     from medsim.core.store import Store
@@ -41,13 +42,12 @@ _QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recomputed:
-    """A build, and what was derived anew from its canonical tables.
+    """A build, and the same derived anew from its canonical tables.
 
     Attributes:
         build: the build.
         store: with its tables and the view pair.
-        positives: derived anew.
-        index: all terms as arrays, joined by them.
+        derived: positives and terms.
         pairs: the rows on disk of each set, with term1_id and term2_id added; the ids are null
             where a term is none of the terminology's.
         seed: of the build.
@@ -56,34 +56,27 @@ class Recomputed:
 
     build: Build
     store: Store
-    positives: Positives
-    index: TermIndex
+    derived: Derived
     pairs: dict[SetKey, pl.DataFrame]
     seed: int
     threads: int
 
     def maker(self, strategy: str) -> SetMaker:
         """Return what makes the sets of one strategy anew."""
-        return set_maker(
-            strategy,
-            self.positives,
-            self.index,
-            self.store,
-            seed=self.seed,
-            threads=self.threads,
-        )
+        derived, store = self.derived, self.store
+        return SetMaker(strategy, derived, store, seed=self.seed, threads=self.threads)
 
     def pool(self, pairs: pl.DataFrame) -> Ids:
         """Return the terms that the negatives of a set are drawn from, in order of text."""
-        if self.index.pool is not None:
-            return self.index.pool
+        if self.derived.index.pool is not None:
+            return self.derived.index.pool
         positive = pairs.filter(pl.col("label") == 1)
         both = pl.concat([positive["term1_id"], positive["term2_id"]])
         return both.unique().sort().to_numpy()
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
-    """Return what the canonical tables of a build give.
+    """Return a build with all that its canonical tables give.
 
     Raises:
         InputError: the manifest lacks the options that this needs.
@@ -93,14 +86,12 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     except (KeyError, ValueError) as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
     derived = reload(build, store, threads)
-    terms = derived.positives.terms
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
     return Recomputed(
         build=build,
         store=store,
-        positives=derived.positives,
-        index=derived.index,
-        pairs={key: with_term_ids(build.read(key.path), terms) for key in keys},
+        derived=derived,
+        pairs={key: with_term_ids(build.read(key.path), derived.positives.terms) for key in keys},
         seed=seed,
         threads=threads,
     )
@@ -111,7 +102,7 @@ def check_positives(recomputed: Recomputed) -> pl.DataFrame:
     columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
     wrong = []
     for key, pairs in recomputed.pairs.items():
-        expected = positive_rows(recomputed.positives, key).select(columns)
+        expected = positive_rows(recomputed.derived.positives, key).select(columns)
         found = pairs.filter(pl.col("label") == 1).select(columns)
         n_missing = expected.join(found, on=columns, how="anti").height
         n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
@@ -119,9 +110,16 @@ def check_positives(recomputed: Recomputed) -> pl.DataFrame:
     return counted_finding("positives", "The positives are those that the rules give.", wrong)
 
 
+def check_terms(recomputed: Recomputed) -> pl.DataFrame:
+    """Return whether the terms of pairs have the components and difficulties of the positives."""
+    found, expected = recomputed.build.read(TERM_FILE), recomputed.derived.terms()
+    wrong = [] if found.equals(expected) else [TERM_FILE]
+    return counted_finding("terms", "Terms that positives link have one component.", wrong)
+
+
 def check_rows(recomputed: Recomputed) -> pl.DataFrame:
     """Return whether ids, distances and the order of rows are what the texts and the seed give."""
-    lower = recomputed.positives.terms["lower_term"].to_list()
+    lower = recomputed.derived.positives.terms["lower_term"].to_list()
     wrong = []
     for key, pairs in recomputed.pairs.items():
         known = pairs.drop_nulls(["term1_id", "term2_id"])
@@ -214,7 +212,7 @@ def _greedy(
     positive = pairs.filter(pl.col("label") == 1)
     negative = pairs.filter(pl.col("label") == 0)
     pool = recomputed.pool(pairs)
-    lower = recomputed.positives.terms["lower_term"]
+    lower = recomputed.derived.positives.terms["lower_term"]
     texts = lower[pool].to_list()
     served = []
     for begin in range(0, len(firsts), _QUERIES_AT_ONCE):
@@ -230,7 +228,7 @@ def _greedy(
             refused = refused_terms(recomputed, first, pool, negative, used)
             wanted = positive.filter(pl.col("term1_id") == first).height
             near = _not_farther(distance, np.flatnonzero(~refused), wanted)
-            hashes = recomputed.index.hashes
+            hashes = recomputed.derived.index.hashes
             ties = tie_hashes(np.uint64(recomputed.seed), hashes[first], hashes[pool[near]])
             order = np.lexsort((near, ties, distance[near]))
             served.append((first, pool[near[order]][:wanted]))
@@ -253,7 +251,7 @@ def refused_terms(
     They are those linked to it, those of its pairs in earlier sets, and the first terms served
     before it in this set that took it.
     """
-    linked = recomputed.index.components[pool] == recomputed.index.components[first]
+    linked = recomputed.derived.index.components[pool] == recomputed.derived.index.components[first]
     earlier = [used.term2_ids[used.term1_ids == first], used.term1_ids[used.term2_ids == first]]
     took_it = negative.filter((pl.col("term2_id") == first) & (pl.col("term1_id") < first))
     taken = np.concatenate([*earlier, took_it["term1_id"].to_numpy()])

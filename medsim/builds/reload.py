@@ -1,42 +1,30 @@
-"""What the canonical tables of a finished build give when they are read again."""
+"""Positives and terms of a finished build, from its canonical tables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.builds.corrections import corrections_in
-from medsim.builds.positives import Positives, derive_positives
-from medsim.builds.term_index import index_terms
+from medsim.builds.positives import derive_positives
+from medsim.builds.term_index import TERM_FILE, Derived, index_terms
 from medsim.core.config import POOLS
 from medsim.core.errors import InputError
+from medsim.core.manifest import fingerprint
 from medsim.core.opened import views_of
 from medsim.core.schema import CANONICAL_TABLES
+from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import TermIndex
+    import polars as pl
+
     from medsim.core.opened import Build
-    from medsim.core.store import Store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reloaded:
-    """Positives and terms of a build, derived anew.
-
-    Attributes:
-        positives: of all sets.
-        index: all terms as arrays, joined by them.
-    """
-
-    positives: Positives
-    index: TermIndex
-
-
-def reload(build: Build, store: Store, threads: int) -> Reloaded:
-    """Return what a build was made of; its canonical tables are left in the store as views.
+def reload(build: Build, store: Store, threads: int) -> Derived:
+    """Return the positives and terms that a build was made of, derived anew.
 
     Args:
-        build: finished.
+        build: finished; its canonical tables are left in the store as views.
         store: without tables of those names.
         threads: how many to use.
 
@@ -60,4 +48,25 @@ def reload(build: Build, store: Store, threads: int) -> Reloaded:
         threads=threads,
         corrections=corrections_in(options),
     )
-    return Reloaded(positives=positives, index=index_terms(positives, store, pool=pool))
+    return Derived(positives=positives, index=index_terms(positives, store, pool=pool))
+
+
+def terms_of(build: Build, threads: int) -> pl.DataFrame:
+    """Return the terms that the pairs of a build may have: ``TERM_COLUMNS``.
+
+    They are read from the build; one of an earlier version, which lacks them, is derived anew.
+
+    Raises:
+        InputError: the file cannot be read or holds other rows than the manifest says, or the
+            manifest lacks the options that deriving needs.
+    """
+    known = build.manifest.outputs.get(TERM_FILE)
+    if known is None:
+        with Store(threads=threads) as store:
+            return reload(build, store, threads).terms()
+    terms = build.read(TERM_FILE)
+    if fingerprint(terms) != known.fingerprint:
+        raise InputError(
+            f"{build.folder / TERM_FILE} does not hold the rows of the manifest; see medsim verify"
+        )
+    return terms

@@ -1,12 +1,13 @@
-"""What the report of a build shows of its pairs: distances, lengths, examples."""
+"""Distances, lengths and examples of the pairs of a build, for its report."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.page import BuildProfile
+from medsim.builds.datasets import SetKey
 from medsim.builds.stats import table_2
 
 if TYPE_CHECKING:
@@ -18,32 +19,46 @@ _EXAMPLES = 3  # of each kind in a set
 
 _SHOWN = ("term1", "term2", "distance", "similarity")
 
-_SetFile = tuple[dict[str, str], str]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildReportData:
+    """The tables of the report of a build, besides its manifest.
+
+    Attributes:
+        sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
+        distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
+        lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
+        examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where
+            an embedding made the negatives).
+    """
+
+    sizes: pl.DataFrame
+    distances: pl.DataFrame
+    lengths: pl.DataFrame
+    examples: pl.DataFrame
 
 
-def profile_of(build: Build) -> BuildProfile:
+def report_data_of(build: Build) -> BuildReportData:
     """Return what a build's report shows; one set of pairs is held at a time."""
     stats = build.stats()
     sets = _sets(build, stats)
     distances, examples = [], []
     seen: set[tuple[str, str]] = set()
-    for named, path in sets:
-        set_name = named["dataset"], named["difficulty"]
-        chosen = [0] if set_name in seen else [1, 0]
-        seen.add(set_name)
-        frame = _pairs(build, path, named["negatives"])
+    for one in sets:
+        chosen = [0] if (one.dataset, one.difficulty) in seen else [1, 0]
+        seen.add((one.dataset, one.difficulty))
+        frame = _pairs(build, one)
         for label in chosen:
-            kind = "positives" if label else f"{named['negatives']} negatives"
-            pairs = frame.filter(pl.col("label") == label).with_columns(
-                pl.lit(named["dataset"]).alias("dataset"),
-                pl.lit(named["difficulty"]).alias("difficulty"),
-                pl.lit(kind).alias("kind"),
+            pairs = frame.filter(label=label).with_columns(
+                dataset=pl.lit(one.dataset),
+                difficulty=pl.lit(one.difficulty),
+                kind=pl.lit("positives" if label else f"{one.negatives} negatives"),
             )
             key = ["dataset", "difficulty", "kind"]
             counted = pairs.group_by(*key, "distance").agg(pl.len().cast(pl.Int64).alias("n"))
             distances.append(counted.sort("distance"))
             examples.append(pairs.head(_EXAMPLES).select(*key, *_SHOWN))
-    return BuildProfile(
+    return BuildReportData(
         sizes=table_2(stats),
         distances=pl.concat(distances),
         lengths=_lengths(build, sets),
@@ -51,48 +66,36 @@ def profile_of(build: Build) -> BuildProfile:
     )
 
 
-def _pairs(build: Build, path: str, negatives: str) -> pl.DataFrame:
+def _pairs(build: Build, key: SetKey) -> pl.DataFrame:
     """Return the pairs of a set; those that no embedding made have no similarity."""
-    if negatives == "embedding":
-        return build.read(path, ("label", *_SHOWN))
-    frame = build.read(path, ("label", *_SHOWN[:-1]))
-    return frame.with_columns(pl.lit(None, pl.Float32).alias("similarity"))
+    columns = [name for name in ("label", *_SHOWN) if name in key.schema()]
+    similarity = pl.col("similarity") if "similarity" in columns else pl.lit(None, pl.Float32)
+    return build.read(key.path, columns).with_columns(similarity=similarity)
 
 
-def _sets(build: Build, stats: pl.DataFrame) -> list[_SetFile]:
-    """Return what names each set, and its file, in order of the statistics."""
-    columns = ("dataset", "difficulty", "negatives")
-    named = [dict(zip(columns, row, strict=True)) for row in stats.select(columns).iter_rows()]
+def _sets(build: Build, stats: pl.DataFrame) -> list[SetKey]:
+    """Return the sets that have a file, strategy by strategy in order of the statistics."""
+    rows = stats.select("dataset", "difficulty", "negatives").iter_rows(named=True)
     order = list(stats["negatives"].unique(maintain_order=True))
-    named.sort(key=lambda one: order.index(one["negatives"]))
-    return [
-        (one, path)
-        for one in named
-        if (path := f"pairs/{'/'.join(f'{k}={v}' for k, v in one.items())}/data.parquet")
-        in build.manifest.outputs
-    ]
+    keys = sorted((SetKey(**row) for row in rows), key=lambda key: order.index(key.negatives))
+    return [key for key in keys if key.path in build.manifest.outputs]
 
 
-def _lengths(build: Build, sets: Sequence[_SetFile]) -> pl.DataFrame:
+def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
     """Return how long the different terms of all positives are."""
-    first = sets[0][0]["negatives"] if sets else None
     terms = pl.Series("term", [], pl.String)
-    for named, path in sets:
-        if named["negatives"] != first:
-            continue
-        pairs = build.read(path, ("term1", "term2", "label")).filter(pl.col("label") == 1)
-        terms = pl.concat([terms, pairs["term1"].alias("term"), pairs["term2"].alias("term")])
-        terms = terms.unique()
-    lengths = {
-        "characters": terms.str.len_chars(),
-        "words": terms.str.count_matches(r"\S+"),
-    }
+    for key in sets:
+        if key.negatives == sets[0].negatives:  # the other strategies have the same positives
+            pairs = build.read(key.path, ("term1", "term2", "label")).filter(label=1)
+            ends = [pairs[side].alias("term") for side in ("term1", "term2")]
+            terms = pl.concat([terms, *ends]).unique()
+    units = {"characters": terms.str.len_chars(), "words": terms.str.count_matches(r"\S+")}
     frames = [
         pl.DataFrame({"length": values.cast(pl.Int64)})
         .group_by("length")
         .agg(pl.len().cast(pl.Int64).alias("n"))
         .sort("length")
         .select(pl.lit(unit).alias("unit"), "length", "n")
-        for unit, values in lengths.items()
+        for unit, values in units.items()
     ]
     return pl.concat(frames)

@@ -1,4 +1,4 @@
-"""Re-derives from a build on disk everything that medsim promises of it."""
+"""Verifies all promises of a finished build, each derived anew."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from medsim.builds.checks import finding, run_checks
 from medsim.builds.datasets import set_keys
 from medsim.builds.embedded import embedded, embedding_of
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
+from medsim.builds.options import VerifyOptions
 from medsim.builds.recomputed_checks import (
     Recomputed,
     check_nearest,
@@ -19,9 +20,10 @@ from medsim.builds.recomputed_checks import (
     check_random,
     check_rows,
     check_stats,
+    check_terms,
     recompute,
 )
-from medsim.builds.options import VerifyOptions
+from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What was found.
+    """The findings of a verification.
 
     Attributes:
         findings: a row per check: check, promise, violations, example.
@@ -138,6 +140,8 @@ def _check_content(checking: _Checking) -> list[pl.DataFrame]:
         with progress.stage("derive positives anew"):
             recomputed = recompute(build, store, threads)
             findings = [check_positives(recomputed)]
+            if TERM_FILE in build.manifest.outputs:  # which builds of earlier versions lack
+                findings.append(check_terms(recomputed))
         with progress.stage("check the rules"):
             findings.append(run_checks(store))
         with progress.stage("compute ids, distances, order and statistics anew"):
@@ -155,15 +159,11 @@ def _check_negatives(recomputed: Recomputed, checking: _Checking) -> list[pl.Dat
         with progress.stage("search a sample by brute force") as stage:
             findings.append(check_nearest(recomputed, checking.sample, stage))
     if checking.named is not None:
+        derived = recomputed.derived
         index = embedded(
-            checking.named,
-            recomputed.positives,
-            recomputed.index,
-            progress,
-            threads=checking.threads,
-            cache=checking.cache,
+            checking.named, derived, progress, threads=checking.threads, cache=checking.cache
         )
-        recomputed = replace(recomputed, index=index)
+        recomputed = replace(recomputed, derived=replace(derived, index=index))
         with progress.stage("compute similarities anew"):
             findings.append(check_similarities(recomputed))
         with progress.stage("compare a sample of vectors by brute force") as stage:
@@ -173,6 +173,8 @@ def _check_negatives(recomputed: Recomputed, checking: _Checking) -> list[pl.Dat
 
 def _schema(name: str) -> pl.Schema:
     """Return the columns of a file of a build that holds no pairs."""
+    if name == TERM_FILE:
+        return pl.Schema(TERM_COLUMNS)
     if name.startswith("terminology/"):
         return pl.Schema(CANONICAL_TABLES[Path(name).stem])
     return pl.Schema(STATS_COLUMNS)

@@ -47,9 +47,9 @@ def _page(opened: Build | Evaluation) -> Page:
 
         return evaluation_page(opened.manifest, of_evaluation(opened))
     from medsim.builds.page import build_page
-    from medsim.builds.profile import profile_of as of_build
+    from medsim.builds.report_data import report_data_of
 
-    return build_page(opened.manifest, of_build(opened))
+    return build_page(opened.manifest, report_data_of(opened))
 
 
 @cache

@@ -20,7 +20,7 @@ from medsim.core.errors import InputError, OptionError, OutputError
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.builds.profile import profile_of
+from medsim.builds.report_data import report_data_of
 from medsim.cli import report
 from medsim.cli.report import _library
 from medsim.evaluations.profile import profile_of as of_evaluation
@@ -214,7 +214,7 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> Non
     build = medsim.open(made / "build")
     pairs = build.pairs().collect()
 
-    profile = profile_of(build)
+    profile = report_data_of(build)
 
     for (dataset, difficulty, kind), group in profile.distances.group_by(
         "dataset", "difficulty", "kind"
@@ -239,7 +239,7 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> Non
 def test_examples_are_the_first_pairs_of_each_set(made: Path) -> None:
     build = medsim.open(made / "build")
 
-    examples = profile_of(build).examples
+    examples = report_data_of(build).examples
 
     shown = examples.filter(dataset="syn_syn", difficulty="hard", kind="levenshtein negatives")
     pairs = build.read("pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet")
@@ -268,7 +268,7 @@ def test_a_strategy_with_a_column_of_its_own_is_shown_as_well(made: Path, tmp_pa
         manifest.replace(path.format("random"), path.format("embedding"), 1), encoding="utf-8"
     )
 
-    profile = profile_of(medsim.open(folder))
+    profile = report_data_of(medsim.open(folder))
 
     kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
     assert "embedding negatives" in set(kinds)
@@ -329,7 +329,7 @@ def test_examples_of_embedding_negatives_have_their_similarity(made: Path, tmp_p
         embedding=f"one={made / 'one.vec'}",
     )
 
-    examples = profile_of(build).examples
+    examples = report_data_of(build).examples
 
     hard = build.pairs(dataset="syn_syn", difficulty="hard", negatives="embedding").collect()
     first = hard.filter(label=0).head(3).select("term1", "term2", "distance", "similarity")

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
-from medsim.builds.negatives.nearest import Candidates, Nearest, nearest
+from medsim.builds.negatives.layout import Candidates
+from medsim.builds.negatives.nearest import Nearest, nearest
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.vectors import LANES

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from medsim.builds.negatives import Found
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
+from medsim.builds.negatives.layout import Candidates
+from medsim.builds.negatives.nearest import NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,69 +14,25 @@ from medsim.builds.negatives.groups import groups
 from medsim.builds.negatives.layout import laid_out, orders, slate, tally, workspace
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.terms import pack
 from medsim.kernels.best import Best
 from medsim.kernels.grams import index_grams, search_alike
-from medsim.kernels.hashing import term_hashes
 from medsim.kernels.nearest import Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from medsim.core.terms import PackedTerms
+    from medsim.builds.negatives.layout import Candidates
     from medsim.kernels.distance import Workspace
     from medsim.kernels.grams import Tally
     from medsim.kernels.table import Slate
-    from medsim.kernels.types import Hashes, Ids, Starts
+    from medsim.kernels.types import Ids, Starts
 
 _QUERIES_A_TASK = 64
 _SEEDS = 1 << 64
 
 S = TypeVar("S")
 P = TypeVar("P")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
-    """The terms that a search is about; rows are in order of text.
-
-    Attributes:
-        terms: lower-cased, packed.
-        components: int32[n_terms]; terms with the same one are never candidates of each other, and
-            terms with the same text must have the same one.
-        hashes: uint64[n_terms], of each term's own content; they order equal distances.
-    """
-
-    terms: PackedTerms
-    components: Ids
-    hashes: Hashes
-
-    @classmethod
-    def of(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
-        """Return terms as candidates of each other.
-
-        Args:
-            terms: distinct, in order of code points; compared as they are, so lower-case them first
-                where case shall not count.
-            components: int32[n_terms], equal for terms that are linked; by default none are.
-
-        Raises:
-            OptionError: the terms are not distinct and in order, or components are missing.
-        """
-        if any(left >= right for left, right in pairwise(terms)):
-            raise OptionError("terms to search must be distinct and in order of code points")
-        packed = pack(terms)
-        if components is None:
-            components = np.arange(len(terms), dtype=np.int32)
-        components = np.asarray(components, np.int32)
-        if components.shape != (len(terms),):
-            raise OptionError("each term must have a component")
-        return cls(
-            terms=packed,
-            components=components,
-            hashes=term_hashes(packed.codes, packed.starts),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
