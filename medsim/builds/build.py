@@ -19,7 +19,7 @@ from medsim.builds.stages import (
     Run,
     derive,
     largest_component,
-    wanted_of_sets,
+    requests_of_sets,
     warn_of_large_component,
     with_vectors,
 )
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from medsim.builds.datasets import SetKey
-    from medsim.builds.negatives import Found, TermIndex
-    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.negatives import SearchResult, TermIndex
+    from medsim.builds.negatives.requests import SearchRequest
     from medsim.builds.term_index import Derived
     from medsim.terminologies.sources import Terminology
 
@@ -53,7 +53,7 @@ def build(options: BuildOptions) -> Build:
         InputError: the source or the embedding is missing, damaged or in no known format.
         OptionError: an option is out of range or does not fit the source.
         OutputError: ``out`` is taken or cannot be written.
-        ClusterError: the cluster cannot be reached, or its workers cannot do what is asked.
+        ClusterError: the cluster cannot be reached, or its workers cannot search.
     """
     with _search_elsewhere(options) as search:
         return complete(options, search)
@@ -69,13 +69,15 @@ class FirstSearch(Protocol):
             key: of the run, see ``run_key``.
         """
 
-    def find(self, run: Run, index: TermIndex, wanted: Sequence[Wanted]) -> Sequence[Found]:
-        """Return what was found; what is missing is searched for when it is needed.
+    def find(
+        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+    ) -> Sequence[SearchResult]:
+        """Return the results; candidates that they lack are searched for when they are needed.
 
         Args:
             run: of the build.
             index: all terms.
-            wanted: the first searches of the sets that are still to be made.
+            requests: the first searches of the sets that are still to be made.
         """
 
 
@@ -101,10 +103,10 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
         warn_of_large_component(run, derived.index)
         if run.named is not None:
             derived = with_vectors(run, run.named, derived)
-        known: Sequence[Found] = ()
+        known: Sequence[SearchResult] = ()
         if search is not None:
             left = [one for one in set_keys("levenshtein") if not output.holds(one.path)]
-            known = search.find(run, derived.index, wanted_of_sets(derived, left))
+            known = search.find(run, derived.index, requests_of_sets(derived, left))
         stats = _write_sets(run, derived, known, output, key)
         _check(run, output)
         _write_manifest(run, terminology, derived, stats, output)
@@ -113,7 +115,7 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
 
 
 def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSearch | None]:
-    """Return what opens and closes the cluster that is named, if one is."""
+    """Return a context with the search on the cluster that is named, if one is."""
     if options.dask is None:
         return nullcontext()
     try:
@@ -134,19 +136,11 @@ def _write_terminology(
 def _write_sets(
     run: Run,
     derived: Derived,
-    known: Sequence[Found],
+    known: Sequence[SearchResult],
     output: OutputFolder,
     key: Mapping[str, str],
 ) -> pl.DataFrame:
-    """Write the datasets and their statistics, which are returned.
-
-    Args:
-        run: of the build.
-        derived: positives and terms.
-        known: what has been searched for already.
-        output: where files are written.
-        key: of the run, the metadata of files.
-    """
+    """Write the datasets and their statistics, which are returned."""
     seed, rows = run.options.seed, []
     for strategy in run.options.strategies:
         maker = SetMaker(strategy, derived, run.store, seed=seed, threads=run.threads, known=known)
@@ -177,7 +171,7 @@ def _written_before(
 
 
 def _check(run: Run, output: OutputFolder) -> None:
-    """Check the rules of the datasets on what lies on disk.
+    """Check the rules of the datasets on the files.
 
     Raises:
         BrokenPromiseError: a rule does not hold, which is a bug.

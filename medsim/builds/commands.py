@@ -74,7 +74,7 @@ def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
 
 @command(app, VerifyOptions)
 def verify(options: VerifyOptions, *, form: Format = TableFormat.table) -> None:
-    """Derive a build's promises anew from what lies on disk, and print what holds.
+    """Check all promises of a build, each derived anew from its files.
 
     Writes nothing. Exit code 3 says that a promise does not hold.
 

@@ -78,23 +78,11 @@ def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
 
 
 def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> pl.DataFrame:
-    """Return the corrections of which both terms are known.
-
-    Args:
-        corrections: each pair once.
-        terms: with node_id and lower_term.
-
-    Returns:
-        node1_id, node2_id, the smaller first, and same.
-    """
+    """Return the corrections of known terms: node1_id, node2_id, the smaller first, and same."""
     nodes = terms.select("lower_term", "node_id").unique()
-    frame = pl.DataFrame(
-        {
-            "left": pl.Series(lowered([one.term1 for one in corrections]), dtype=pl.String),
-            "right": pl.Series(lowered([one.term2 for one in corrections]), dtype=pl.String),
-            "same": pl.Series([one.same for one in corrections], dtype=pl.Boolean),
-        }
-    )
+    rows = [(*lowered((one.term1, one.term2)), one.same) for one in corrections]
+    schema = {"left": pl.String, "right": pl.String, "same": pl.Boolean}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
     for side in ("left", "right"):
         own = nodes.rename({"lower_term": side, "node_id": f"{side}_node"})
         frame = frame.join(own, on=side, maintain_order="left")
@@ -107,13 +95,7 @@ def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> p
 def without_rejected(
     pairs: pl.DataFrame, corrected: pl.DataFrame, terms: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return positives without those that were judged not to mean the same.
-
-    Args:
-        pairs: with term1_id and term2_id.
-        corrected: see ``corrected_nodes``.
-        terms: in order of term_id, with node_id.
-    """
+    """Return positives without those that were judged not to mean the same."""
     rejected = corrected.filter(~pl.col("same"))
     if rejected.is_empty():
         return pairs
@@ -130,12 +112,7 @@ def without_rejected(
 
 
 def effects(n_rejected: int, n_unmatched: int) -> Iterator[Skipped]:
-    """Yield what was left out on account of corrections, and corrections that were left out.
-
-    Args:
-        n_rejected: positives, over all datasets.
-        n_unmatched: corrections that name an unknown term.
-    """
+    """Yield the numbers of positives that were rejected, and of corrections of unknown terms."""
     if n_rejected:
         yield Skipped(reason="a positive judged not to mean the same", n_rows=n_rejected)
     if n_unmatched:

@@ -18,7 +18,7 @@ from medsim.core.schema import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Found, Negatives
+    from medsim.builds.negatives import Negatives, SearchResult
     from medsim.builds.positives import Positives
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Stage
@@ -97,7 +97,7 @@ def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
 
 
 class SetMaker:
-    """Makes the sets of one strategy, each with a look at those before it.
+    """The sets of one strategy, each made with a look at those before it.
 
     Args:
         strategy: its name.
@@ -105,7 +105,7 @@ class SetMaker:
         store: with the tables term and bearer.
         seed: of draws, ties and the order of rows.
         threads: how many to use.
-        known: what has been searched for already.
+        known: results of earlier searches.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class SetMaker:
         *,
         seed: int,
         threads: int,
-        known: Sequence[Found] = (),
+        known: Sequence[SearchResult] = (),
     ) -> None:
         make = STRATEGIES.get(strategy)
         self._negatives = make(derived.index, seed=seed, threads=threads, known=known)

@@ -33,7 +33,7 @@ _OF_PLACE = ("format", "vocabulary")  # options that change where an embedding i
 
 
 def identity_of(named: NamedEmbedding) -> dict[str, object]:
-    """Return what decides the vectors of an embedding, wherever it lies."""
+    """Return the name, content and options of an embedding, which decide its vectors."""
     return {
         "name": named.spec.name,
         "fingerprint": named.fingerprint,
@@ -107,23 +107,12 @@ def _read_as_before(
 
 
 def embedded(
-    named: NamedEmbedding,
-    derived: Derived,
-    progress: Progress,
-    *,
-    threads: int,
-    cache: Path | None,
+    named: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
 ) -> TermIndex:
     """Return all terms with the vectors of those that may be in a pair.
 
-    Word vectors become the mean of a term's, as the metric avg_cos has it.
-
-    Args:
-        named: the embedding.
-        derived: positives and terms.
-        progress: told of the stage.
-        threads: how many may compute.
-        cache: the folder that keeps what encoders made.
+    Word vectors become the mean of a term's, as the metric avg_cos has it. Encoders keep their
+    vectors in the folder ``cache``.
     """
     index, term_ids = derived.index, derived.paired()
     terms = derived.positives.terms["term"].gather(term_ids).to_list()
@@ -154,14 +143,7 @@ def without_vectors(derived: Derived) -> tuple[Skipped, ...]:
 
 
 def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: int) -> pl.Series:
-    """Return the cosine of each pair of terms, null where one has no vector.
-
-    Args:
-        embedding: of the terms.
-        left_ids: int32[n_pairs], terms.
-        right_ids: int32[n_pairs], terms.
-        threads: how many to use.
-    """
+    """Return the cosine of each pair of terms, null where one has no vector."""
     left, right = embedding.rows[left_ids], embedding.rows[right_ids]
     known = (left >= 0) & (right >= 0)
     found = np.full(len(left), np.nan, np.float32)

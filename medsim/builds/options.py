@@ -69,16 +69,13 @@ class SearchOptions(ReadingOptions):
         str | Path | Sequence[Correction],
         Option(
             "Table of pairs that people judged otherwise, as medsim study score writes it: pairs "
-            "that do not mean the same become no positives, pairs that do no negatives.",
+            "that do not mean the same become no positives, pairs that do no negatives."
         ),
     ] = ()
     seed: Annotated[
         int,
         Option(
-            "Seed of random draws, ties and the order of rows.",
-            least=0,
-            most=MOST_SEED,
-            key="seed",
+            "Seed of random draws, ties and the order of rows.", least=0, most=MOST_SEED, key="seed"
         ),
     ] = 0
     threads: Threads = None

@@ -137,10 +137,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
             summary=f"{dataset}, {difficulty}",
             opened=not at,
             tables=[
-                Table(
-                    caption=f"Examples of {dataset}, {difficulty}",
-                    frame=_told_examples(group),
-                )
+                Table(caption=f"Examples of {dataset}, {difficulty}", frame=_told_examples(group))
             ],
         )
         for at, ((dataset, difficulty), group) in enumerate(

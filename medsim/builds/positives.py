@@ -44,7 +44,7 @@ class Positives:
             dataset, difficulty, term1_id, term2_id.
         corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
             mean the same are not among the pairs.
-        skipped: what made no pair, and why.
+        skipped: rows that made no pair, and why.
     """
 
     terms: pl.DataFrame
@@ -70,7 +70,7 @@ def derive_positives(
         language: the language of the names.
         rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
         threads: for the distances.
-        corrections: what people say against it.
+        corrections: judgements of people against it.
     """
     store.put("dataset", _registered())
     store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
@@ -99,14 +99,7 @@ def derive_positives(
 def pair_distances(
     lower_terms: list[str], left_ids: pl.Series, right_ids: pl.Series, threads: int
 ) -> pl.Series:
-    """Return the Levenshtein distance of each pair of terms, in code points.
-
-    Args:
-        lower_terms: the lower-cased terms.
-        left_ids: int32[n_pairs], rows of ``lower_terms``.
-        right_ids: int32[n_pairs], likewise.
-        threads: how many to use.
-    """
+    """Return the Levenshtein distance of each pair of terms, in code points; ids are rows."""
     left = [lower_terms[i] for i in left_ids.to_list()]
     right = [lower_terms[i] for i in right_ids.to_list()]
     if not left:

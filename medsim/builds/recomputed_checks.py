@@ -1,9 +1,9 @@
-"""Checks of a build against what its canonical tables and its seed give once more."""
+"""Checks of a build against positives, negatives and statistics that are computed again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,13 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from medsim.builds.checks import finding
-from medsim.builds.datasets import (
-    SetKey,
-    SetMaker,
-    positive_rows,
-    set_keys,
-    with_term_ids,
-)
+from medsim.builds.datasets import SetKey, SetMaker, positive_rows, set_keys, with_term_ids
 from medsim.builds.positives import pair_distances
 from medsim.builds.reload import reload
 from medsim.builds.stats import stats_row
@@ -26,18 +20,57 @@ from medsim.core.errors import InputError
 from medsim.kernels.hashing import tie_hashes
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import UsedPairs
+    from collections.abc import Iterator
+
+    from medsim.builds.negatives import TermIndex, UsedPairs
     from medsim.builds.term_index import Derived
     from medsim.core.opened import Build
     from medsim.core.progress import Stage
     from medsim.core.store import Store
-    from medsim.kernels.types import Ids
-
-Rows: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
+    from medsim.kernels.types import Flags, Ids, Rows
 
 _ROUNDING = 1e-5  # relative, of means that were added up in another order
 _NEAR_ZERO = 1e-8  # absolute, of means near zero
 _QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSet:
+    """The rows of a set that name known terms, and the terms that negatives are chosen from.
+
+    Attributes:
+        key: of the set.
+        pairs: with term1_id and term2_id.
+        used: the negatives that it must not repeat.
+        pool: the terms that its negatives are drawn from, in order of text: int32[n_pool].
+    """
+
+    key: SetKey
+    pairs: pl.DataFrame
+    used: UsedPairs
+    pool: Ids
+
+    def of(self, first: int, label: int) -> pl.DataFrame:
+        """Return the positives or the negatives of a first term."""
+        return self.pairs.filter(term1_id=first, label=label)
+
+    def sampled(self, sample: int) -> Ids:
+        """Return first terms spread evenly over the set, in order of text."""
+        firsts = self.pairs.filter(label=1)["term1_id"].unique().sort().to_numpy()
+        n_sampled = min(sample, len(firsts))
+        return firsts[np.linspace(0, len(firsts) - 1, n_sampled).astype(np.int64)]
+
+    def refused(self, first: int, index: TermIndex) -> Flags:
+        """Return which terms of the pool a first term must not be paired with: bool[n_pool].
+
+        They are those linked to it, those of its pairs in earlier sets, and the first terms served
+        before it in this set that took it.
+        """
+        linked = index.components[self.pool] == index.components[first]
+        ids1, ids2 = self.used.term1_ids, self.used.term2_ids
+        took_it = self.pairs.filter(pl.col("term1_id") < first, label=0, term2_id=first)
+        taken = [ids2[ids1 == first], ids1[ids2 == first], took_it["term1_id"].to_numpy()]
+        return np.asarray(linked | np.isin(self.pool, np.concatenate(taken)), np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +95,29 @@ class Recomputed:
     threads: int
 
     def maker(self, strategy: str) -> SetMaker:
-        """Return what makes the sets of one strategy anew."""
+        """Return the maker of the sets of one strategy."""
         derived, store = self.derived, self.store
         return SetMaker(strategy, derived, store, seed=self.seed, threads=self.threads)
 
-    def pool(self, pairs: pl.DataFrame) -> Ids:
-        """Return the terms that the negatives of a set are drawn from, in order of text."""
-        if self.derived.index.pool is not None:
-            return self.derived.index.pool
-        positive = pairs.filter(pl.col("label") == 1)
-        both = pl.concat([positive["term1_id"], positive["term2_id"]])
-        return both.unique().sort().to_numpy()
+    def sets(self, strategy: str, sample: int, stage: Stage) -> Iterator[CheckedSet]:
+        """Yield the sets of a strategy in the order in which they were made.
+
+        Args:
+            strategy: its name.
+            sample: how many first terms of each are compared.
+            stage: told of as many.
+        """
+        maker, keys = self.maker(strategy), set_keys(strategy)
+        stage.total(sample * len(keys))
+        for key in keys:
+            pairs = self.pairs[key].drop_nulls(["term1_id", "term2_id"])
+            pool = self.derived.index.pool
+            if pool is None:
+                positive = pairs.filter(label=1)
+                both = pl.concat([positive["term1_id"], positive["term2_id"]])
+                pool = both.unique().sort().to_numpy()
+            yield CheckedSet(key=key, pairs=pairs, used=maker.used_before(key), pool=pool)
+            maker.take_over(key, pairs.drop("term1_id", "term2_id"))
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
@@ -86,12 +131,13 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     except (KeyError, ValueError) as error:
         raise InputError(f"{build.folder}: the manifest lacks {error}") from error
     derived = reload(build, store, threads)
+    terms = derived.positives.terms
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
     return Recomputed(
         build=build,
         store=store,
         derived=derived,
-        pairs={key: with_term_ids(build.read(key.path), derived.positives.terms) for key in keys},
+        pairs={key: with_term_ids(build.read(key.path), terms) for key in keys},
         seed=seed,
         threads=threads,
     )
@@ -118,7 +164,7 @@ def check_terms(recomputed: Recomputed) -> pl.DataFrame:
 
 
 def check_rows(recomputed: Recomputed) -> pl.DataFrame:
-    """Return whether ids, distances and the order of rows are what the texts and the seed give."""
+    """Return whether ids, distances and the order of rows follow from the texts and the seed."""
     lower = recomputed.derived.positives.terms["lower_term"].to_list()
     wrong = []
     for key, pairs in recomputed.pairs.items():
@@ -178,43 +224,22 @@ def check_random(recomputed: Recomputed, stage: Stage) -> pl.DataFrame:
 
 def check_nearest(recomputed: Recomputed, sample: int, stage: Stage) -> pl.DataFrame:
     """Return whether sampled first terms have their nearest allowed terms, by brute force."""
-    maker = recomputed.maker("levenshtein")
-    keys = set_keys("levenshtein")
-    stage.total(sample * len(keys))
     wrong, n_compared = [], 0
-    for key in keys:
-        pairs = recomputed.pairs[key].drop_nulls(["term1_id", "term2_id"])
-        used = maker.used_before(key)
-        firsts = sampled(pairs, sample)
-        for first, expected in _greedy(recomputed, pairs, used, firsts):
-            found = pairs.filter((pl.col("term1_id") == first) & (pl.col("label") == 0))
+    for one in recomputed.sets("levenshtein", sample, stage):
+        for first, expected in _greedy(recomputed, one, one.sampled(sample)):
             n_compared += 1
             stage.advance()
-            if set(found["term2_id"]) != set(expected.tolist()):
-                wrong.append(str(key))
-        maker.take_over(key, pairs.drop("term1_id", "term2_id"))
+            if set(one.of(first, 0)["term2_id"]) != set(expected.tolist()):
+                wrong.append(str(one.key))
     stage.found(f"{n_compared:,} first terms")
     promise = f"{n_compared:,} first terms have the nearest terms that brute force finds."
     return counted_finding("nearest", promise, wrong)
 
 
-def sampled(pairs: pl.DataFrame, sample: int) -> Ids:
-    """Return first terms spread evenly over a set, in order of text."""
-    firsts = pairs.filter(pl.col("label") == 1)["term1_id"].unique().sort().to_numpy()
-    n_sampled = min(sample, len(firsts))
-    return firsts[np.linspace(0, len(firsts) - 1, n_sampled).astype(np.int64)]
-
-
-def _greedy(
-    recomputed: Recomputed, pairs: pl.DataFrame, used: UsedPairs, firsts: Ids
-) -> list[tuple[int, Ids]]:
-    """Return for each first term what the greedy rule gives it, by comparing it with all terms."""
-    positive = pairs.filter(pl.col("label") == 1)
-    negative = pairs.filter(pl.col("label") == 0)
-    pool = recomputed.pool(pairs)
-    lower = recomputed.derived.positives.terms["lower_term"]
-    texts = lower[pool].to_list()
-    served = []
+def _greedy(recomputed: Recomputed, one: CheckedSet, firsts: Ids) -> Iterator[tuple[int, Ids]]:
+    """Yield first terms and the terms that the greedy rule gives them, compared with all."""
+    index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
+    texts = lower[one.pool].to_list()
     for begin in range(0, len(firsts), _QUERIES_AT_ONCE):
         batch = firsts[begin : begin + _QUERIES_AT_ONCE]
         distances = cdist(
@@ -225,14 +250,12 @@ def _greedy(
             workers=recomputed.threads,
         )
         for first, distance in zip(batch.tolist(), distances, strict=True):
-            refused = refused_terms(recomputed, first, pool, negative, used)
-            wanted = positive.filter(pl.col("term1_id") == first).height
-            near = _not_farther(distance, np.flatnonzero(~refused), wanted)
-            hashes = recomputed.derived.index.hashes
-            ties = tie_hashes(np.uint64(recomputed.seed), hashes[first], hashes[pool[near]])
+            wanted = one.of(first, 1).height
+            near = _not_farther(distance, np.flatnonzero(~one.refused(first, index)), wanted)
+            seed, hashes = np.uint64(recomputed.seed), index.hashes
+            ties = tie_hashes(seed, hashes[first], hashes[one.pool[near]])
             order = np.lexsort((near, ties, distance[near]))
-            served.append((first, pool[near[order]][:wanted]))
-    return served
+            yield first, one.pool[near[order]][:wanted]
 
 
 def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
@@ -241,21 +264,6 @@ def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
         return allowed
     bound = np.partition(distance[allowed], wanted - 1)[wanted - 1]
     return allowed[np.asarray(distance[allowed] <= bound, np.bool_)]
-
-
-def refused_terms(
-    recomputed: Recomputed, first: int, pool: Ids, negative: pl.DataFrame, used: UsedPairs
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which terms of the pool the first term must not be paired with: bool[n_pool].
-
-    They are those linked to it, those of its pairs in earlier sets, and the first terms served
-    before it in this set that took it.
-    """
-    linked = recomputed.derived.index.components[pool] == recomputed.derived.index.components[first]
-    earlier = [used.term2_ids[used.term1_ids == first], used.term1_ids[used.term2_ids == first]]
-    took_it = negative.filter((pl.col("term2_id") == first) & (pl.col("term1_id") < first))
-    taken = np.concatenate([*earlier, took_it["term1_id"].to_numpy()])
-    return np.asarray(linked | np.isin(pool, taken), np.bool_)
 
 
 def counted_finding(check: str, promise: str, wrong: list[str]) -> pl.DataFrame:

@@ -39,7 +39,7 @@ class BuildReportData:
 
 
 def report_data_of(build: Build) -> BuildReportData:
-    """Return what a build's report shows; one set of pairs is held at a time."""
+    """Return the tables of a build's report; one set of pairs is held at a time."""
     stats = build.stats()
     sets = _sets(build, stats)
     distances, examples = [], []

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from medsim.builds.negatives import Found
+from medsim.builds.negatives import SearchResult
 from medsim.builds.options import Shard
 from medsim.core.errors import InputError, OutputError
 from medsim.core.files import first_file, whole_file
@@ -110,8 +110,8 @@ class ShardFolder:
             raise InputError(f"{path} cannot be read as a job of medsim ({error})") from error
         return found
 
-    def write(self, own: ShardedRun, shard: Shard, found: Sequence[Found]) -> None:
-        """Write what was found; the file appears whole or not at all.
+    def write(self, own: ShardedRun, shard: Shard, found: Sequence[SearchResult]) -> None:
+        """Write the results of a shard; the file appears whole or not at all.
 
         Raises:
             OutputError: the folder has become another run's, or cannot be written.
@@ -129,8 +129,8 @@ class ShardFolder:
         with whole_file(path, _partial(path)) as partial:
             partial.write_bytes(_digest(content.getvalue()) + content.getvalue())
 
-    def read(self, own: ShardedRun, shard: Shard) -> list[Found]:
-        """Return what a shard found.
+    def read(self, own: ShardedRun, shard: Shard) -> list[SearchResult]:
+        """Return the results of a shard.
 
         Raises:
             FileNotFoundError: it is not done.
@@ -150,34 +150,32 @@ class ShardFolder:
             if arrays[_SIGNATURE].item() != own.signature():
                 raise InputError(f"{path} is of another job")
             return [
-                Found(pool=str(pool), **{name: arrays[f"{name}_{at}"] for name in _ARRAYS})
+                SearchResult(pool=str(pool), **{name: arrays[f"{name}_{at}"] for name in _ARRAYS})
                 for at, pool in enumerate(arrays[_POOLS])
             ]
 
-    def read_all(self, own: ShardedRun) -> list[Found]:
-        """Return what all shards found.
+    def read_all(self, own: ShardedRun) -> list[SearchResult]:
+        """Return the results of all shards.
 
         Raises:
             InputError: some are missing, damaged or of another run; the message names them.
         """
-        found, missing, damaged, said = [], [], [], []
+        found: list[SearchResult] = []
+        missing: list[int] = []
+        damaged: dict[int, str] = {}
         for number in range(1, own.total + 1):
             try:
                 found += self.read(own, Shard(number=number, total=own.total))
             except FileNotFoundError:
                 missing.append(number)
             except InputError as error:
-                damaged.append(number)
-                said.append(str(error))
-        if missing:
-            one = len(missing) == 1
-            said.insert(
-                0,
-                f"shard{'' if one else 's'} {_listed(missing)} of {own.total} "
-                f"{'is' if one else 'are'} missing in {self.folder}",
-            )
-        if said:
-            left = sorted(missing + damaged)
+                damaged[number] = str(error)
+        if missing or damaged:
+            said, left = list(damaged.values()), sorted([*missing, *damaged])
+            if missing:
+                of, are = ("shard", "is") if len(missing) == 1 else ("shards", "are")
+                absent = f"{of} {_listed(missing)} of {own.total} {are} missing in {self.folder}"
+                said.insert(0, absent)
             raise InputError(
                 f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
                 f"with medsim build and --shard {left[0]}/{own.total}"
@@ -197,7 +195,10 @@ class ShardFolder:
 
     def remove(self) -> None:
         """Remove the shards and leavings of killed processes, but nothing that is not medsim's."""
-        for path in self._entries():
+        entries: list[Path] = []
+        with suppress(FileNotFoundError):  # another process has removed it
+            entries += self.folder.iterdir()
+        for path in entries:
             if path.name.startswith(_SPILL):
                 shutil.rmtree(path, ignore_errors=True)
             elif path.name == _JOB or path.name.startswith(("shard-", f"{_JOB}.")):
@@ -225,13 +226,6 @@ class ShardFolder:
                 if not is_removed or self.folder.is_file() or n_tried == _MOST_TRIED:
                     raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
 
-    def _entries(self) -> list[Path]:
-        """Return what lies in the folder, nothing where another process has removed it."""
-        try:
-            return list(self.folder.iterdir())
-        except FileNotFoundError:
-            return []
-
 
 def _partial(path: Path) -> Path:
     """Return where a file is written.
@@ -243,7 +237,6 @@ def _partial(path: Path) -> Path:
 
 
 def _digest(content: bytes) -> bytes:
-    """Return the SHA-256 that stands before the content of a shard's file."""
     return hashlib.sha256(content).hexdigest().encode()
 
 

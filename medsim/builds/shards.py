@@ -13,11 +13,11 @@ from medsim.builds.build import complete
 from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
 from medsim.builds.negatives.candidates import candidate_source
-from medsim.builds.negatives.wanted import share_of
+from medsim.builds.negatives.requests import share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.run_key import run_key
 from medsim.builds.shard_folder import ShardedRun, ShardFolder
-from medsim.builds.stages import Run, derive, wanted_of_sets
+from medsim.builds.stages import Run, derive, requests_of_sets
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.options import public
@@ -28,8 +28,8 @@ from medsim.terminologies.sources import find_source
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.builds.negatives import Found, TermIndex
-    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.negatives import SearchResult, TermIndex
+    from medsim.builds.negatives.requests import SearchRequest
     from medsim.builds.term_index import Derived
     from medsim.core.opened import Build
     from medsim.core.progress import Progress
@@ -115,15 +115,17 @@ class _MergedSearch:
         """Raise OutputError if the shards are of another build."""
         self._folder.check(key, self._total)
 
-    def find(self, run: Run, index: TermIndex, wanted: Sequence[Wanted]) -> Sequence[Found]:
-        """Return what the shards found.
+    def find(
+        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+    ) -> Sequence[SearchResult]:
+        """Return the results of the shards.
 
         Raises:
-            InputError: it is not all that is wanted.
+            InputError: they lack first terms that are asked for.
         """
         del index
         with run.progress.stage("take over the shards") as stage:
-            for one in wanted:
+            for one in requests:
                 parts = [found.term1_ids for found in self._found if found.pool == one.pool]
                 if not np.isin(one.term1_ids, np.concatenate([one.term1_ids[:0], *parts])).all():
                     raise InputError(
@@ -134,13 +136,13 @@ class _MergedSearch:
         return self._found
 
 
-def _search(run: Run, derived: Derived, shard: Shard) -> list[Found]:
+def _search(run: Run, derived: Derived, shard: Shard) -> list[SearchResult]:
     """Return the nearest candidates of the first terms of one shard."""
     index = derived.index
     lengths = np.diff(index.lower.starts).astype(np.int32)
     shares = [
         share_of(one, lengths, shard.number, shard.total)
-        for one in wanted_of_sets(derived, set_keys("levenshtein"))
+        for one in requests_of_sets(derived, set_keys("levenshtein"))
     ]
     found = []
     with run.progress.stage(f"search shard {shard}") as stage:
@@ -157,8 +159,8 @@ def _search(run: Run, derived: Derived, shard: Shard) -> list[Found]:
 
 def _done_before(
     folder: ShardFolder, own: ShardedRun, shard: Shard, progress: Progress
-) -> list[Found] | None:
-    """Return what a shard found earlier, None if it must be searched."""
+) -> list[SearchResult] | None:
+    """Return the results of a shard that is done, None if it must be searched."""
     try:
         found = folder.read(own, shard)
     except FileNotFoundError:

@@ -10,7 +10,7 @@ import numpy as np
 from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import positive_rows, positive_set
 from medsim.builds.embedded import embedded, without_vectors
-from medsim.builds.negatives.wanted import wanted_candidates
+from medsim.builds.negatives.requests import search_requests
 from medsim.builds.options import BuildOptions
 from medsim.builds.positives import derive_positives
 from medsim.builds.term_index import Derived, index_terms
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import TermIndex
-    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.negatives.requests import SearchRequest
     from medsim.builds.options import Correction, SearchOptions
     from medsim.core.store import Store
     from medsim.embeddings.embedded_terms import NamedEmbedding
@@ -108,10 +108,10 @@ def derive(run: Run, terminology: Terminology) -> Derived:
     return Derived(positives=positives, index=index)
 
 
-def wanted_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[Wanted]:
+def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
     """Return the first searches of sets of Levenshtein negatives."""
     sets = [positive_set(positive_rows(derived.positives, key), key) for key in keys]
-    return wanted_candidates(derived.index, sets)
+    return search_requests(derived.index, sets)
 
 
 def warn_of_large_component(run: Run, index: TermIndex) -> None:

@@ -82,7 +82,7 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     Args:
         positives: with all terms.
         store: with the table name.
-        pool: what negatives are drawn from, one of ``config.POOLS``.
+        pool: of negatives, one of ``config.POOLS``.
     """
     terms, pairs = positives.terms, positives.pairs
     node = terms["node_id"].to_numpy()

@@ -81,15 +81,7 @@ def verify(options: VerifyOptions) -> Verification:
         findings = list(_check_files(build))
         damaged = any(found["violations"][0] for found in findings[:2])
     if not damaged:
-        checking = _Checking(
-            build=build,
-            named=named,
-            cache=cache_folder(options.cache),
-            sample=options.sample,
-            threads=checked_threads(options.threads),
-            progress=progress,
-        )
-        findings += _check_content(checking)
+        findings += _check_content(build, named, options, progress)
     return Verification(findings=pl.concat(findings))
 
 
@@ -120,21 +112,11 @@ def _check_files(build: Build) -> Iterator[pl.DataFrame]:
     yield finding("fingerprint", "Every file holds the rows of the manifest.", *_counted(changed))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Checking:
-    """What the content of a build is checked with; see ``verify``."""
-
-    build: Build
-    named: NamedEmbedding | None
-    cache: Path | None
-    sample: int
-    threads: int
-    progress: Progress
-
-
-def _check_content(checking: _Checking) -> list[pl.DataFrame]:
-    """Return what is found in the rows, all files being readable."""
-    build, progress, threads = checking.build, checking.progress, checking.threads
+def _check_content(
+    build: Build, named: NamedEmbedding | None, options: VerifyOptions, progress: Progress
+) -> list[pl.DataFrame]:
+    """Return the findings in the rows, all files being readable."""
+    threads = checked_threads(options.threads)
     with Store(threads=threads) as store:
         store.view_parquet(build.folder, {"pair": VIEWS["pair"]})
         with progress.stage("derive positives anew"):
@@ -146,28 +128,28 @@ def _check_content(checking: _Checking) -> list[pl.DataFrame]:
             findings.append(run_checks(store))
         with progress.stage("compute ids, distances, order and statistics anew"):
             findings += [check_rows(recomputed), check_stats(recomputed)]
-        return findings + _check_negatives(recomputed, checking)
+        if "random" in build.strategies:
+            with progress.stage("draw random negatives anew") as stage:
+                findings.append(check_random(recomputed, stage))
+        if "levenshtein" in build.strategies:
+            with progress.stage("search a sample by brute force") as stage:
+                findings.append(check_nearest(recomputed, options.sample, stage))
+        if named is not None:
+            findings += _check_embedding(recomputed, named, options, progress)
+    return findings
 
 
-def _check_negatives(recomputed: Recomputed, checking: _Checking) -> list[pl.DataFrame]:
-    """Return what is found of each strategy that the build has."""
-    findings, progress, strategies = [], checking.progress, checking.build.strategies
-    if "random" in strategies:
-        with progress.stage("draw random negatives anew") as stage:
-            findings.append(check_random(recomputed, stage))
-    if "levenshtein" in strategies:
-        with progress.stage("search a sample by brute force") as stage:
-            findings.append(check_nearest(recomputed, checking.sample, stage))
-    if checking.named is not None:
-        derived = recomputed.derived
-        index = embedded(
-            checking.named, derived, progress, threads=checking.threads, cache=checking.cache
-        )
-        recomputed = replace(recomputed, derived=replace(derived, index=index))
-        with progress.stage("compute similarities anew"):
-            findings.append(check_similarities(recomputed))
-        with progress.stage("compare a sample of vectors by brute force") as stage:
-            findings.append(check_most_similar(recomputed, checking.sample, stage))
+def _check_embedding(
+    recomputed: Recomputed, named: NamedEmbedding, options: VerifyOptions, progress: Progress
+) -> list[pl.DataFrame]:
+    """Return the findings on embedding negatives."""
+    derived, cache = recomputed.derived, cache_folder(options.cache)
+    index = embedded(named, derived, progress, threads=recomputed.threads, cache=cache)
+    recomputed = replace(recomputed, derived=replace(derived, index=index))
+    with progress.stage("compute similarities anew"):
+        findings = [check_similarities(recomputed)]
+    with progress.stage("compare a sample of vectors by brute force") as stage:
+        findings.append(check_most_similar(recomputed, options.sample, stage))
     return findings
 
 

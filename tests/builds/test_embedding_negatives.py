@@ -182,7 +182,7 @@ def test_threads_change_no_row(words: Path, every, tmp_path: Path) -> None:
 
     found = {name: one for name, one in build.manifest.outputs.items() if name != "stats.parquet"}
     assert found.items() <= every.manifest.outputs.items()
-    assert len(found) == 15
+    assert len(found) == 16
 
 
 def test_an_evaluation_under_the_same_embedding_sees_the_same_similarities(
@@ -249,12 +249,12 @@ def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"negatives": ["embedding"]}, "add --embedding NAME=PATH"),
-        ({"embedding": "own=x.vec"}, "add --negatives random,levenshtein,embedding"),
+        ({"negatives": ["embedding"]}, "add `embedding` NAME=PATH"),
+        ({"embedding": "own=x.vec"}, "add `negatives` random,levenshtein,embedding"),
         ({"negatives": ["embeding"], "embedding": "own=x"}, "did you mean embedding"),
         ({"negatives": ["random", "random"]}, "names random twice"),
         ({"negatives": []}, "names none; known: random, levenshtein, embedding"),
-        ({"negatives": ["random"], "dask": "local"}, "--negatives random does not ask for"),
+        ({"negatives": ["random"], "dask": "local"}, "`negatives` random does not ask for"),
         ({"negatives": ["embedding"], "embedding": "x.vec"}, "is not NAME=PATH"),
         ({"negatives": ["embedding"], "embedding": "own=no.vec"}, "no.vec does not exist"),
     ],
@@ -275,7 +275,7 @@ def test_shards_share_out_levenshtein_negatives_alone(words: Path, tmp_path: Pat
             shard="1/2",
             negatives=["levenshtein", "embedding"],
         )
-    with pytest.raises(medsim.MedsimError, match="--negatives random does not ask for"):
+    with pytest.raises(medsim.MedsimError, match="`negatives` random does not ask for"):
         medsim.build_shard(
             words / "release.zip", tmp_path / "out", shard="1/2", negatives=["random"]
         )
@@ -378,7 +378,7 @@ def test_an_embedding_that_was_moved_is_named_anew(words: Path, tmp_path: Path) 
     out = alone(words, tmp_path / "out")
     moved = (tmp_path / "out.vec").rename(tmp_path / "moved.vec")
 
-    with pytest.raises(medsim.MedsimError, match=r"out.vec, of which .* say by --embedding own="):
+    with pytest.raises(medsim.MedsimError, match=r"out.vec, of which .* say by `embedding` own="):
         medsim.verify(out)
     assert medsim.verify(out, embedding=f"own={moved}").holds
     assert medsim.verify(out, embedding=f"own={moved},coverage=all").holds

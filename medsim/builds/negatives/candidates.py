@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from medsim.builds.negatives import Found
+from medsim.builds.negatives import SearchResult
 from medsim.builds.negatives.layout import Candidates
 from medsim.builds.negatives.nearest import NearestSearch
 
@@ -37,7 +37,7 @@ class CandidateLists:
 
 
 class Listed(Protocol):
-    """What a search finds, nearest first."""
+    """The results of a search, nearest first."""
 
     @property
     def starts(self) -> Starts:
@@ -49,7 +49,7 @@ class Listed(Protocol):
 
 
 class Search(Protocol):
-    """Searches a pool that is laid out."""
+    """A pool laid out for searching."""
 
     def nearest(self, queries: Ids, sizes: Ids, advance: Callable[[int], None], /) -> Listed:
         """Return the nearest candidates of rows of the pool, fewer only where there are no others.
@@ -62,14 +62,14 @@ class Search(Protocol):
 
 
 class CandidateSource:
-    """Gives first terms their candidates, and searches the pool for those that it does not know.
+    """The candidates of first terms, searched for in the pool where they are not known.
 
     The pool is laid out once, when something is first searched for.
 
     Args:
         name: of the pool.
         term_ids: int32[n_pool], the ids of its terms, in order of text.
-        lay_out: returns what searches them.
+        lay_out: returns the pool laid out for searching.
     """
 
     def __init__(self, name: str, term_ids: Ids, lay_out: Callable[[], Search]) -> None:
@@ -86,8 +86,8 @@ class CandidateSource:
         """Return which terms are of the pool: bool[n_terms]."""
         return np.isin(term_ids, self._term_ids)
 
-    def add(self, found: Found) -> None:
-        """Take over what was found; it replaces shorter lists of the same first terms."""
+    def add(self, found: SearchResult) -> None:
+        """Keep the results of a search; they replace shorter lists of the same first terms."""
         rows = np.searchsorted(self._term_ids, found.term1_ids)
         self._sizes[rows] = found.sizes
         self._begins[rows] = len(self._found) + found.starts[:-1]
@@ -118,13 +118,13 @@ class CandidateSource:
             complete=self._complete(rows),
         )
 
-    def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Found:
+    def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
         """Return the nearest candidates of some first terms, all of them in the pool."""
         if self._search is None:
             self._search = self._lay_out()
         queries = np.searchsorted(self._term_ids, term1_ids).astype(np.int32)
         nearest = self._search.nearest(queries, sizes, advance)
-        return Found(
+        return SearchResult(
             pool=self._name,
             term1_ids=term1_ids,
             sizes=sizes,

@@ -12,15 +12,15 @@ from medsim.core.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Embedding, Found, SetNegatives, TermIndex
+    from medsim.builds.negatives import Embedding, NegativeSampler, SearchResult, TermIndex
     from medsim.builds.negatives.candidates import Search
     from medsim.kernels.types import Ids
 
 
 def embedding_negatives(
-    index: TermIndex, *, seed: int, threads: int, known: Sequence[Found] = ()
-) -> SetNegatives:
-    """Return what serves first terms the nearest by cosine, compared in single precision.
+    index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+) -> NegativeSampler:
+    """Return the sampler of the nearest terms by cosine, compared in single precision.
 
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with
     the cosine of an embedding for the distance, so it finds what that embedding confuses. A term
@@ -28,7 +28,7 @@ def embedding_negatives(
     ``medsim.builds.negatives.Strategy``.
 
     Raises:
-        OptionError: the index has no embedding.
+        OptionError: the terms have no vectors.
     """
     del known
     embedding = index.embedding

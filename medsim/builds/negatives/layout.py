@@ -64,9 +64,7 @@ class Candidates:
         if components.shape != (len(terms),):
             raise OptionError("each term must have a component")
         return cls(
-            terms=packed,
-            components=components,
-            hashes=term_hashes(packed.codes, packed.starts),
+            terms=packed, components=components, hashes=term_hashes(packed.codes, packed.starts)
         )
 
 

@@ -37,7 +37,7 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearest:
-    """What a search found, nearest first.
+    """The results of a search, nearest first.
 
     Attributes:
         starts: int64[n_queries + 1], the slots of each query.

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.negatives import STRATEGIES, Found, Negatives, PositiveSet, TermIndex, UsedPairs
+from medsim.builds.negatives import (
+    STRATEGIES,
+    Negatives,
+    PositiveSet,
+    SearchResult,
+    TermIndex,
+    UsedPairs,
+)
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
@@ -29,14 +36,14 @@ class RandomNegatives:
     """
 
     def __init__(
-        self, index: TermIndex, *, seed: int, threads: int, known: Sequence[Found] = ()
+        self, index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
     ) -> None:
         del threads, known
         self._index = index
         self._seed = seed
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.builds.negatives.SetNegatives``."""
+        """Return the negatives of one set; see ``medsim.builds.negatives.NegativeSampler``."""
         stage.total(len(positives.term1_ids))
         drawn_from = self._index.pool
         if drawn_from is None:

@@ -8,9 +8,7 @@ with unbalanced as (
         set_id,
         term1_id
     from checked_pair()
-    group by
-        set_id,
-        term1_id
+    group by all
     having 2 * count(*) filter (where label = 0) > count(*)
 )
 

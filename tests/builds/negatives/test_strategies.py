@@ -25,16 +25,16 @@ from oracles.hashing import mixed, term_hash, tie_hash
 from medsim.builds.negatives import (
     STRATEGIES,
     Embedding,
-    Found,
+    NegativeSampler,
     PositiveSet,
-    SetNegatives,
+    SearchResult,
     TermIndex,
     UsedPairs,
     candidates,
 )
 from medsim.builds.negatives.candidates import candidate_source
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.negatives.wanted import share_of, wanted_candidates
+from medsim.builds.negatives.requests import search_requests, share_of
 from medsim.core import config
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
@@ -94,7 +94,7 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     threads: int = 1,
     bystanders: Iterable[str] = (),
     shared: bool = False,
-    search: Callable[[TermIndex, list[PositiveSet]], list[Found]] | None = None,
+    search: Callable[[TermIndex, list[PositiveSet]], list[SearchResult]] | None = None,
     stage: Stage | None = None,
     vectors: Vectors | None = None,
 ) -> Texts:
@@ -145,7 +145,7 @@ def positive_set(
 
 
 def _negatives_of_set(
-    make: SetNegatives,
+    make: NegativeSampler,
     positives: PositiveSet,
     key: SetKey,
     terms: list[str],
@@ -356,9 +356,9 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
     }
     stage = CountingStage()
 
-    def search(space: TermIndex, sets: list[PositiveSet]) -> list[Found]:
+    def search(space: TermIndex, sets: list[PositiveSet]) -> list[SearchResult]:
         lengths = np.diff(space.lower.starts)
-        wanted = wanted_candidates(space, sets)
+        wanted = search_requests(space, sets)
         shares = [
             share_of(one, lengths, number, n_shares)
             for one in wanted
