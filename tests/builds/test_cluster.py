@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
+from fixtures.builds import run
 
 import medsim
 
@@ -22,7 +22,6 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 from distributed import CancelledError, Client, Future, LocalCluster
 
 from medsim.builds import cluster
-from medsim.cli import app
 from medsim.core.manifest import library_versions
 
 if TYPE_CHECKING:
@@ -80,10 +79,6 @@ def running() -> Iterator[LocalCluster]:
     """A cluster of two workers, for tests that leave them alive."""
     with workers(2) as running:
         yield running
-
-
-def run(*arguments: str | Path):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def kill_all(running: LocalCluster) -> None:
