@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from fixtures.nearest import nearest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 
 from medsim.builds.negatives.layout import Candidates
-from medsim.builds.negatives.nearest import Nearest, nearest
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.vectors import LANES
+
+if TYPE_CHECKING:
+    from medsim.builds.negatives.nearest import Nearest
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"

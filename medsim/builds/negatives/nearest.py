@@ -12,7 +12,6 @@ from numba import config
 
 from medsim.builds.negatives.groups import groups
 from medsim.builds.negatives.layout import laid_out, orders, slate, tally, workspace
-from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.best import Best
 from medsim.kernels.grams import index_grams, search_alike
@@ -125,37 +124,6 @@ class NearestSearch:
 
         spaces = [(slate(self._pool), work) for work in works]
         _in_threads(spaces, groups(task, self._threads), complete)
-
-
-def nearest(
-    candidates: Candidates,
-    queries: Ids,
-    wanted: Ids,
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    sliced: bool | None = None,
-    advance: Callable[[int], None] = lambda _n: None,
-) -> Nearest:
-    """Return the nearest terms of each query by Levenshtein distance, exactly.
-
-    Args:
-        candidates: the pool.
-        queries: int32[n_queries], rows of the pool.
-        wanted: int32[n_queries], how many each query asks for.
-        seed: of the hash that orders equal distances, from 0 to 2**64 - 1.
-        threads: how many to use, all available ones by default; results do not depend on it.
-        sliced: see ``NearestSearch``.
-        advance: told how many more queries are done, from any thread.
-
-    Returns:
-        As many as wanted, or fewer where the pool has no more.
-
-    Raises:
-        OptionError: a query is no row of the pool, or a number is out of range.
-    """
-    search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
-    return search.nearest(queries, wanted, advance)
 
 
 def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:
