@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from fixtures.tables import COLUMNS, put, put_datasets, put_terms
 
@@ -382,3 +383,13 @@ def test_every_dataset_has_a_check() -> None:
     assert datasets <= {
         name.removeprefix("builds/checks/") for name in queries.names("builds/checks")
     }
+
+
+def test_a_dataset_may_repeat_the_negatives_of_those_that_its_header_says_it_contains(
+    store: Store,
+) -> None:
+    SOUND.write(store)
+    alone = store.table("dataset").with_columns(contains=pl.lit([], pl.List(pl.String)))
+    store.put("dataset", alone)
+    found = store.frame("builds/checks/repeated_negative")["pair_id"].to_list()
+    assert found == ["s3", "s4"]
