@@ -19,7 +19,7 @@ from medsim.builds.negatives import (
     Embedding,
     Negatives,
     PositiveSet,
-    TermSpace,
+    TermIndex,
     UsedPairs,
 )
 from medsim.core.progress import Progress
@@ -153,7 +153,7 @@ def _positives(sizes: Sizes, families: Ids) -> PositiveSet:
 def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads: int) -> Negatives:
     every = np.arange(len(vectors), dtype=np.int32)
     names = pack([str(row) for row in every.tolist()])
-    space = TermSpace(
+    space = TermIndex(
         lower=names,
         hashes=term_hashes(names.codes, names.starts),
         components=families,

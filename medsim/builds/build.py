@@ -11,28 +11,21 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.checks import run_checks
-from medsim.builds.datasets import (
-    SetKey,
-    SetMaker,
-    set_keys,
-    set_maker,
-)
+from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import place_of, without_vectors
-from medsim.builds.job import job_of, libraries_of, options_of
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
-from medsim.builds.space import join_terms
+from medsim.builds.run_key import libraries_of, recorded_options, run_key
 from medsim.builds.stages import (
     Run,
     derive,
     largest_component,
-    named_embedding,
-    read,
-    wanted_of_sets,
+    requests_of_sets,
     warn_of_large_component,
     with_vectors,
 )
 from medsim.builds.stats import stats_row
+from medsim.builds.term_index import TERM_FILE
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError, OptionError
@@ -42,14 +35,13 @@ from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from medsim.builds.negatives import Found, TermSpace
-    from medsim.builds.negatives.wanted import Wanted
-    from medsim.builds.positives import Positives
-    from medsim.core.manifest import Skipped
-    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.builds.datasets import SetKey
+    from medsim.builds.negatives import SearchResult, TermIndex
+    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.term_index import Derived
     from medsim.terminologies.sources import Terminology
 
 
@@ -61,25 +53,31 @@ def build(options: BuildOptions) -> Build:
         InputError: the source or the embedding is missing, damaged or in no known format.
         OptionError: an option is out of range or does not fit the source.
         OutputError: ``out`` is taken or cannot be written.
-        ClusterError: the cluster cannot be reached, or its workers cannot do what is asked.
+        ClusterError: the cluster cannot be reached, or its workers cannot search.
     """
     with _search_elsewhere(options) as search:
         return complete(options, search)
 
 
 class FirstSearch(Protocol):
-    """Searches for the nearest candidates of first terms elsewhere, before they are served."""
+    """A search for the nearest candidates of first terms elsewhere, before they are served."""
 
-    def check(self, job: Mapping[str, str]) -> None:
-        """Raise MedsimError if it cannot serve a job, see ``job_of``; nothing is written yet."""
-
-    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
-        """Return what was found; what is missing is searched for when it is needed.
+    def check(self, key: Mapping[str, str]) -> None:
+        """Raise MedsimError if it cannot serve a run; nothing is written yet.
 
         Args:
-            run: what is asked for.
-            space: all terms.
-            wanted: what the sets that are still to be made will ask for.
+            key: of the run, see ``run_key``.
+        """
+
+    def find(
+        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+    ) -> Sequence[SearchResult]:
+        """Return the results; candidates that they lack are searched for when they are needed.
+
+        Args:
+            run: of the build.
+            index: all terms.
+            requests: the first searches of the sets that are still to be made.
         """
 
 
@@ -87,101 +85,82 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
     """Return the build that it writes.
 
     Args:
-        options: what is asked for.
+        options: of the build.
         search: where nearest candidates are searched for; here, set by set, by default.
     """
-    options = options.corrected()
     with (
         claimed(Path(options.out), BUILD, overwrite=options.overwrite) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
         run = Run.of(options, store)
-        named = named_embedding(run)
-        terminology = read(run)
-        job = job_of(options, terminology, named)
+        terminology = run.read()
+        key = run_key(run, terminology)
         if search is not None:
-            search.check(job)
-        _begin(run, output, job)
-        positives = derive(run, terminology)
-        space = join_terms(positives, store, pool=options.pool)
-        warn_of_large_component(run, space)
-        if named is not None:
-            space = with_vectors(run, named, positives, space)
-        known: Sequence[Found] = ()
+            search.check(key)
+        output.resume(key)
+        derived = derive(run, terminology)
+        _write_terminology(run, derived, output, key)
+        warn_of_large_component(run, derived.index)
+        if run.named is not None:
+            derived = with_vectors(run, run.named, derived)
+        known: Sequence[SearchResult] = ()
         if search is not None:
-            left = [key for key in set_keys("levenshtein") if not output.exists(key.path)]
-            known = search.find(run, space, wanted_of_sets(positives, space, left))
-        stats = _write_sets(run, output, _makers(run, positives, space, known), job)
+            left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
+            known = search.find(run, derived.index, requests_of_sets(derived, left))
+        stats = _write_sets(run, derived, known, output, key)
         _check(run, output)
-        skipped = (*positives.skipped, *without_vectors(positives, space))
-        _finish(run, output, terminology, named, skipped, space, stats)
+        _write_manifest(run, terminology, derived, stats, output)
         output.publish()
     return Build(options.out)
 
 
 def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSearch | None]:
-    """Return what opens and closes the cluster that is named, if one is."""
+    """Return a context with the search on the cluster that is named, if one is."""
     if options.dask is None:
         return nullcontext()
     try:
         from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra dask
     except ImportError as error:
-        raise OptionError('`dask` needs Dask: pip install "medsim[dask]"') from error
+        raise OptionError("`dask` needs Dask: install medsim with its extra dask") from error
     return on_cluster(options.dask, threads=checked_threads(options.threads))
 
 
-def _begin(run: Run, output: OutputFolder, job: dict[str, str]) -> None:
-    """Write the canonical tables, beside what an interrupted run of the same job has written."""
-    output.resume(job)
+def _write_terminology(
+    run: Run, derived: Derived, output: OutputFolder, key: Mapping[str, str]
+) -> None:
     for table in CANONICAL_TABLES:
-        output.write(f"terminology/{table}.parquet", run.store.table(table), job)
-
-
-def _makers(
-    run: Run, positives: Positives, space: TermSpace, known: Sequence[Found]
-) -> Iterator[tuple[str, SetMaker]]:
-    """Yield what makes the sets of each strategy, in the order in which they are made."""
-    seed, threads = run.options.seed, run.threads
-    for name in run.options.strategies:
-        yield (
-            name,
-            set_maker(name, positives, space, run.store, seed=seed, threads=threads, known=known),
-        )
+        output.write(f"terminology/{table}.parquet", run.store.table(table), key)
+    output.write(TERM_FILE, derived.terms(), key)
 
 
 def _write_sets(
     run: Run,
+    derived: Derived,
+    known: Sequence[SearchResult],
     output: OutputFolder,
-    makers: Iterable[tuple[str, SetMaker]],
-    job: dict[str, str],
+    key: Mapping[str, str],
 ) -> pl.DataFrame:
-    """Write the datasets and their statistics, which are returned.
-
-    Args:
-        run: what is asked for.
-        output: where files are written.
-        makers: of the sets of each strategy, by its name, in the order in which they are made.
-        job: the metadata of files.
-    """
-    rows = []
-    for name, maker in makers:
-        for key in set_keys(name):
-            pairs = _taken_over(run, output, maker, key)
+    """Write the datasets and their statistics, which are returned."""
+    seed, rows = run.options.seed, []
+    for strategy in run.options.strategies:
+        maker = SetMaker(strategy, derived, run.store, seed=seed, threads=run.threads, known=known)
+        for one in set_keys(strategy):
+            pairs = _written_before(run, output, maker, one)
             if pairs is None:
-                with run.progress.stage(f"make {key}") as stage:
-                    pairs = maker.make(key, stage)
-                    output.write(key.path, pairs, {**job, **key.columns()})
+                with run.progress.stage(f"make {one}") as stage:
+                    pairs = maker.make(one, stage)
+                    output.write(one.path, pairs, {**key, **one.columns()})
                     stage.found(f"{pairs.height:,} pairs")
-            rows.append(stats_row(key.columns(), pairs))
+            rows.append(stats_row(one.columns(), pairs))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
-    output.write("stats.parquet", stats, job)
+    output.write("stats.parquet", stats, key)
     return stats
 
 
-def _taken_over(
+def _written_before(
     run: Run, output: OutputFolder, maker: SetMaker, key: SetKey
 ) -> pl.DataFrame | None:
-    """Return the rows that an interrupted run of the same job wrote, if it did."""
+    """Return the rows that an interrupted run with the same key wrote, if it did."""
     pairs = output.read(key.path)
     if pairs is None or pairs.schema != key.schema():
         return None
@@ -192,7 +171,7 @@ def _taken_over(
 
 
 def _check(run: Run, output: OutputFolder) -> None:
-    """Check the rules of the datasets on what lies on disk.
+    """Check the rules of the datasets on the files.
 
     Raises:
         BrokenPromiseError: a rule does not hold, which is a bug.
@@ -207,33 +186,29 @@ def _check(run: Run, output: OutputFolder) -> None:
         stage.found(f"{len(findings)} hold")
 
 
-def _finish(
-    run: Run,
-    output: OutputFolder,
-    terminology: Terminology,
-    named: NamedEmbedding | None,
-    skipped: tuple[Skipped, ...],
-    space: TermSpace,
-    stats: pl.DataFrame,
+def _write_manifest(
+    run: Run, terminology: Terminology, derived: Derived, stats: pl.DataFrame, output: OutputFolder
 ) -> None:
-    """Write the manifest, the last file of a build."""
+    """Write the last file of a build."""
     shortfall = int(stats["shortfall"].sum())
     if shortfall:
         run.progress.warn(
             f"{shortfall:,} negatives could not be made; see them by medsim sql OUT 'from stats'"
         )
+    skipped = (*terminology.skipped, *derived.positives.skipped, *without_vectors(derived))
+    components = derived.index.components
     BuildManifest(
         medsim=manifest.medsim_version(),
-        libraries=libraries_of(named),
+        libraries=libraries_of(run.named),
         source=terminology.to_json(),
-        options=options_of(run.options, named),
-        embedding=None if named is None else place_of(named),
+        options=recorded_options(run),
+        embedding=None if run.named is None else place_of(run.named),
         threads=run.threads,
-        skipped=[asdict(one) for one in (*terminology.skipped, *skipped)],
+        skipped=[asdict(one) for one in skipped],
         components={
-            "n_terms": len(space.components),
-            "n_components": len(np.unique(space.components)),
-            "largest": largest_component(space),
+            "n_terms": len(components),
+            "n_components": len(np.unique(components)),
+            "largest": largest_component(derived.index),
         },
         shortfall=shortfall,
         warnings=list(run.progress.warnings),

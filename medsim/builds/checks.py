@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 _FOLDER = "builds/checks"
-_NUMBERED = ("pair_set", "numbered_pair", "numbered_name")  # what all checks read, made once
+_NUMBERED = (  # what all checks read, made once, each after those that it reads itself
+    "pair_set",
+    "numbered_pair",
+    "numbered_name",
+    "checked_pair",
+    "unfounded_name_pair",
+    "unfounded_substitution",
+)
 
 
 def run_checks(store: Store) -> list[Finding]:

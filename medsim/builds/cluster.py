@@ -8,18 +8,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from distributed import (
-    CancelledError,
-    Client,
-    KilledWorker,
-    LocalCluster,
-    as_completed,
-    get_worker,
-)
+from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
 from medsim.builds.negatives.candidates import CandidateSource, candidates_of
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
-from medsim.builds.negatives.wanted import share_of
+from medsim.builds.negatives.layout import Candidates
+from medsim.builds.negatives.nearest import NearestSearch
+from medsim.builds.negatives.requests import share_of
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
 from medsim.core.terms import PackedTerms
@@ -29,8 +23,8 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from medsim.builds.negatives import Found, TermSpace
-    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.negatives import SearchResult, TermIndex
+    from medsim.builds.negatives.requests import SearchRequest
     from medsim.builds.stages import Run
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
@@ -86,8 +80,10 @@ class ClusterSearch:
     def check(self, job: Mapping[str, str]) -> None:
         """Accept any job."""
 
-    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
-        """Return the nearest candidates of all that is wanted.
+    def find(
+        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+    ) -> Sequence[SearchResult]:
+        """Return the nearest candidates of all that is asked for.
 
         A pool is sent to every worker once, and its shares are searched wherever a worker is free.
         A share whose worker dies is searched again on another one.
@@ -96,31 +92,31 @@ class ClusterSearch:
             ClusterError: the workers die, or have other versions.
         """
         n_workers = len(self._client.scheduler_info()["workers"])
-        lengths = np.diff(space.lower.starts).astype(np.int32)
-        left = dict(enumerate(_shares(wanted, lengths, _SHARES_A_WORKER * n_workers)))
-        found: list[Found] = []
+        lengths = np.diff(index.lower.starts).astype(np.int32)
+        left = dict(enumerate(_shares(requests, lengths, _SHARES_A_WORKER * n_workers)))
+        found: list[SearchResult] = []
         with run.progress.stage(f"search on {self._address}") as stage:
             stage.total(sum(len(share.term1_ids) for share in left.values()))
             for _ in range(_RETRIES):
                 if left:
-                    found += self._searched(space, left, run.options.seed, stage)
+                    found += self._searched(index, left, run.options.seed, stage)
             if left:
                 raise ClusterError(f"the workers of {self._address} are lost again and again")
             stage.found(f"{len(found):,} shares on {n_workers:,} workers")
         return found
 
     def _searched(
-        self, space: TermSpace, left: dict[int, Wanted], seed: int, stage: Stage
-    ) -> Iterator[Found]:
-        """Yield what is found of shares, and take them off.
+        self, index: TermIndex, left: dict[int, SearchRequest], seed: int, stage: Stage
+    ) -> Iterator[SearchResult]:
+        """Yield the results of shares, and take these off.
 
-        Those stay whose pool was lost, since all workers that held it died.
+        Those stay whose pool was lost since all workers that held it died.
         """
         pools = {
-            share.pool: self._client.scatter(_pool(space, share, seed), broadcast=True, hash=False)
+            share.pool: self._client.scatter(_pool(index, share, seed), broadcast=True, hash=False)
             for share in {share.pool: share for share in left.values()}.values()
         }
-        shares: dict[Future[Found], int] = {}
+        shares: dict[Future[SearchResult], int] = {}
         for at, share in left.items():
             future = self._client.submit(
                 _search,
@@ -167,7 +163,7 @@ class _Pool:
     def __reduce__(self) -> tuple[type[_Pool], tuple[object, ...]]:
         return type(self), (self._name, self._candidates, self._term_ids, self._seed)
 
-    def search(self, term1_ids: Ids, sizes: Ids, threads: int) -> Found:
+    def search(self, term1_ids: Ids, sizes: Ids, threads: int) -> SearchResult:
         """Return the nearest candidates of some first terms."""
         with self._lock:
             if self._source is None:
@@ -187,9 +183,9 @@ class _Pool:
         return CandidateSource(self._name, _writable(self._term_ids), lay_out)
 
 
-def _pool(space: TermSpace, wanted: Wanted, seed: int) -> _Pool:
-    """Return the pool that something is wanted of."""
-    return _Pool(wanted.pool, candidates_of(space, wanted.pool_ids), wanted.pool_ids, seed)
+def _pool(index: TermIndex, request: SearchRequest, seed: int) -> _Pool:
+    """Return the pool of a request."""
+    return _Pool(request.pool, candidates_of(index, request.pool_ids), request.pool_ids, seed)
 
 
 def _writable(array: A) -> A:
@@ -197,17 +193,17 @@ def _writable(array: A) -> A:
     return array if array.flags.writeable else array.copy()
 
 
-def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -> Found:
+def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -> SearchResult:
     """Return the nearest candidates of one share; runs on a worker."""
     worker = get_worker()
     _check_versions(worker.address, _versions(), versions)
     return pool.search(term1_ids, sizes, worker.state.nthreads)
 
 
-def _shares(wanted: Sequence[Wanted], lengths: Ids, most: int) -> list[Wanted]:
+def _shares(requests: Sequence[SearchRequest], lengths: Ids, most: int) -> list[SearchRequest]:
     """Return the shares of all pools, the largest pools first."""
     shares = []
-    for one in sorted(wanted, key=lambda one: len(one.pool_ids), reverse=True):
+    for one in sorted(requests, key=lambda one: len(one.pool_ids), reverse=True):
         n_shares = min(most, -(-len(one.term1_ids) // _FEWEST_FIRSTS))
         shares += [share_of(one, lengths, number + 1, n_shares) for number in range(n_shares)]
     return shares

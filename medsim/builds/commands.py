@@ -1,4 +1,4 @@
-"""Commands that make datasets, and tell of them."""
+"""Commands that make, complete, measure and verify builds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def build(
         print_table(table_2(run(**options.given()).stats()), form)
         return
     if options.dask is not None:
-        raise OptionError("`shard` and `dask` exclude each other: each shares out the search")
+        raise OptionError("--shard and --dask exclude each other: each shares out the search")
     print_table(build_shard(**options.given(ShardOptions), shard=shard), form)
 
 
@@ -74,7 +74,7 @@ def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
 
 @command(app, VerifyOptions)
 def verify(options: VerifyOptions, *, form: Format = TableFormat.table) -> None:
-    """Derive a build's promises anew from what lies on disk, and print what holds.
+    """Check all promises of a build, each derived anew from its files.
 
     Writes nothing. Exit code 3 says that a promise does not hold.
 

@@ -1,7 +1,8 @@
-"""Pairs that people judged otherwise than a terminology says, and what they change in a build."""
+"""Pairs that people judged otherwise than a terminology says, and their effect on a build."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,7 +16,6 @@ from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 MOST_CORRECTIONS = 20_000
 """The most corrections of a build, whose manifest and files bear them all."""
@@ -23,8 +23,8 @@ MOST_CORRECTIONS = 20_000
 _JUDGED = {"same": True, "not_same": False}
 
 
-def read_corrections(path: Path) -> tuple[Correction, ...]:
-    """Return the corrections of a table, each pair once, in order of text.
+def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correction, ...]:
+    """Return corrections as they are given; of a table, each pair once, in order of text.
 
     Its columns are term1, term2 and judged, which is "same" or "not_same"; others are ignored.
     ``medsim study score`` writes such a file, as CSV whose cells are harmless to spreadsheets.
@@ -33,6 +33,9 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
         InputError: the file cannot be read, lacks a column, or contradicts itself; the message
             names the line.
     """
+    if not isinstance(given, (str, Path)):
+        return tuple(given)
+    path = Path(given)
     table = read_table(path, ("term1", "term2", "judged"))
     for side in ("term1", "term2"):
         table.refuse(table.frame[side] == "", side, "is empty")
@@ -75,23 +78,11 @@ def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
 
 
 def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> pl.DataFrame:
-    """Return the corrections of which both terms are known.
-
-    Args:
-        corrections: each pair once.
-        terms: with node_id and lower_term.
-
-    Returns:
-        node1_id, node2_id, the smaller first, and same.
-    """
+    """Return the corrections of known terms: node1_id, node2_id, the smaller first, and same."""
     nodes = terms.select("lower_term", "node_id").unique()
-    frame = pl.DataFrame(
-        {
-            "left": pl.Series(lowered([one.term1 for one in corrections]), dtype=pl.String),
-            "right": pl.Series(lowered([one.term2 for one in corrections]), dtype=pl.String),
-            "same": pl.Series([one.same for one in corrections], dtype=pl.Boolean),
-        }
-    )
+    rows = [(*lowered((one.term1, one.term2)), one.same) for one in corrections]
+    schema = {"left": pl.String, "right": pl.String, "same": pl.Boolean}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
     for side in ("left", "right"):
         own = nodes.rename({"lower_term": side, "node_id": f"{side}_node"})
         frame = frame.join(own, on=side, maintain_order="left")
@@ -104,13 +95,7 @@ def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> p
 def without_rejected(
     pairs: pl.DataFrame, corrected: pl.DataFrame, terms: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return positives without those that were judged not to mean the same.
-
-    Args:
-        pairs: with term1_id and term2_id.
-        corrected: see ``corrected_nodes``.
-        terms: in order of term_id, with node_id.
-    """
+    """Return positives without those that were judged not to mean the same."""
     rejected = corrected.filter(~pl.col("same"))
     if rejected.is_empty():
         return pairs
@@ -127,12 +112,7 @@ def without_rejected(
 
 
 def effects(n_rejected: int, n_unmatched: int) -> Iterator[Skipped]:
-    """Yield what was left out on account of corrections, and corrections that were left out.
-
-    Args:
-        n_rejected: positives, over all datasets.
-        n_unmatched: corrections that name an unknown term.
-    """
+    """Yield the numbers of positives that were rejected, and of corrections of unknown terms."""
     if n_rejected:
         yield Skipped(reason="a positive judged not to mean the same", n_rows=n_rejected)
     if n_unmatched:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,9 @@ from medsim.core.config import DIFFICULTIES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Embedding, Found, Negatives, SetNegatives, TermSpace
+    from medsim.builds.negatives import Negatives, SearchResult
+    from medsim.builds.positives import Positives
+    from medsim.builds.term_index import Derived
     from medsim.core.progress import Stage
     from medsim.core.store import Store
     from medsim.kernels.types import Ids
@@ -28,7 +30,7 @@ _POSITIVE, _NEGATIVE = 1, 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetKey:
-    """What names one of the datasets.
+    """The name of one of the datasets of a build.
 
     Attributes:
         dataset: such as "fsn_syn".
@@ -53,16 +55,11 @@ class SetKey:
 
     def columns(self) -> dict[str, str]:
         """Return the columns that the folders name."""
-        return {
-            "dataset": self.dataset,
-            "difficulty": self.difficulty,
-            "negatives": self.negatives,
-        }
+        return asdict(self)
 
     def schema(self) -> pl.Schema:
         """Return the columns of its file."""
-        embedded = self.negatives == "embedding"
-        return pl.Schema(EMBEDDED_PAIR_COLUMNS if embedded else PAIR_COLUMNS)
+        return pl.Schema(EMBEDDED_PAIR_COLUMNS if self.negatives == "embedding" else PAIR_COLUMNS)
 
 
 def set_keys(strategy: str) -> list[SetKey]:
@@ -82,12 +79,7 @@ def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
 
 
 def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
-    """Return the positives of a set as arrays.
-
-    Args:
-        rows: the set's, in order of (term1, term2).
-        key: of the set.
-    """
+    """Return the positives of a set as arrays, of its rows in order of (term1, term2)."""
     return PositiveSet(
         name=f"{key.dataset}/{key.difficulty}",
         term1_ids=rows["term1_id"].to_numpy(),
@@ -104,69 +96,44 @@ def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
     return pairs
 
 
-def set_maker(
-    strategy: str,
-    positives: Positives,
-    space: TermSpace,
-    store: Store,
-    *,
-    seed: int,
-    threads: int,
-    known: Sequence[Found] = (),
-) -> SetMaker:
-    """Return what makes the sets of one strategy.
+class SetMaker:
+    """The sets of one strategy, each made with a look at those before it.
 
     Args:
         strategy: its name.
-        positives: of all sets.
-        space: all terms, with their vectors where the strategy compares them.
+        derived: positives and terms, with their vectors where the strategy compares them.
         store: with the tables term and bearer.
         seed: of draws, ties and the order of rows.
         threads: how many to use.
-        known: what has been searched for already.
-    """
-    make = STRATEGIES.get(strategy)(space, seed=seed, threads=threads, known=known)
-    embedding = space.embedding if strategy == "embedding" else None
-    return SetMaker(make, positives, store, seed=seed, threads=threads, embedding=embedding)
-
-
-class SetMaker:
-    """Makes the sets of one strategy, each with a look at those before it.
-
-    Args:
-        strategy: makes the negatives.
-        positives: of all sets.
-        store: with the tables term and bearer.
-        seed: of draws, ties and the order of rows.
-        threads: how many to use.
-        embedding: whose cosines the sets tell beside the distances; by default none.
+        known: results of earlier searches.
     """
 
     def __init__(
         self,
-        strategy: SetNegatives,
-        positives: Positives,
+        strategy: str,
+        derived: Derived,
         store: Store,
         *,
         seed: int,
         threads: int,
-        embedding: Embedding | None = None,
+        known: Sequence[SearchResult] = (),
     ) -> None:
-        self._strategy = strategy
-        self._positives = positives
+        make = STRATEGIES.get(strategy)
+        self._negatives = make(derived.index, seed=seed, threads=threads, known=known)
+        self._embedding = derived.index.embedding if strategy == "embedding" else None
+        self._positives = derived.positives
         self._store = store
         self._seed = seed
         self._threads = threads
-        self._embedding = embedding
-        self._lower = positives.terms["lower_term"].to_list()
+        self._lower = derived.positives.terms["lower_term"].to_list()
         self._bearers = store.table("bearer").sort("term_id")["concept_id"]
         self._made: list[tuple[SetKey, UsedPairs]] = []
 
     def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
-        """Return the rows of one set, positives and negatives, in their final order."""
+        """Return the rows of one set: positives and negatives in an order drawn from the seed."""
         rows = positive_rows(self._positives, key)
         positives = positive_set(rows, key)
-        negatives = self._strategy(positives, self.used_before(key), stage)
+        negatives = self._negatives(positives, self.used_before(key), stage)
         self._remember(key, positives.term1_ids[negatives.positive_rows], negatives.term2_ids)
         return self._with_similarity(self._ordered(rows, negatives))
 
@@ -176,10 +143,7 @@ class SetMaker:
         self._remember(key, negative["term1_id"].to_numpy(), negative["term2_id"].to_numpy())
 
     def used_before(self, key: SetKey) -> UsedPairs:
-        """Return the negatives that a set must not repeat.
-
-        They are those of the sets before it, less those of datasets that it contains.
-        """
+        """Return the negatives of the sets before one, but for those of datasets in it."""
         passed_over = queries.dataset(key.dataset).contains
         seen = [pairs for made, pairs in self._made if made.dataset not in passed_over]
         none = np.empty(0, np.int32)

@@ -18,7 +18,7 @@ _QUANTILES = {"5%": 0.05, "25%": 0.25, "median": 0.5, "75%": 0.75, "95%": 0.95}
 
 
 def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
-    """Return how distances lie; see ``BuildProfile.distances``."""
+    """Return how distances lie; see ``BuildReportData.distances``."""
     if found.is_empty():
         return None
     panel = pl.format("{}, {}", "dataset", "difficulty").alias("panel")
@@ -48,7 +48,7 @@ def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
 
 
 def lengths(found: pl.DataFrame) -> Section | None:
-    """Return how long terms are; see ``BuildProfile.lengths``."""
+    """Return how long terms are; see ``BuildReportData.lengths``."""
     if found.is_empty():
         return None
     counted = found.rename({"unit": "panel", "length": "x"})

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from medsim.builds.negatives import TermSpace
+    from medsim.builds.negatives import TermIndex
     from medsim.builds.output import Build
-    from medsim.builds.positives import Positives
+    from medsim.builds.term_index import Derived
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
@@ -33,7 +33,7 @@ _OF_PLACE = ("format", "vocabulary")  # options that change where an embedding i
 
 
 def identity_of(named: NamedEmbedding) -> dict[str, object]:
-    """Return what decides the vectors of an embedding, wherever it lies."""
+    """Return the name, content and options of an embedding, which decide its vectors."""
     return {
         "name": named.spec.name,
         "fingerprint": named.fingerprint,
@@ -62,7 +62,7 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
     """
     if "embedding" not in build.strategies:
         if moved is not None:
-            raise OptionError(f"--embedding {moved!r}: {build.folder} has no embedding negatives")
+            raise OptionError(f"`embedding` {moved!r}: {build.folder} has no embedding negatives")
         return None
     identity, place = build.manifest.options.get("embedding"), build.manifest.embedding
     if not isinstance(identity, dict) or place is None:
@@ -70,19 +70,19 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
     name = identity["name"]
     spec = parse_embedding(moved or f"{name}={place['path']}")
     if spec.name != name:
-        raise OptionError(f"--embedding {moved!r}: the embedding of the build is named {name!r}")
+        raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
     spec = replace(spec, options=_read_as_before(spec, identity["options"], place))
     if not spec.path.exists():
         raise InputError(
             f"{spec.path}, of which embedding negatives were made, does not exist; say by "
-            f"--embedding {name}=PATH where it lies now"
+            f"`embedding` {name}=PATH where it lies now"
         )
     named = identify(spec, progress)
     if named.fingerprint != identity["fingerprint"]:
         raise InputError(
             f"{spec.path} is not the embedding that the build was made with: the SHA-256 of its "
-            f"files is {named.fingerprint}, not {identity['fingerprint']}; say by --embedding "
-            f"{name}=PATH where that one lies"
+            f"files is {named.fingerprint}, not {identity['fingerprint']}; say by "
+            f"`embedding` {name}=PATH where that one lies"
         )
     return named
 
@@ -101,52 +101,39 @@ def _read_as_before(
     for option, value in given.items():
         if option not in _OF_PLACE and options.get(option) != value:
             before = options.get(option, "its default")
-            raise OptionError(f"--embedding: {option}={value}, but the build read it with {before}")
+            raise OptionError(f"`embedding`: {option}={value}, but the build read it with {before}")
     own = {key: one[key] for one in (place, given) for key in _OF_PLACE if key in one}
     return parse_options({**options, **own})
 
 
 def embedded(
-    named: NamedEmbedding,
-    positives: Positives,
-    space: TermSpace,
-    progress: Progress,
-    *,
-    threads: int,
-    cache: Path | None,
-) -> TermSpace:
+    named: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
+) -> TermIndex:
     """Return all terms with the vectors of those that may be in a pair.
 
-    Word vectors become the mean of a term's, as the metric avg_cos has it.
-
-    Args:
-        named: the embedding.
-        positives: of all sets.
-        space: all terms.
-        progress: told of the stage.
-        threads: how many may compute.
-        cache: the folder that keeps what encoders made.
+    Word vectors become the mean of a term's, as the metric avg_cos has it. Encoders keep their
+    vectors in the folder ``cache``.
     """
-    term_ids = _paired(positives, space)
-    terms = positives.terms["term"].gather(term_ids).to_list()
+    index, term_ids = derived.index, derived.paired()
+    terms = derived.positives.terms["term"].gather(term_ids).to_list()
     has = embed_terms(named, terms, progress, threads=threads, cache=cache)
     covered = np.flatnonzero(has.covered).astype(np.int32)
-    rows = np.full(len(space.components), -1, np.int32)
+    rows = np.full(len(index.components), -1, np.int32)
     rows[term_ids[covered]] = np.arange(len(covered), dtype=np.int32)
     vectors = points_of(has.embedded, covered, Workers(threads=threads))
-    return replace(space, embedding=Embedding(vectors=vectors, rows=rows))
+    return replace(index, embedding=Embedding(vectors=vectors, rows=rows))
 
 
-def without_vectors(positives: Positives, space: TermSpace) -> tuple[Skipped, ...]:
+def without_vectors(derived: Derived) -> tuple[Skipped, ...]:
     """Return how many terms, and first terms among them, have no vector."""
-    if space.embedding is None:
+    if derived.index.embedding is None:
         return ()
-    firsts = positives.pairs["term1_id"].unique().to_numpy()
-    rows = space.embedding.rows
+    firsts = derived.positives.pairs["term1_id"].unique().to_numpy()
+    rows = derived.index.embedding.rows
     return (
         Skipped(
             reason="term has no vector, so it is no candidate of embedding negatives",
-            n_rows=int(np.count_nonzero(rows[_paired(positives, space)] < 0)),
+            n_rows=int(np.count_nonzero(rows[derived.paired()] < 0)),
         ),
         Skipped(
             reason="first term has no vector, so it gets no embedding negatives",
@@ -156,14 +143,7 @@ def without_vectors(positives: Positives, space: TermSpace) -> tuple[Skipped, ..
 
 
 def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: int) -> pl.Series:
-    """Return the cosine of each pair of terms, null where one has no vector.
-
-    Args:
-        embedding: of the terms.
-        left_ids: int32[n_pairs], terms.
-        right_ids: int32[n_pairs], terms.
-        threads: how many to use.
-    """
+    """Return the cosine of each pair of terms, null where one has no vector."""
     left, right = embedding.rows[left_ids], embedding.rows[right_ids]
     known = (left >= 0) & (right >= 0)
     found = np.full(len(left), np.nan, np.float32)
@@ -175,11 +155,3 @@ def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: i
         Workers(threads=threads),
     )
     return pl.Series("similarity", found, pl.Float32).fill_nan(None)
-
-
-def _paired(positives: Positives, space: TermSpace) -> Ids:
-    """Return the terms that may be in a pair, in order of text: int32[n_terms]."""
-    if space.pool is not None:
-        return space.pool
-    pairs = positives.pairs
-    return np.union1d(pairs["term1_id"].to_numpy(), pairs["term2_id"].to_numpy()).astype(np.int32)

@@ -1,45 +1,28 @@
-"""What a build, a shard of one, and a verification are asked to do."""
+"""Options of builds, of their shards and of their verification."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
 from medsim.core.config import DEFAULT_STRATEGIES, EASY_DISTANCE, MOST_SEED, POOLS, STRATEGIES
 from medsim.core.errors import OptionError
-from medsim.core.options import (
-    Cache,
-    Option,
-    Options,
-    Reporting,
-    Threads,
-)
+from medsim.core.options import Cache, Option, Options, Reporting, Threads
 from medsim.terminologies.options import SOURCE, ReadingOptions
 
 SAMPLE = 100
-"""First terms of each set that are searched again by brute force where nothing else is said."""
+"""First terms of each set that verification searches again by brute force, by default."""
 
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
 
 _MOST_SHARDS = 100_000
-_RECORD = (
-    "language",
-    "as_of",
-    "synonym_scopes",
-    "vocabularies",
-    "pool",
-    "seed",
-    "easy_distance",
-    "strategies",
-    "corrections",
-)  # the order of the options in manifests and in the metadata of files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """What people say of a pair of terms, against the terminology.
+    """A judgement of people on a pair of terms, against the terminology.
 
     Attributes:
         term1: one of them.
@@ -64,7 +47,7 @@ class SearchOptions(ReadingOptions):
     pool: Annotated[
         str,
         Option(
-            "What negatives are drawn from: set, the terms of their own set; or terminology, all "
+            "Terms that negatives are drawn from: set, those of their own set; or terminology, all "
             "names of eligible concepts and all terms of positives.",
             lower=True,
             choices=POOLS,
@@ -85,13 +68,15 @@ class SearchOptions(ReadingOptions):
     corrections: Annotated[
         str | Path | Sequence[Correction],
         Option(
-            "Table of pairs that people judged otherwise, as medsim study score writes it: those "
-            "that do not mean the same are no positives, those that do no negatives.",
+            "Table of pairs that people judged otherwise, as medsim study score writes it: pairs "
+            "that do not mean the same become no positives, pairs that do no negatives."
         ),
     ] = ()
     seed: Annotated[
         int,
-        Option("Of random draws, ties and the order of rows.", least=0, most=MOST_SEED, key="seed"),
+        Option(
+            "Seed of random draws, ties and the order of rows.", least=0, most=MOST_SEED, key="seed"
+        ),
     ] = 0
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier build at OUT.")] = False
@@ -110,34 +95,13 @@ class SearchOptions(ReadingOptions):
         if not self.negatives:
             raise OptionError(f"`negatives` names none; known: {', '.join(STRATEGIES)}")
 
-    def corrected(self) -> Self:
-        """Return the same options with the pairs that people judged otherwise read from their file.
-
-        Raises:
-            InputError: the file cannot be read as such pairs.
-        """
-        from medsim.builds.corrections import read_corrections  # noqa: PLC0415 — reads with Polars
-
-        if isinstance(self.corrections, (str, Path)):
-            return replace(self, corrections=read_corrections(Path(self.corrections)))
-        return self
-
     def recorded(self) -> dict[str, object]:
-        """Return the options that decide the rows, as plain JSON values in the manifest's order."""
-        pairs = [[one.term1, one.term2, one.same] for one in self.corrections_made]
-        plain = {
-            **Options.recorded(self),
-            "easy_distance": EASY_DISTANCE,
-            "strategies": list(self.strategies),
-            **({"corrections": pairs} if pairs else {}),
-        }
-        return {key: plain[key] for key in _RECORD if key in plain}
+        """Return the options that decide the rows; corrections and embedding are not among them.
 
-    @property
-    def corrections_made(self) -> tuple[Correction, ...]:
-        """The pairs that people judged otherwise, once ``corrected`` has read them."""
-        made = () if isinstance(self.corrections, (str, Path)) else self.corrections
-        return tuple(made)
+        See ``medsim.builds.run_key.recorded_options`` for those.
+        """
+        easy = {"easy_distance": EASY_DISTANCE, "strategies": list(self.strategies)}
+        return {**Options.recorded(self), **easy}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +112,7 @@ class BuildOptions(SearchOptions):
     embedding: Annotated[
         str | None,
         Option(
-            "Embedding that embedding negatives are near by, as in glove=vectors.txt; options "
+            "Embedding that makes embedding negatives similar, as in glove=vectors.txt; options "
             "follow the path as in bert=model.onnx,pooling=cls.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
@@ -194,7 +158,9 @@ class ShardOptions(SearchOptions):
     """The options of one shard of a build, ``medsim build --shard``."""
 
     _: KW_ONLY
-    shard: Annotated[str, Option("Such as 3/7, the third of seven.", metavar="I/N")]
+    shard: Annotated[
+        str, Option("Share to search, such as 3/7, the third of seven.", metavar="I/N")
+    ]
 
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
@@ -218,7 +184,7 @@ class MergeOptions(Options):
 
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY
-    source: Annotated[str | Path | None, Option("Place of the source now, if it was moved.")] = None
+    source: Annotated[str | Path | None, Option("Path of the source, if it was moved.")] = None
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier build at OUT.")] = False
     progress: Reporting = None
@@ -231,12 +197,12 @@ class VerifyOptions(Options):
     folder: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY
     sample: Annotated[
-        int, Option("First terms of each set that are compared by brute force.", least=0)
+        int, Option("First terms of each set that brute force searches again.", least=0)
     ] = SAMPLE
     embedding: Annotated[
         str | None,
         Option(
-            "Place of the embedding of embedding negatives now, if it was moved.",
+            "Embedding of the embedding negatives, if it was moved.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),

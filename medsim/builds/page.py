@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,39 +14,22 @@ from medsim.pages.provenance import closing, content_digest, facts, passed_on, w
 
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest
+    from medsim.builds.report_data import BuildReportData
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildProfile:
-    """What the report of a build shows, besides its manifest.
-
-    Attributes:
-        sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
-        distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
-        lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
-        examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where
-            an embedding made the negatives).
-    """
-
-    sizes: pl.DataFrame
-    distances: pl.DataFrame
-    lengths: pl.DataFrame
-    examples: pl.DataFrame
-
-
-def build_page(manifest: BuildManifest, profile: BuildProfile) -> Page:
+def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
     """Return the report of a build."""
     source = manifest.source
     name = f"{source.get('name')}@{content_digest(manifest, 'pairs/')}"
     signature = f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}"
     n_pairs = sum(one.rows for path, one in manifest.outputs.items() if path.startswith("pairs/"))
-    kinds = distinct(profile.distances["kind"])
+    kinds = distinct(data.distances["kind"])
     sections = [
         _terminology(manifest),
-        _sizes(profile.sizes),
-        distances(profile.distances, kinds),
-        lengths(profile.lengths),
-        _examples(profile.examples),
+        _sizes(data.sizes),
+        distances(data.distances, kinds),
+        lengths(data.lengths),
+        _examples(data.examples),
         _skipped(manifest),
         _provenance(manifest, name),
     ]
@@ -158,8 +140,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
             opened=not at,
             tables=[
                 PageTable(
-                    caption=f"Examples of {dataset}, {difficulty}",
-                    frame=_told_examples(group),
+                    caption=f"Examples of {dataset}, {difficulty}", frame=_told_examples(group)
                 )
             ],
         )

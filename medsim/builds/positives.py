@@ -44,7 +44,7 @@ class Positives:
             dataset, difficulty, term1_id, term2_id.
         corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
             mean the same are not among the pairs.
-        skipped: what made no pair, and why.
+        skipped: rows that made no pair, and why.
     """
 
     terms: pl.DataFrame
@@ -63,21 +63,23 @@ def derive_positives(
 ) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
-    The tables term, name, bearer and substitution are left in the store.
+    The tables dataset, term, name, bearer and substitution are left in the store.
 
     Args:
         store: with the canonical tables filled.
         language: the language of the names.
         rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
         threads: for the distances.
-        corrections: what people say against it.
+        corrections: judgements of people against it.
     """
+    store.put("dataset", _registered())
     store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
     terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
     store.put("term", terms)
     store.run("builds/terms/name", language=language)
     store.run("builds/terms/bearer", language=language)
     store.run("builds/terms/substitution")
+    store.run("builds/terms/substitutions")
     frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
     corrected = corrected_nodes(corrections, terms)
     candidates = pl.concat(frames)
@@ -97,20 +99,21 @@ def derive_positives(
 def pair_distances(
     lower_terms: list[str], left_ids: pl.Series, right_ids: pl.Series, threads: int
 ) -> pl.Series:
-    """Return the Levenshtein distance of each pair of terms, in code points.
-
-    Args:
-        lower_terms: the lower-cased terms.
-        left_ids: int32[n_pairs], rows of ``lower_terms``.
-        right_ids: int32[n_pairs], likewise.
-        threads: how many to use.
-    """
+    """Return the Levenshtein distance of each pair of terms, in code points; ids are rows."""
     left = [lower_terms[i] for i in left_ids.to_list()]
     right = [lower_terms[i] for i in right_ids.to_list()]
     if not left:
         return pl.Series("distance", [], dtype=pl.Int32)
     scores = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads)
     return pl.Series("distance", scores, dtype=pl.Int32)
+
+
+def _registered() -> pl.DataFrame:
+    """Return a row per registered dataset: its name, and the datasets that it contains."""
+    rows = [(one.name, sorted(one.contains)) for one in queries.datasets()]
+    return pl.DataFrame(
+        rows, schema={"name": pl.String, "contains": pl.List(pl.String)}, orient="row"
+    )
 
 
 def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:

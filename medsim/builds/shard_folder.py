@@ -1,4 +1,4 @@
-"""The folder of shards beside a build: which job they are of, which are done, what they found."""
+"""The folder of shards beside a build: the run that they are of, and their findings."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from medsim.builds.negatives import Found
+from medsim.builds.negatives import SearchResult
 from medsim.builds.options import Shard
 from medsim.core.errors import InputError, OutputError, listed
 from medsim.core.files import first_file, whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _MOST_LISTED = 5  # values of an option in a message
 _JOB = "job.json"
@@ -34,22 +34,22 @@ _MOST_TRIED = 100  # times that the folder was removed before anything lay in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardJob:
-    """What the shards of a folder are of.
+class ShardedRun:
+    """The run that the shards of a folder share out.
 
     Attributes:
-        job: everything that decides the rows of the build, see ``workflow.build_job.job_of``.
+        key: all that decides the rows of the build, see ``medsim.builds.run_key``.
         total: how many shards there are.
         source: where the terminology was read; another place with the same files will do.
     """
 
-    job: dict[str, str]
+    key: Mapping[str, str]
     total: int
     source: str
 
     def signature(self) -> str:
-        """Return a hash of all that shards of one job have in common."""
-        text = json.dumps([self.job, self.total], sort_keys=True)
+        """Return a hash of all that the shards have in common."""
+        text = json.dumps([self.key, self.total], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -70,54 +70,53 @@ class ShardFolder:
         """Return the file of a shard."""
         return self.folder / f"shard-{shard.number}-of-{shard.total}.shard"
 
-    def claim(self, own: ShardJob) -> None:
-        """Note which job the folder is for, unless one is noted; of several processes one does it.
+    def claim(self, own: ShardedRun) -> None:
+        """Note the run that the folder is for, unless one is noted; of several processes one does.
 
         Raises:
             OutputError: it is for another one, or cannot be written.
         """
         path = self.folder / _JOB
         if not path.exists():  # in most cases there is no need to try
-            noted = {"job": own.job, "total": own.total, "source": own.source}
+            noted = {"job": own.key, "total": own.total, "source": own.source}
             first_file(path, _partial(path), json.dumps(noted, indent=2).encode())
-        self.check(own.job, own.total)
+        self.check(own.key, own.total)
 
-    def check(self, job: dict[str, str], total: int) -> None:
-        """Raise OutputError if the folder is for another job."""
-        there = self.job()
-        differences = _differences(there, ShardJob(job=job, total=total, source=there.source))
-        if differences:
+    def check(self, key: Mapping[str, str], total: int) -> None:
+        """Raise OutputError if the folder is for another run."""
+        if differences := _differences(self.claimed_for(), key, total):
             raise OutputError(
                 f"{self.folder} holds shards of another job ({', '.join(differences)}); "
                 "remove it, or choose another OUT"
             )
 
-    def job(self) -> ShardJob:
-        """Return the job that the folder is for.
+    def claimed_for(self) -> ShardedRun:
+        """Return the run that the folder is for.
 
         Raises:
             InputError: there is none.
         """
         path = self.folder / _JOB
         try:
-            found = ShardJob(**json.loads(path.read_text(encoding="utf-8")))
+            noted = json.loads(path.read_text(encoding="utf-8"))
+            found = ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
             found.signature()
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.folder} has no {_JOB}: there are no shards; make them with "
                 "medsim build --shard 1/2 and so on"
             ) from error
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} cannot be read as a job of medsim ({error})") from error
         return found
 
-    def write(self, own: ShardJob, shard: Shard, found: Sequence[Found]) -> None:
-        """Write what was found; the file appears whole or not at all.
+    def write(self, own: ShardedRun, shard: Shard, found: Sequence[SearchResult]) -> None:
+        """Write the results of a shard; the file appears whole or not at all.
 
         Raises:
-            OutputError: the folder has become another job's, or cannot be written.
+            OutputError: the folder has become another run's, or cannot be written.
         """
-        self.check(own.job, own.total)
+        self.check(own.key, own.total)
         arrays = {
             _SIGNATURE: np.array(own.signature(), np.str_),
             _POOLS: np.array([one.pool for one in found], np.str_),
@@ -126,14 +125,16 @@ class ShardFolder:
             arrays |= {f"{name}_{at}": getattr(one, name) for name in _ARRAYS}
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **arrays)
-        self._write(self.path(shard), _digest(content.getvalue()) + content.getvalue())
+        path = self.path(shard)
+        with whole_file(path, _partial(path)) as partial:
+            partial.write_bytes(_digest(content.getvalue()) + content.getvalue())
 
-    def read(self, own: ShardJob, shard: Shard) -> list[Found]:
-        """Return what a shard found.
+    def read(self, own: ShardedRun, shard: Shard) -> list[SearchResult]:
+        """Return the results of a shard.
 
         Raises:
             FileNotFoundError: it is not done.
-            InputError: its file is damaged, or of another job.
+            InputError: its file is damaged, or of another run.
         """
         path = self.path(shard)
         try:
@@ -149,34 +150,33 @@ class ShardFolder:
             if arrays[_SIGNATURE].item() != own.signature():
                 raise InputError(f"{path} is of another job")
             return [
-                Found(pool=str(pool), **{name: arrays[f"{name}_{at}"] for name in _ARRAYS})
+                SearchResult(pool=str(pool), **{name: arrays[f"{name}_{at}"] for name in _ARRAYS})
                 for at, pool in enumerate(arrays[_POOLS])
             ]
 
-    def read_all(self, own: ShardJob) -> list[Found]:
-        """Return what all shards found.
+    def read_all(self, own: ShardedRun) -> list[SearchResult]:
+        """Return the results of all shards.
 
         Raises:
-            InputError: some are missing, damaged or of another job; the message names them.
+            InputError: some are missing, damaged or of another run; the message names them.
         """
-        found, missing, damaged, said = [], [], [], []
+        found: list[SearchResult] = []
+        missing: list[int] = []
+        damaged: dict[int, str] = {}
         for number in range(1, own.total + 1):
             try:
                 found += self.read(own, Shard(number=number, total=own.total))
             except FileNotFoundError:
                 missing.append(number)
             except InputError as error:
-                damaged.append(number)
-                said.append(str(error))
-        if missing:
-            one = len(missing) == 1
-            said.insert(
-                0,
-                f"shard{'' if one else 's'} {listed(missing, _MOST_NAMED)} of {own.total} "
-                f"{'is' if one else 'are'} missing in {self.folder}",
-            )
-        if said:
-            left = sorted(missing + damaged)
+                damaged[number] = str(error)
+        if missing or damaged:
+            said, left = list(damaged.values()), sorted([*missing, *damaged])
+            if missing:
+                of, are = ("shard", "is") if len(missing) == 1 else ("shards", "are")
+                named = listed(missing, _MOST_NAMED)
+                absent = f"{of} {named} of {own.total} {are} missing in {self.folder}"
+                said.insert(0, absent)
             raise InputError(
                 f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
                 f"with medsim build and --shard {left[0]}/{own.total}"
@@ -185,7 +185,7 @@ class ShardFolder:
 
     @contextmanager
     def spill(self) -> Iterator[Path]:
-        """Give the body a folder of its own for what does not fit in memory."""
+        """Give the body a folder of its own, for the database to spill to."""
         scratch = self._scratch()
         try:
             yield scratch
@@ -195,8 +195,11 @@ class ShardFolder:
                 self.folder.rmdir()  # unless something lies there
 
     def remove(self) -> None:
-        """Remove the shards and what killed processes left, but nothing that is not medsim's."""
-        for path in self._entries():
+        """Remove the shards and leavings of killed processes, but nothing that is not medsim's."""
+        entries: list[Path] = []
+        with suppress(FileNotFoundError):  # another process has removed it
+            entries += self.folder.iterdir()
+        for path in entries:
             if path.name.startswith(_SPILL):
                 shutil.rmtree(path, ignore_errors=True)
             elif path.name == _JOB or path.name.startswith(("shard-", f"{_JOB}.")):
@@ -224,18 +227,6 @@ class ShardFolder:
                 if not is_removed or self.folder.is_file() or n_tried == _MOST_TRIED:
                     raise OutputError(f"cannot write {self.folder}: {error.strerror}") from error
 
-    def _entries(self) -> list[Path]:
-        """Return what lies in the folder, nothing where another process has removed it."""
-        try:
-            return list(self.folder.iterdir())
-        except FileNotFoundError:
-            return []
-
-    def _write(self, path: Path, content: bytes) -> None:
-        """Write a file; it appears whole or not at all."""
-        with whole_file(path, _partial(path)) as partial:
-            partial.write_bytes(content)
-
 
 def _partial(path: Path) -> Path:
     """Return where a file is written.
@@ -247,17 +238,16 @@ def _partial(path: Path) -> Path:
 
 
 def _digest(content: bytes) -> bytes:
-    """Return the SHA-256 that stands before the content of a shard's file."""
     return hashlib.sha256(content).hexdigest().encode()
 
 
-def _differences(there: ShardJob, here: ShardJob) -> list[str]:
-    """Return in which points two jobs differ, a few words each."""
+def _differences(there: ShardedRun, key: Mapping[str, str], total: int) -> list[str]:
+    """Return how another run differs, a few words for each difference."""
     found = []
-    if there.total != here.total:
-        found.append(f"{there.total} shards there, {here.total} here")
-    for name in sorted({*there.job, *here.job}):
-        values = [there.job.get(name, ""), here.job.get(name, "")]
+    if there.total != total:
+        found.append(f"{there.total} shards there, {total} here")
+    for name in sorted({*there.key, *key}):
+        values = [there.key.get(name, ""), key.get(name, "")]
         if values[0] != values[1]:
             found += _differing_values(name, *map(_parsed, values))
     return found

@@ -12,14 +12,13 @@ import polars as pl
 from medsim.builds.build import complete
 from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
-from medsim.builds.job import job_of
 from medsim.builds.negatives.candidates import candidate_source
-from medsim.builds.negatives.wanted import share_of
+from medsim.builds.negatives.requests import share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.output import BUILD
-from medsim.builds.shard_folder import ShardFolder, ShardJob
-from medsim.builds.space import join_terms
-from medsim.builds.stages import Run, derive, read, wanted_of_sets
+from medsim.builds.run_key import run_key
+from medsim.builds.shard_folder import ShardedRun, ShardFolder
+from medsim.builds.stages import Run, derive, requests_of_sets
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.options import public
@@ -30,11 +29,11 @@ from medsim.terminologies.sources import find_source
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.builds.negatives import Found, TermSpace
-    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.negatives import SearchResult, TermIndex
+    from medsim.builds.negatives.requests import SearchRequest
     from medsim.builds.output import Build
+    from medsim.builds.term_index import Derived
     from medsim.core.progress import Progress
-    from medsim.terminologies.sources import Terminology
 
 _SHARD_SCHEMA = {
     "shard": pl.String,
@@ -58,9 +57,9 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
     Raises:
         InputError: the source is missing, damaged or in no known format.
         OptionError: an option is out of range or does not fit the source.
-        OutputError: the folder holds shards of another job, or cannot be written.
+        OutputError: the folder holds shards of another build, or cannot be written.
     """
-    options, shard = options.corrected(), parse_shard(options.shard)
+    shard = parse_shard(options.shard)
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)
@@ -69,17 +68,17 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
         run = Run.of(options, store)
-        terminology = read(run)
-        job = ShardJob(
-            job=job_of(options, terminology),
+        terminology = run.read()
+        own = ShardedRun(
+            key=run_key(run, terminology),
             total=shard.total,
             source=_found_again(str(options.source)),
         )
-        folder.claim(job)
-        found = _done_before(folder, job, shard, run.progress)
+        folder.claim(own)
+        found = _done_before(folder, own, shard, run.progress)
         if found is None:
-            found = _search(run, terminology, shard)
-            folder.write(job, shard, found)
+            found = _search(run, derive(run, terminology), shard)
+            folder.write(own, shard, found)
     n_firsts = sum(len(one.term1_ids) for one in found)
     n_candidates = sum(len(one.term2_ids) for one in found)
     row = (str(shard), n_firsts, n_candidates, str(folder.path(shard)))
@@ -93,58 +92,58 @@ def merge(options: MergeOptions) -> Build:
     The shards are removed when the build is there.
 
     Raises:
-        InputError: shards are missing, damaged or of another job, or the source is missing.
+        InputError: shards are missing, damaged or of another build, or the source is missing.
         OutputError: the source is another one, or ``out`` is taken or cannot be written.
     """
-    place = resolved(Path(options.out))
-    check_free(place, BUILD, overwrite=options.overwrite)
-    folder = ShardFolder(place)
-    job = folder.job()
-    search = _MergedSearch(folder, job)
-    build = complete(_build_options(job, options), search)
+    out = resolved(Path(options.out))
+    check_free(out, BUILD, overwrite=options.overwrite)
+    folder = ShardFolder(out)
+    sharded = folder.claimed_for()
+    build = complete(_build_options(sharded, options), _MergedSearch(folder, sharded))
     folder.remove()
     return build
 
 
 class _MergedSearch:
-    """What the shards of a job found; see ``medsim.builds.build.FirstSearch``."""
+    """The findings of all shards; see ``medsim.builds.build.FirstSearch``."""
 
-    def __init__(self, folder: ShardFolder, job: ShardJob) -> None:
+    def __init__(self, folder: ShardFolder, sharded: ShardedRun) -> None:
         self._folder = folder
-        self._job = job
-        self._found = folder.read_all(job)
+        self._total = sharded.total
+        self._found = folder.read_all(sharded)
 
-    def check(self, job: Mapping[str, str]) -> None:
-        """Raise OutputError if the shards are of another job."""
-        self._folder.check(dict(job), self._job.total)
+    def check(self, key: Mapping[str, str]) -> None:
+        """Raise OutputError if the shards are of another build."""
+        self._folder.check(key, self._total)
 
-    def find(self, run: Run, space: TermSpace, wanted: Sequence[Wanted]) -> Sequence[Found]:
-        """Return what the shards found.
+    def find(
+        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+    ) -> Sequence[SearchResult]:
+        """Return the results of the shards.
 
         Raises:
-            InputError: it is not all that is wanted.
+            InputError: they lack first terms that are asked for.
         """
-        del space
+        del index
         with run.progress.stage("take over the shards") as stage:
-            for one in wanted:
+            for one in requests:
                 parts = [found.term1_ids for found in self._found if found.pool == one.pool]
                 if not np.isin(one.term1_ids, np.concatenate([one.term1_ids[:0], *parts])).all():
                     raise InputError(
                         f"{self._folder.folder}: the shards lack first terms of {one.pool}"
                     )
             n_firsts = sum(len(found.term1_ids) for found in self._found)
-            stage.found(f"{self._job.total:,} with {n_firsts:,} first terms")
+            stage.found(f"{self._total:,} with {n_firsts:,} first terms")
         return self._found
 
 
-def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
-    """Return what one shard finds: the nearest candidates of its share of all first terms."""
-    positives = derive(run, terminology)
-    space = join_terms(positives, run.store, pool=run.options.pool)
-    lengths = np.diff(space.lower.starts).astype(np.int32)
+def _search(run: Run, derived: Derived, shard: Shard) -> list[SearchResult]:
+    """Return the nearest candidates of the first terms of one shard."""
+    index = derived.index
+    lengths = np.diff(index.lower.starts).astype(np.int32)
     shares = [
         share_of(one, lengths, shard.number, shard.total)
-        for one in wanted_of_sets(positives, space, set_keys("levenshtein"))
+        for one in requests_of_sets(derived, set_keys("levenshtein"))
     ]
     found = []
     with run.progress.stage(f"search shard {shard}") as stage:
@@ -152,7 +151,7 @@ def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
         for share in shares:
             if len(share.term1_ids):
                 source = candidate_source(
-                    space, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
+                    index, share.pool, share.pool_ids, seed=run.options.seed, threads=run.threads
                 )
                 found.append(source.search(share.term1_ids, share.sizes, stage.advance))
         stage.found(f"{sum(len(share.term1_ids) for share in shares):,} first terms")
@@ -160,11 +159,11 @@ def _search(run: Run, terminology: Terminology, shard: Shard) -> list[Found]:
 
 
 def _done_before(
-    folder: ShardFolder, job: ShardJob, shard: Shard, progress: Progress
-) -> list[Found] | None:
-    """Return what a shard found earlier, None if it must be searched."""
+    folder: ShardFolder, own: ShardedRun, shard: Shard, progress: Progress
+) -> list[SearchResult] | None:
+    """Return the results of a shard that is done, None if it must be searched."""
     try:
-        found = folder.read(job, shard)
+        found = folder.read(own, shard)
     except FileNotFoundError:
         return None
     except InputError as error:
@@ -180,21 +179,21 @@ def _found_again(location: str) -> str:
     return location if source.locate is not None else str(path.absolute())
 
 
-def _build_options(job: ShardJob, options: MergeOptions) -> BuildOptions:
-    """Return what the shards were asked for.
+def _build_options(sharded: ShardedRun, options: MergeOptions) -> BuildOptions:
+    """Return the options of the build whose shards are merged.
 
     Raises:
         InputError: the source lies where the shards found it no longer.
     """
-    record = json.loads(job.job["options"])
+    record = json.loads(sharded.key["options"])
     if options.source is None:
         try:
-            find_source(job.source)
+            find_source(sharded.source)
         except InputError as error:
             raise InputError(f"{error}; say by `source` where it lies now") from error
     return BuildOptions.from_record(
         record,
-        source=job.source if options.source is None else str(options.source),
+        source=sharded.source if options.source is None else str(options.source),
         out=options.out,
         negatives=tuple(record["strategies"]),
         corrections=corrections_in(record),

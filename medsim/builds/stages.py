@@ -1,17 +1,19 @@
-"""The stages of a build that shards, and searches elsewhere, have in common with it."""
+"""The stages that a build has in common with its shards."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.datasets import SetKey, positive_rows, positive_set
+from medsim.builds.corrections import read_corrections
+from medsim.builds.datasets import positive_rows, positive_set
 from medsim.builds.embedded import embedded, without_vectors
-from medsim.builds.negatives.wanted import wanted_candidates
-from medsim.builds.options import BuildOptions, SearchOptions
-from medsim.builds.positives import Positives, derive_positives
+from medsim.builds.negatives.requests import search_requests
+from medsim.builds.options import BuildOptions
+from medsim.builds.positives import derive_positives
+from medsim.builds.term_index import Derived, index_terms
 from medsim.core.config import checked_threads
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
@@ -21,9 +23,12 @@ from medsim.terminologies.reading import read_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from medsim.builds.negatives import TermSpace
-    from medsim.builds.negatives.wanted import Wanted
+    from medsim.builds.datasets import SetKey
+    from medsim.builds.negatives import TermIndex
+    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.options import Correction, SearchOptions
     from medsim.core.store import Store
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies.sources import Terminology
@@ -33,65 +38,85 @@ _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join wha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What every stage of one run needs."""
+    """The options of a build or a shard, the files that they name, and the means of the run.
+
+    Attributes:
+        options: as they were given.
+        corrections: pairs that people judged otherwise, read from their file.
+        named: the embedding of embedding negatives; None where there are none.
+        cache: the folder that keeps what encoders made.
+        store: the database.
+        threads: how many to use.
+        progress: told of every stage.
+    """
 
     options: SearchOptions
+    corrections: tuple[Correction, ...]
+    named: NamedEmbedding | None
+    cache: Path | None
     store: Store
     threads: int
     progress: Progress
 
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:
-        """Return the run of a build or a shard with the options that it is asked for."""
+        """Return the run of a build or a shard.
+
+        Raises:
+            InputError: the corrections or the embedding cannot be read.
+        """
+        progress = options.progress or Progress()
+        corrections = read_corrections(options.corrections)
+        named, cache = None, None
+        if isinstance(options, BuildOptions) and options.embedding is not None:
+            named = identify(parse_embedding(options.embedding), progress)
+            cache = cache_folder(options.cache)
         return cls(
             options=options,
+            corrections=corrections,
+            named=named,
+            cache=cache,
             store=store,
             threads=checked_threads(options.threads),
-            progress=options.progress or Progress(),
+            progress=progress,
         )
 
-
-def named_embedding(run: Run) -> NamedEmbedding | None:
-    """Return the embedding of embedding negatives, if one is named."""
-    text = run.options.embedding if isinstance(run.options, BuildOptions) else None
-    return None if text is None else identify(parse_embedding(text), run.progress)
-
-
-def read(run: Run) -> Terminology:
-    """Fill the canonical tables."""
-    options = run.options
-    return read_terminology(str(options.source), run.store, options, run.progress)
+    def read(self) -> Terminology:
+        """Fill the canonical tables."""
+        options = self.options
+        return read_terminology(str(options.source), self.store, options, self.progress)
 
 
-def derive(run: Run, terminology: Terminology) -> Positives:
-    """Return the positives of the canonical tables."""
+def derive(run: Run, terminology: Terminology) -> Derived:
+    """Return the positives of the canonical tables, and the terms that they join."""
     with run.progress.stage("derive positives") as stage:
         positives = derive_positives(
             run.store,
             language=run.options.language,
             rf2_rules=terminology.rf2_rules,
             threads=run.threads,
-            corrections=run.options.corrections_made,
+            corrections=run.corrections,
         )
         stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
-    n_corrections = len(run.options.corrections_made)
+    n_corrections = len(run.corrections)
     if n_unmatched := n_corrections - positives.corrected.height:
         run.progress.warn(
             f"{n_unmatched:,} of {n_corrections:,} corrections name terms that this "
             "terminology does not have; they change nothing"
         )
-    return positives
+    index = index_terms(positives, run.store, pool=run.options.pool)
+    return Derived(positives=positives, index=index)
 
 
-def wanted_of_sets(positives: Positives, space: TermSpace, keys: Sequence[SetKey]) -> list[Wanted]:
-    """Return what sets of Levenshtein negatives will search for first."""
-    sets = [positive_set(positive_rows(positives, key), key) for key in keys]
-    return wanted_candidates(space, sets)
+def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
+    """Return the first searches of sets of Levenshtein negatives."""
+    sets = [positive_set(positive_rows(derived.positives, key), key) for key in keys]
+    return search_requests(derived.index, sets)
 
 
-def warn_of_large_component(run: Run, space: TermSpace) -> None:
+def warn_of_large_component(run: Run, index: TermIndex) -> None:
     """Warn where chains of positives link many of the terms."""
-    largest, n_terms = largest_component(space), len(space.components)
+    largest, n_terms = largest_component(index), len(index.components)
     if largest > _LARGE_COMPONENT * n_terms:
         run.progress.warn(
             f"{largest:,} of {n_terms:,} terms are linked to each other by chains of positives; "
@@ -99,27 +124,19 @@ def warn_of_large_component(run: Run, space: TermSpace) -> None:
         )
 
 
-def largest_component(space: TermSpace) -> int:
+def largest_component(index: TermIndex) -> int:
     """Return how many terms the largest connected component has."""
-    return int(np.bincount(space.components).max()) if len(space.components) else 0
+    return int(np.bincount(index.components).max()) if len(index.components) else 0
 
 
-def with_vectors(
-    run: Run, named: NamedEmbedding, positives: Positives, space: TermSpace
-) -> TermSpace:
-    """Return all terms with their vectors, and warn of those that have none."""
-    space = embedded(
-        named,
-        positives,
-        space,
-        run.progress,
-        threads=run.threads,
-        cache=cache_folder(run.options.cache) if isinstance(run.options, BuildOptions) else None,
-    )
-    terms, firsts = (one.n_rows for one in without_vectors(positives, space))
+def with_vectors(run: Run, named: NamedEmbedding, derived: Derived) -> Derived:
+    """Return the terms with their vectors, and warn of those that have none."""
+    index = embedded(named, derived, run.progress, threads=run.threads, cache=run.cache)
+    derived = replace(derived, index=index)
+    terms, firsts = (one.n_rows for one in without_vectors(derived))
     if terms:
         run.progress.warn(
             f"{terms:,} terms have no vector in {named.spec.name}: they are no candidates of "
             f"embedding negatives, and the {firsts:,} first terms among them get none"
         )
-    return space
+    return derived

@@ -13,21 +13,15 @@ if TYPE_CHECKING:
 
 
 def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the row of ``stats.parquet`` for one dataset.
-
-    Args:
-        key: its dataset, difficulty and negatives.
-        pairs: its rows.
-    """
+    """Return the row of ``stats.parquet`` for the pairs of one dataset."""
     positive = pairs.filter(pl.col("label") == 1)
     distance = pairs.filter(pl.col("label") == 0)["distance"]
-    n_terms = pl.concat([positive["term1"], positive["term2"]]).n_unique()
     row = {
         **key,
         "n_positives": positive.height,
         "n_negatives": len(distance),
         "shortfall": positive.height - len(distance),
-        "n_terms": n_terms,
+        "n_terms": pl.concat([positive["term1"], positive["term2"]]).n_unique(),
         "mean_distance_positives": positive["distance"].mean(),
         "mean_distance_negatives": distance.mean(),
         "median_distance_negatives": distance.median(),

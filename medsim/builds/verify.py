@@ -1,8 +1,8 @@
-"""Re-derives from a build on disk everything that medsim promises of it."""
+"""Verifies all promises of a finished build, each derived anew."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,18 +11,20 @@ import polars as pl
 from medsim.builds.checks import run_checks
 from medsim.builds.datasets import set_keys
 from medsim.builds.embedded import embedded, embedding_of
-from medsim.builds.embedding_evidence import check_most_similar, check_similarities
-from medsim.builds.evidence import (
-    Evidence,
+from medsim.builds.embedding_checks import check_most_similar, check_similarities
+from medsim.builds.options import VerifyOptions
+from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
+from medsim.builds.recomputed_checks import (
+    Recomputed,
     check_nearest,
     check_positives,
     check_random,
     check_rows,
     check_stats,
-    gather,
+    check_terms,
+    recompute,
 )
-from medsim.builds.options import VerifyOptions
-from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
+from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
@@ -59,15 +61,7 @@ def verify(options: VerifyOptions) -> Verification:
         findings = list(_check_files(build))
         damaged = any(found.violations for found in findings[:2])
     if not damaged:
-        checking = _Checking(
-            build=build,
-            named=named,
-            cache=cache_folder(options.cache),
-            sample=options.sample,
-            threads=checked_threads(options.threads),
-            progress=progress,
-        )
-        findings += _check_content(checking)
+        findings += _check_content(build, named, options, progress)
     return Verification(findings=findings_table(findings))
 
 
@@ -98,61 +92,51 @@ def _check_files(build: Build) -> Iterator[Finding]:
     yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Checking:
-    """What the content of a build is checked with; see ``verify``."""
-
-    build: Build
-    named: NamedEmbedding | None
-    cache: Path | None
-    sample: int
-    threads: int
-    progress: Progress
-
-
-def _check_content(checking: _Checking) -> list[Finding]:
-    """Return what is found in the rows, all files being readable."""
-    build, progress, threads = checking.build, checking.progress, checking.threads
+def _check_content(
+    build: Build, named: NamedEmbedding | None, options: VerifyOptions, progress: Progress
+) -> list[Finding]:
+    """Return the findings in the rows, all files being readable."""
+    threads = checked_threads(options.threads)
     with Store(threads=threads) as store:
         store.view_files(build.folder, {"pair": PAIR_FILES})
         with progress.stage("derive positives anew"):
-            evidence = gather(build, store, threads)
-            findings = [check_positives(evidence)]
+            recomputed = recompute(build, store, threads)
+            findings = [check_positives(recomputed)]
+            if TERM_FILE in build.manifest.outputs:  # which builds of earlier versions lack
+                findings.append(check_terms(recomputed))
         with progress.stage("check the rules"):
             findings += run_checks(store)
         with progress.stage("compute ids, distances, order and statistics anew"):
-            findings += [check_rows(evidence), check_stats(evidence)]
-        return findings + _check_negatives(evidence, checking)
+            findings += [check_rows(recomputed), check_stats(recomputed)]
+        if "random" in build.strategies:
+            with progress.stage("draw random negatives anew") as stage:
+                findings.append(check_random(recomputed, stage))
+        if "levenshtein" in build.strategies:
+            with progress.stage("search a sample by brute force") as stage:
+                findings.append(check_nearest(recomputed, options.sample, stage))
+        if named is not None:
+            findings += _check_embedding(recomputed, named, options, progress)
+    return findings
 
 
-def _check_negatives(evidence: Evidence, checking: _Checking) -> list[Finding]:
-    """Return what is found of each strategy that the build has."""
-    findings, progress, strategies = [], checking.progress, checking.build.strategies
-    if "random" in strategies:
-        with progress.stage("draw random negatives anew") as stage:
-            findings.append(check_random(evidence, stage))
-    if "levenshtein" in strategies:
-        with progress.stage("search a sample by brute force") as stage:
-            findings.append(check_nearest(evidence, checking.sample, stage))
-    if checking.named is not None:
-        space = embedded(
-            checking.named,
-            evidence.positives,
-            evidence.space,
-            progress,
-            threads=checking.threads,
-            cache=checking.cache,
-        )
-        evidence = replace(evidence, space=space)
-        with progress.stage("compute similarities anew"):
-            findings.append(check_similarities(evidence))
-        with progress.stage("compare a sample of vectors by brute force") as stage:
-            findings.append(check_most_similar(evidence, checking.sample, stage))
+def _check_embedding(
+    recomputed: Recomputed, named: NamedEmbedding, options: VerifyOptions, progress: Progress
+) -> list[Finding]:
+    """Return the findings on embedding negatives."""
+    derived, cache = recomputed.derived, cache_folder(options.cache)
+    index = embedded(named, derived, progress, threads=recomputed.threads, cache=cache)
+    recomputed = replace(recomputed, derived=replace(derived, index=index))
+    with progress.stage("compute similarities anew"):
+        findings = [check_similarities(recomputed)]
+    with progress.stage("compare a sample of vectors by brute force") as stage:
+        findings.append(check_most_similar(recomputed, options.sample, stage))
     return findings
 
 
 def _schema(name: str) -> pl.Schema:
     """Return the columns of a file of a build that holds no pairs."""
+    if name == TERM_FILE:
+        return pl.Schema(TERM_COLUMNS)
     if name.startswith("terminology/"):
         return pl.Schema(CANONICAL_TABLES[Path(name).stem])
     return pl.Schema(STATS_COLUMNS)

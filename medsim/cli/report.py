@@ -48,9 +48,9 @@ def write_report(options: ReportOptions) -> Path:
 
 def _page_of_build(opened: Build) -> Page:
     from medsim.builds.page import build_page
-    from medsim.builds.profile import profile_of
+    from medsim.builds.report_data import report_data_of
 
-    return build_page(opened.manifest, profile_of(opened))
+    return build_page(opened.manifest, report_data_of(opened))
 
 
 def _page_of_evaluation(opened: Evaluation) -> Page:

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.rederived import rederive
-from medsim.core import config
-from medsim.core.store import Store
+from medsim.builds.reload import terms_of
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
-    from medsim.builds.positives import Positives
     from medsim.kernels.types import Hashes, Ids
 
 
@@ -53,16 +50,9 @@ def linked_terms(build: Build, threads: int) -> LinkedTerms:
     Raises:
         InputError: the manifest lacks the options that this needs.
     """
-    with Store(threads=threads) as store:
-        derived = rederive(build, store, threads)
-    positives, space = derived.positives, derived.space
-    in_pairs = pl.concat([positives.pairs["term1_id"], positives.pairs["term2_id"]])
-    drawn_from = in_pairs.unique().to_numpy() if space.pool is None else space.pool
     terms = (
-        positives.terms.with_columns(pl.Series("component", space.components))
-        .filter(pl.col("term_id").is_in(pl.Series(drawn_from).implode()))
-        .unique("node_id", keep="first", maintain_order=True)
-        .join(_difficulties(positives), on="node_id", how="left", maintain_order="left")
+        terms_of(build, threads)
+        .unique("lower_term", keep="first", maintain_order=True)
         .select(
             "term",
             "component",
@@ -76,19 +66,3 @@ def linked_terms(build: Build, threads: int) -> LinkedTerms:
 
 def _n_words(term: str) -> int:
     return len(term.split())
-
-
-def _difficulties(positives: Positives) -> pl.DataFrame:
-    """Return the difficulty of the easiest positive of each node: node_id, difficulty."""
-    nodes = positives.terms.select("term_id", "node_id")
-    ends = [
-        positives.pairs.select(pl.col(side).alias("term_id"), "distance")
-        for side in ("term1_id", "term2_id")
-    ]
-    easy = pl.col("distance").min() <= config.EASY_DISTANCE
-    return (
-        pl.concat(ends)
-        .join(nodes, on="term_id")
-        .group_by("node_id")
-        .agg(pl.when(easy).then(pl.lit("easy")).otherwise(pl.lit("hard")).alias("difficulty"))
-    )

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.builds import pairs_of
 from fixtures.release import Release, edge_release, random_release, small_release
 from oracles import datasets as oracle
 
@@ -14,26 +15,7 @@ import medsim
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
 
-SETS = [
-    (dataset, difficulty)
-    for dataset in (
-        "possibly_equivalent_to",
-        "replaced_by",
-        "same_as",
-        "fsn_syn",
-        "syn_syn",
-    )
-    for difficulty in ("easy", "hard")
-]
-
-
-def rows_of(build: medsim.Build, label: int, negatives: str) -> dict[tuple[str, str], list[tuple]]:
-    pairs = build.pairs(negatives=negatives).filter(pl.col("label") == label).collect()
-    found: dict[tuple[str, str], list[tuple]] = {key: [] for key in SETS}
-    for row in pairs.iter_rows(named=True):
-        pair = (row["term1"], row["term2"], row["concept1"], row["concept2"])
-        found[row["dataset"], row["difficulty"]].append(pair)
-    return found
+PAIR = ("term1", "term2", "concept1", "concept2")
 
 
 def content_tie(first: str, second: str) -> int:
@@ -62,27 +44,23 @@ def built(
 def test_positives_are_those_of_the_rules(built) -> None:
     build, expected = built
     for strategy in ("random", "levenshtein"):
-        found = rows_of(build, 1, strategy)
-        for key in SETS:
+        found = pairs_of(build, 1, strategy, PAIR)
+        for key in oracle.SET_ORDER:
             assert sorted(found[key]) == sorted(tuple(pair) for pair in expected[key]), key
 
 
 @pytest.mark.parametrize("strategy", ["random", "levenshtein"])
 def test_negatives_break_no_rule(built, strategy: str) -> None:
     build, expected = built
-    found = {
-        key: [pair[:2] for pair in pairs] for key, pairs in rows_of(build, 0, strategy).items()
-    }
+    found = pairs_of(build, 0, strategy)
     assert oracle.check_negatives(expected, found, strategy) == []
 
 
 def test_levenshtein_negatives_are_those_of_the_greedy_rule(built) -> None:
     build, expected = built
     greedy = oracle.greedy_levenshtein(expected, content_tie)
-    found = rows_of(build, 0, "levenshtein")
-    for key in SETS:
-        pairs = [pair[:2] for pair in found[key]]
-        assert sorted(pairs) == sorted(tuple(pair) for pair in greedy[key]), key
+    found = pairs_of(build, 0, "levenshtein")
+    assert found == {key: sorted(map(tuple, pairs)) for key, pairs in greedy.items()}
 
 
 def test_distances_are_those_of_the_textbook(built) -> None:
@@ -100,8 +78,8 @@ def test_concepts_of_negatives_are_a_positive_s_first_and_the_smallest_bearer(bu
         if row["kind"] == "fsn":
             bearers.setdefault(oracle.drop_mark(row["term"]), set()).add(row["concept_id"])
     for strategy in ("random", "levenshtein"):
-        positives = rows_of(build, 1, strategy)
-        for key, negatives in rows_of(build, 0, strategy).items():
+        positives = pairs_of(build, 1, strategy, PAIR)
+        for key, negatives in pairs_of(build, 0, strategy, PAIR).items():
             firsts = {(pair[0], pair[2]) for pair in positives[key]}
             for term1, term2, concept1, concept2 in negatives:
                 assert (term1, concept1) in firsts
@@ -121,9 +99,9 @@ def test_a_day_in_the_past_gives_the_positives_of_that_day(tmp_path: Path) -> No
     )
 
     expected = oracle.positive_sets(oracle.positives(rows, as_of=day))
-    found = rows_of(build, 1, "random")
+    found = pairs_of(build, 1, "random", PAIR)
     assert {key: sorted(pairs) for key, pairs in found.items()} == {
-        key: sorted(tuple(pair) for pair in expected[key]) for key in SETS
+        key: sorted(tuple(pair) for pair in expected[key]) for key in oracle.SET_ORDER
     }
     assert expected != oracle.positive_sets(oracle.positives(rows))
 
@@ -177,8 +155,8 @@ def test_an_obo_file_gives_the_positives_of_its_rules(tmp_path: Path) -> None:
     build = medsim.build(tmp_path / "invented.obo", tmp_path / "out")
 
     expected = oracle.positive_sets(oracle.positives_obo(oracle.parse_obo(OBO)))
-    found = rows_of(build, 1, "levenshtein")
-    for key in SETS:
+    found = pairs_of(build, 1, "levenshtein", PAIR)
+    for key in oracle.SET_ORDER:
         assert sorted(found[key]) == sorted(tuple(pair) for pair in expected[key]), key
     skipped = {one["reason"]: one["n_rows"] for one in build.manifest.skipped}
     assert skipped["association lacks a name on one side"] == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
+from fixtures.builds import run
 
 import medsim
 
@@ -22,7 +22,6 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 from distributed import CancelledError, Client, Future, LocalCluster
 
 from medsim.builds import cluster
-from medsim.cli import app
 from medsim.core.manifest import library_versions
 
 if TYPE_CHECKING:
@@ -82,10 +81,6 @@ def running() -> Iterator[LocalCluster]:
     """A cluster of two workers, for tests that leave them alive."""
     with workers(2) as running:
         yield running
-
-
-def run(*arguments: str | Path):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def kill_all(running: LocalCluster) -> None:
@@ -218,7 +213,7 @@ def test_a_cluster_that_is_not_there_is_said_in_one_line(
 
 
 def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(medsim.MedsimError, match="--dask 'remote' is neither local nor an"):
+    with pytest.raises(medsim.MedsimError, match="`dask` 'remote' is neither local nor an"):
         medsim.build("hpo", tmp_path / "out", dask="remote")
 
 
@@ -231,7 +226,7 @@ def test_without_the_extra_the_error_says_what_to_install(
     result = run("build", "hpo", "-o", tmp_path / "out", "--dask", "local")
 
     assert result.exit_code == 1
-    assert result.stderr == 'error: --dask needs Dask: pip install "medsim[dask]"\n'
+    assert result.stderr == "error: --dask needs Dask: install medsim with its extra dask\n"
 
 
 def test_dask_is_imported_only_where_it_is_used() -> None:

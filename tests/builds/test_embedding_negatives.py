@@ -8,12 +8,13 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.builds import EVERY_FIRST_TERM, alter, pairs_of
 from fixtures.embeddings import write_text
 from fixtures.release import Release, edge_release, random_release, small_release
 from oracles import datasets as oracle
@@ -21,14 +22,8 @@ from oracles.hashing import term_hash, tie_hash
 
 import medsim
 from medsim.core.config import STRATEGIES
-from medsim.core.manifest import fingerprint
 
-RELEASES = {
-    "small": small_release,
-    "edge": edge_release,
-    "random": lambda: random_release(20, 60),
-}
-EVERY_FIRST_TERM = 1_000_000
+RELEASES = {"small": small_release, "edge": edge_release, "random": lambda: random_release(20, 60)}
 SEED = 3
 PATIENCE = 120  # seconds until a condition that must come has not come
 FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=embedding/data.parquet"
@@ -49,14 +44,6 @@ def write_vectors(path: Path, vectors: Mapping[str, Sequence[float] | None]) -> 
     schema = {"term": pl.String, "vector": pl.List(pl.Float32)}
     pl.DataFrame([list(known), list(known.values())], schema=schema).write_parquet(path)
     return path
-
-
-def negatives_of(build: medsim.Build) -> dict[oracle.SetKey, list[tuple[str, str]]]:
-    found: dict[oracle.SetKey, list[tuple[str, str]]] = {key: [] for key in oracle.SET_ORDER}
-    pairs = build.pairs(negatives="embedding").filter(pl.col("label") == 0).collect()
-    for row in pairs.iter_rows(named=True):
-        found[row["dataset"], row["difficulty"]].append((row["term1"], row["term2"]))
-    return {key: sorted(pairs) for key, pairs in found.items()}
 
 
 @pytest.fixture(scope="module", params=RELEASES, ids=str)
@@ -99,7 +86,7 @@ def test_embedding_negatives_are_the_most_similar_allowed_terms(
     expected = oracle.greedy_nearest(
         positives, oracle.farness(vectors), lambda a, b: tie_hash(SEED, a, b), shared
     )
-    found = negatives_of(build)
+    found = pairs_of(build, 0, "embedding")
     assert found == {key: sorted(pairs) for key, pairs in expected.items()}
     assert oracle.check_negatives(positives, found, "embedding", shared, vectors) == []
     n_missing = {key: len(positives[key]) - len(found[key]) for key in found}
@@ -186,7 +173,7 @@ def test_threads_change_no_row(words: Path, every, tmp_path: Path) -> None:
 
     found = {name: one for name, one in build.manifest.outputs.items() if name != "stats.parquet"}
     assert found.items() <= every.manifest.outputs.items()
-    assert len(found) == 15
+    assert len(found) == 16
 
 
 def test_an_evaluation_under_the_same_embedding_sees_the_same_similarities(
@@ -237,10 +224,7 @@ def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, 
     named = manifest.options["embedding"]
     assert (named["name"], named["options"]) == ("own", {})
     assert len(named["fingerprint"]) == 64
-    assert manifest.embedding == {
-        "path": str(words / "words.vec"),
-        "format": "word2vec-text",
-    }
+    assert manifest.embedding == {"path": str(words / "words.vec"), "format": "word2vec-text"}
     for path in every.folder.rglob("*.parquet"):
         metadata = pl.read_parquet_metadata(path)
         assert json.loads(metadata["options"])["embedding"] == named
@@ -253,12 +237,12 @@ def test_the_manifest_names_the_embedding_and_apart_from_it_where_it_lay(every, 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"negatives": ["embedding"]}, "add --embedding NAME=PATH"),
-        ({"embedding": "own=x.vec"}, "add --negatives random,levenshtein,embedding"),
+        ({"negatives": ["embedding"]}, "add `embedding` NAME=PATH"),
+        ({"embedding": "own=x.vec"}, "add `negatives` random,levenshtein,embedding"),
         ({"negatives": ["embeding"], "embedding": "own=x"}, "did you mean embedding"),
         ({"negatives": ["random", "random"]}, "names random twice"),
         ({"negatives": []}, "names none; known: random, levenshtein, embedding"),
-        ({"negatives": ["random"], "dask": "local"}, "--negatives random does not ask for"),
+        ({"negatives": ["random"], "dask": "local"}, "`negatives` random does not ask for"),
         ({"negatives": ["embedding"], "embedding": "x.vec"}, "is not NAME=PATH"),
         ({"negatives": ["embedding"], "embedding": "own=no.vec"}, "no.vec does not exist"),
     ],
@@ -279,7 +263,7 @@ def test_shards_share_out_levenshtein_negatives_alone(words: Path, tmp_path: Pat
             shard="1/2",
             negatives=["levenshtein", "embedding"],
         )
-    with pytest.raises(medsim.MedsimError, match="--negatives random does not ask for"):
+    with pytest.raises(medsim.MedsimError, match="`negatives` random does not ask for"):
         medsim.build_shard(
             words / "release.zip", tmp_path / "out", shard="1/2", negatives=["random"]
         )
@@ -324,15 +308,6 @@ def pristine(words: Path) -> Path:
     return out
 
 
-def changed_set(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
-    """Change the rows of a set, and the manifest with them."""
-    changed = change(pl.read_parquet(folder / SET, hive_partitioning=False))
-    changed.write_parquet(folder / SET)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["outputs"][SET] = {"rows": changed.height, "fingerprint": fingerprint(changed)}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
 def with_a_farther_negative(pairs: pl.DataFrame) -> pl.DataFrame:
     """Give a first term the least similar second term that stands in any negative."""
     negative = pairs.with_row_index().filter(pl.col("label") == 0).sort("similarity", "index")
@@ -372,7 +347,7 @@ def test_verification_finds_what_was_changed(
     pristine: Path, tmp_path: Path, change, expected: set[str]
 ) -> None:
     shutil.copytree(pristine, tmp_path / "copy")
-    changed_set(tmp_path / "copy", change)
+    alter(tmp_path / "copy", SET, change)
 
     broken = set(medsim.verify(tmp_path / "copy", sample=EVERY_FIRST_TERM).broken)
 
@@ -384,7 +359,7 @@ def test_an_embedding_that_was_moved_is_named_anew(words: Path, tmp_path: Path) 
     out = alone(words, tmp_path / "out")
     moved = (tmp_path / "out.vec").rename(tmp_path / "moved.vec")
 
-    with pytest.raises(medsim.MedsimError, match=r"out.vec, of which .* say by --embedding own="):
+    with pytest.raises(medsim.MedsimError, match=r"out.vec, of which .* say by `embedding` own="):
         medsim.verify(out)
     assert medsim.verify(out, embedding=f"own={moved}").holds
     assert medsim.verify(out, embedding=f"own={moved},coverage=all").holds

@@ -9,34 +9,21 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.builds import EVERY_FIRST_TERM, alter, first_replaced, pairs_of
 from fixtures.release import Release, edge_release, random_release, small_release
 from oracles import datasets as oracle
 
 import medsim
-from medsim.core.manifest import fingerprint
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
 
-RELEASES = {
-    "small": small_release,
-    "edge": edge_release,
-    "random": lambda: random_release(20, 60),
-}
-EVERY_FIRST_TERM = 1_000_000
+RELEASES = {"small": small_release, "edge": edge_release, "random": lambda: random_release(20, 60)}
 
 
 def content_tie(first: str, second: str) -> int:
     packed = pack([first, second])
     hashes = term_hashes(packed.codes, packed.starts)
     return int(tie_hashes(np.uint64(3), hashes[0], hashes[1:])[0])
-
-
-def negatives_of(build: medsim.Build, strategy: str) -> dict[oracle.SetKey, list[tuple[str, str]]]:
-    found: dict[oracle.SetKey, list[tuple[str, str]]] = {key: [] for key in oracle.SET_ORDER}
-    pairs = build.pairs(negatives=strategy).filter(pl.col("label") == 0).collect()
-    for row in pairs.iter_rows(named=True):
-        found[row["dataset"], row["difficulty"]].append((row["term1"], row["term2"]))
-    return {key: sorted(pairs) for key, pairs in found.items()}
 
 
 @pytest.fixture(scope="module", params=RELEASES, ids=str)
@@ -53,14 +40,14 @@ def test_levenshtein_negatives_are_the_nearest_terms_of_the_terminology(built) -
 
     expected = oracle.greedy_levenshtein(positives, content_tie, pool)
 
-    assert negatives_of(build, "levenshtein") == {key: sorted(expected[key]) for key in expected}
+    assert pairs_of(build, 0, "levenshtein") == {key: sorted(expected[key]) for key in expected}
 
 
 @pytest.mark.parametrize("strategy", ["random", "levenshtein"])
 def test_negatives_break_no_rule(built, strategy: str) -> None:
     build, positives, pool = built
 
-    found = negatives_of(build, strategy)
+    found = pairs_of(build, 0, strategy)
 
     assert oracle.check_negatives(positives, found, strategy, pool) == []
 
@@ -121,16 +108,7 @@ def test_verification_finds_a_term_that_the_terminology_does_not_lend(tmp_path: 
     release.write_folder(tmp_path / "release", "Full")
     medsim.build(tmp_path / "release", tmp_path / "out", pool="terminology")
     name = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
-    path = tmp_path / "out" / name
-    pairs = pl.read_parquet(path, hive_partitioning=False)
-    row = pl.int_range(pairs.height) == pairs["label"].index_of(0)
-    changed = pairs.with_columns(
-        pl.when(row).then(pl.lit("Unlinked")).otherwise("term2").alias("term2")
-    )
-    changed.write_parquet(path)
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    manifest["outputs"][name] = {"rows": changed.height, "fingerprint": fingerprint(changed)}
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+    alter(tmp_path / "out", name, lambda pairs: first_replaced(pairs, 0, term2="Unlinked"))
 
     broken = medsim.verify(tmp_path / "out", sample=EVERY_FIRST_TERM).broken
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from medsim.builds.shard_folder import ShardFolder, ShardJob
+from medsim.builds.shard_folder import ShardedRun, ShardFolder
 from medsim.core.errors import OutputError
 
 
-def job(seed: str) -> ShardJob:
-    return ShardJob(job={"seed": seed}, total=2, source="release.zip")
+def job(seed: str) -> ShardedRun:
+    return ShardedRun(key={"seed": seed}, total=2, source="release.zip")
 
 
 def before_the_first(

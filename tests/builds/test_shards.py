@@ -13,11 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixtures.builds import run
 from fixtures.release import Release, random_release
-from typer.testing import CliRunner
 
 import medsim
-from medsim.cli import app
 
 pytestmark = pytest.mark.slow
 
@@ -71,10 +70,6 @@ def long_whole(long_source: Path, tmp_path_factory: pytest.TempPathFactory) -> d
 def shards(source: Path, out: Path, total: int, *numbers: int, **options) -> None:
     for number in numbers or range(1, total + 1):
         medsim.build_shard(source, out, shard=f"{number}/{total}", seed=4, **options)
-
-
-def run(*arguments: str | Path):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def said(error: pytest.ExceptionInfo[medsim.MedsimError]) -> str:

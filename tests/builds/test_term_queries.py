@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from fixtures.tables import put, put_terms
+from fixtures.tables import put, put_datasets, put_terms
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
@@ -294,6 +294,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         ("70", "60", "same_as", True),
         ("80", "70", "replaced_by", True),  # counts twice: nameless, and a namespace
     )
+    put_datasets(store)
     assert store.frame("builds/terms/skipped", language="en").rows() == [
         ("association lacks a name on one side", 4),
         ("association names a namespace", 2),

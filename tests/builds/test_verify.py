@@ -9,15 +9,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.builds import EVERY_FIRST_TERM, alter, first_replaced
 
 import medsim
-from medsim.builds.evidence import statistics_agree
-from medsim.core.manifest import fingerprint
+from medsim.builds.recomputed_checks import statistics_agree
+from medsim.builds.reload import terms_of
+from medsim.builds.term_index import TERM_FILE
 
 FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
 SYN_SYN = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
 RANDOM = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
-EVERY_FIRST_TERM = 1_000_000
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +32,8 @@ def copy(pristine: Path, tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
-def change(folder: Path, name: str, changed: pl.DataFrame, *, manifest_too: bool) -> None:
-    changed.write_parquet(folder / name)
-    if manifest_too:
-        manifest = json.loads((folder / "manifest.json").read_text())
-        manifest["outputs"][name] = {"rows": changed.height, "fingerprint": fingerprint(changed)}
-        (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
 def one_row_altered(pairs: pl.DataFrame) -> pl.DataFrame:
-    row = pl.int_range(pairs.height) == 3
-    return pairs.with_columns(
-        pl.when(row).then(pl.col("distance") + 1).otherwise("distance").alias("distance")
-    )
+    return first_replaced(pairs, 0, distance=pairs.filter(label=0)["distance"][0] + 1)
 
 
 def nearest_replaced_by_farther(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -81,21 +71,11 @@ def one_positive_lost(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def one_positive_relabelled(pairs: pl.DataFrame) -> pl.DataFrame:
-    row = pl.int_range(pairs.height) == pairs["label"].index_of(1)
-    return pairs.with_columns(
-        pl.when(row).then(pl.lit(0, pl.Int8)).otherwise("label").alias("label")
-    )
-
-
-def rows_in_another_order(pairs: pl.DataFrame) -> pl.DataFrame:
-    return pairs.reverse()
+    return first_replaced(pairs, 1, label=0)
 
 
 def a_foreign_term(pairs: pl.DataFrame) -> pl.DataFrame:
-    row = pl.int_range(pairs.height) == pairs["label"].index_of(0)
-    return pairs.with_columns(
-        pl.when(row).then(pl.lit("Never a term")).otherwise("term2").alias("term2")
-    )
+    return first_replaced(pairs, 0, term2="Never a term")
 
 
 CHANGES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], set[str]]] = {
@@ -105,7 +85,7 @@ CHANGES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], set[str]]]
     "linked": (SYN_SYN, one_linked_pair, {"linked_negative", "repeated_pair"}),
     "lost": (SYN_SYN, one_positive_lost, {"positives"}),
     "relabelled": (SYN_SYN, one_positive_relabelled, {"positives", "linked_negative"}),
-    "reordered": (SYN_SYN, rows_in_another_order, {"rows"}),
+    "reordered": (SYN_SYN, pl.DataFrame.reverse, {"rows"}),
     "foreign": (RANDOM, a_foreign_term, {"foreign_term", "equal_terms", "random"}),
 }
 
@@ -121,7 +101,7 @@ def test_an_untouched_build_holds(pristine: Path) -> None:
 @pytest.mark.parametrize("name", ["altered", "reordered"])
 def test_a_change_is_found_by_its_fingerprint(copy: Path, name: str) -> None:
     path, changed, _ = CHANGES[name]
-    change(copy, path, changed(pl.read_parquet(copy / path)), manifest_too=False)
+    changed(pl.read_parquet(copy / path)).write_parquet(copy / path)
 
     assert "fingerprint" in medsim.verify(copy, sample=0).broken
 
@@ -129,7 +109,7 @@ def test_a_change_is_found_by_its_fingerprint(copy: Path, name: str) -> None:
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, name: str) -> None:
     path, changed, expected = CHANGES[name]
-    change(copy, path, changed(pl.read_parquet(copy / path)), manifest_too=True)
+    alter(copy, path, changed)
 
     broken = set(medsim.verify(copy, sample=EVERY_FIRST_TERM).broken)
 
@@ -153,13 +133,46 @@ def test_damaged_files_are_found(copy: Path, damage: Callable[[Path], object], c
 
 
 def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) -> None:
-    name = "terminology/description.parquet"
-    table = pl.read_parquet(copy / name)
     used = pl.read_parquet(copy / FSN_SYN)["term2"][0]
-    renamed = table.with_columns(pl.col("term").replace({used: "Renamed since"}))
-    change(copy, name, renamed, manifest_too=True)
+    renamed = pl.col("term").replace({used: "Renamed since"})
+    alter(copy, "terminology/description.parquet", lambda table: table.with_columns(renamed))
 
     assert "positives" in medsim.verify(copy, sample=0).broken
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pl.DataFrame.reverse,
+        lambda terms: terms.head(-1),
+        lambda terms: terms.with_columns(component=pl.lit(0, pl.Int32)),
+        lambda terms: terms.with_columns(difficulty=pl.lit("easy")),
+    ],
+)
+def test_other_terms_than_those_that_positives_link_are_found(copy: Path, changed) -> None:
+    alter(copy, TERM_FILE, changed)
+
+    assert medsim.verify(copy, sample=0).broken == ["terms"]
+
+
+def test_a_build_without_terms_verifies_and_its_terms_are_derived(
+    pristine: Path, copy: Path
+) -> None:
+    expected = terms_of(medsim.open(pristine), 1)
+    (copy / TERM_FILE).unlink()
+    assert "files" in medsim.verify(copy, sample=0).broken
+    manifest = json.loads((copy / "manifest.json").read_text())
+    del manifest["outputs"][TERM_FILE]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+
+    assert medsim.verify(copy, sample=0).holds
+    older = medsim.open(copy)
+    assert "term" not in older.views()["view"].to_list()
+    assert terms_of(older, 1).equals(expected)
+    assert expected.height > 100
+    positives = older.pairs().filter(label=1).select("term1", "term2").collect()
+    components = dict(expected.select("term", "component").rows())
+    assert all(components[one] == components[other] for one, other in positives.iter_rows())
 
 
 STATS = pl.DataFrame({"dataset": ["d1", "d2"], "n": [3, 0], "mean": [1 / 3, None]})

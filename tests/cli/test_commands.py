@@ -145,7 +145,8 @@ def test_sql_without_a_statement_lists_the_views(out: Path) -> None:
     result = run("sql", out, "--format", "json", input="")
 
     views = {row["view"]: row for row in json.loads(result.stdout)}
-    assert list(views) == ["concept", "description", "association", "is_a", "code", "pair", "stats"]
+    tables = ["concept", "description", "association", "is_a", "code", "term"]
+    assert list(views) == [*tables, "pair", "stats"]
     assert views["stats"]["rows"] == 20
     assert "term1 varchar" in views["pair"]["columns"]
     assert "negatives varchar" in views["pair"]["columns"]

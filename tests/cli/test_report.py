@@ -21,7 +21,7 @@ from medsim.core.errors import InputError, OptionError, OutputError
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.builds.profile import profile_of
+from medsim.builds.report_data import report_data_of as build_data_of
 from medsim.cli import report
 from medsim.cli.report import _library
 from medsim.evaluations.report_data import report_data_of
@@ -231,7 +231,7 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> Non
     build = medsim.open(made / "build")
     pairs = build.pairs().collect()
 
-    profile = profile_of(build)
+    profile = build_data_of(build)
 
     for (dataset, difficulty, kind), group in profile.distances.group_by(
         "dataset", "difficulty", "kind"
@@ -256,7 +256,7 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(made: Path) -> Non
 def test_examples_are_the_first_pairs_of_each_set(made: Path) -> None:
     build = medsim.open(made / "build")
 
-    examples = profile_of(build).examples
+    examples = build_data_of(build).examples
 
     shown = examples.filter(dataset="syn_syn", difficulty="hard", kind="levenshtein negatives")
     pairs = build.read("pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet")
@@ -299,7 +299,7 @@ def test_embedding_negatives_are_shown_with_their_similarity(made: Path, tmp_pat
         embedding=f"one={made / 'one.vec'}",
     )
 
-    profile = profile_of(build)
+    profile = build_data_of(build)
 
     examples = profile.examples
     kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numba import config, njit
 from oracles.datasets import levenshtein
 
-from medsim.builds.negatives import layout, nearest
+from medsim.builds.negatives import layout
 from medsim.core.terms import pack
 from medsim.kernels.edit_table import filled
 from medsim.kernels.hashing import term_hashes
@@ -47,7 +47,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
     """Return whether terms of one length are ruled out for a query."""
     packed = pack([query, *terms])
     pool = layout.laid_out(
-        nearest.Candidates(
+        layout.Candidates(
             terms=packed,
             components=np.arange(len(packed), dtype=np.int32),
             hashes=term_hashes(packed.codes, packed.starts),

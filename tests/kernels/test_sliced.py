@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from fixtures.nearest import nearest
 from numba import config
 
-from medsim.builds.negatives.nearest import Candidates, Nearest, nearest
+from medsim.builds.negatives.layout import Candidates
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.instructions import LANES
+
+if TYPE_CHECKING:
+    from medsim.builds.negatives.nearest import Nearest
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"

@@ -24,7 +24,7 @@ def trigrams(term: str) -> list[str]:
 
 def alike(terms: list[str], wanted: int) -> list[list[tuple[str, int]]]:
     """Return the candidates that each term's trigrams alone give; terms are in order of text."""
-    pool = layout.laid_out(nearest.Candidates.of(terms))
+    pool = layout.laid_out(layout.Candidates.of(terms))
     queries = np.arange(len(terms), dtype=np.int32)
     best = nearest._no_candidates(np.full(len(terms), wanted, np.int32))
     tally = Tally(counts=np.zeros(len(terms), np.uint8), counted=np.empty(len(terms), np.int32))

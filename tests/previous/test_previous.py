@@ -127,6 +127,13 @@ def fingerprints(opened: medsim.Build | medsim.Evaluation | medsim.Benchmark) ->
     return {name: one.fingerprint for name, one in opened.manifest.outputs.items()}
 
 
+def known_before(build: medsim.Build) -> dict[str, str]:
+    """Return the fingerprints of the files that the version before wrote as well."""
+    found = fingerprints(build)
+    del found["terminology/term.parquet"]
+    return found
+
+
 def is_as_written(path: Path) -> bool:
     """Return whether a file was not written since it came out of its archive."""
     return path.stat().st_mtime == WRITTEN
@@ -204,7 +211,7 @@ def test_a_build_verifies_at_the_command_line(ended: dict[str, Ended]) -> None:
 
 
 def test_a_build_is_made_anew_with_the_same_rows(previous: Path, anew: medsim.Build) -> None:
-    assert fingerprints(anew) == fingerprints(medsim.open(previous / "build"))
+    assert known_before(anew) == fingerprints(medsim.open(previous / "build"))
 
 
 def test_a_build_with_an_embedding_and_corrections_is_made_anew_with_the_same_rows(
@@ -221,7 +228,7 @@ def test_a_build_with_an_embedding_and_corrections_is_made_anew_with_the_same_ro
     )
 
     known = medsim.open(previous / "corrected")
-    assert fingerprints(built) == fingerprints(known)
+    assert known_before(built) == fingerprints(known)
     assert known.manifest.options["corrections"] == [
         ["Lamu mebbo", "Lamu mebbo kula", False],
         ["sine lura", "Lamu mebbo kula", True],
@@ -241,7 +248,7 @@ def test_an_interrupted_build_is_completed(
 
     built = medsim.build("release.zip", "interrupted", seed=4)
 
-    assert fingerprints(built) == fingerprints(medsim.open(previous / "build"))
+    assert known_before(built) == fingerprints(medsim.open(previous / "build"))
     assert not note.exists()
     pairs = {name for name in fingerprints(built) if name.startswith("pairs/")}
     assert {name for name in pairs if not is_as_written(built.folder / name)} == {
@@ -264,7 +271,7 @@ def test_shards_are_merged(taken: Callable[..., None], previous: Path, anew: med
 
     built = medsim.merge("sharded", source="release.zip")
 
-    assert fingerprints(built) == fingerprints(medsim.open(previous / "build"))
+    assert known_before(built) == fingerprints(medsim.open(previous / "build"))
     assert not Path("sharded.shards").exists()
 
 

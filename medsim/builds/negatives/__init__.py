@@ -29,7 +29,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TermSpace:
+class TermIndex:
     """All terms of a terminology as arrays; the rows are term ids.
 
     Attributes:
@@ -90,11 +90,11 @@ class Negatives:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """The nearest candidates of first terms in one pool, nearest first.
 
     Attributes:
-        pool: its name, see ``medsim.builds.negatives.wanted.Wanted``.
+        pool: its name, see ``medsim.builds.negatives.requests.SearchRequest``.
         term1_ids: int32[n_firsts], the first terms.
         sizes: int32[n_firsts], how many each asked for; one with fewer has no others.
         starts: int64[n_firsts + 1], the candidates of each.
@@ -108,8 +108,8 @@ class Found:
     term2_ids: Ids
 
 
-class SetNegatives(Protocol):
-    """Makes the negatives of one set after the other."""
+class NegativeSampler(Protocol):
+    """The negatives of one set after the other, by one strategy."""
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
         """Return at most one negative for each positive.
@@ -121,18 +121,18 @@ class SetNegatives(Protocol):
 
 
 class Strategy(Protocol):
-    """Makes what makes negatives."""
+    """A way to choose negatives."""
 
     def __call__(
-        self, space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
-    ) -> SetNegatives:
-        """Return what makes the negatives of the sets of one terminology.
+        self, index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+    ) -> NegativeSampler:
+        """Return the sampler for the sets of one terminology.
 
         Args:
-            space: its terms.
+            index: its terms.
             seed: of draws and ties.
             threads: how many to use.
-            known: what has been searched for already; it spares time and changes no result.
+            known: results of earlier searches; they spare time and change no negative.
         """
 
 

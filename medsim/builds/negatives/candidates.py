@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from medsim.builds.negatives import Found
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
+from medsim.builds.negatives import SearchResult
+from medsim.builds.negatives.layout import Candidates
+from medsim.builds.negatives.nearest import NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.builds.negatives import TermSpace
+    from medsim.builds.negatives import TermIndex
     from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Starts
 
@@ -36,7 +37,7 @@ class CandidateLists:
 
 
 class Listed(Protocol):
-    """What a search finds, nearest first."""
+    """The results of a search, nearest first."""
 
     @property
     def starts(self) -> Starts:
@@ -48,7 +49,7 @@ class Listed(Protocol):
 
 
 class Search(Protocol):
-    """Searches a pool that is laid out."""
+    """A pool laid out for searching."""
 
     def nearest(self, queries: Ids, sizes: Ids, advance: Callable[[int], None], /) -> Listed:
         """Return the nearest candidates of rows of the pool, fewer only where there are no others.
@@ -61,14 +62,14 @@ class Search(Protocol):
 
 
 class CandidateSource:
-    """Gives first terms their candidates, and searches the pool for those that it does not know.
+    """The candidates of first terms, searched for in the pool where they are not known.
 
     The pool is laid out once, when something is first searched for.
 
     Args:
         name: of the pool.
         term_ids: int32[n_pool], the ids of its terms, in order of text.
-        lay_out: returns what searches them.
+        lay_out: returns the pool laid out for searching.
     """
 
     def __init__(self, name: str, term_ids: Ids, lay_out: Callable[[], Search]) -> None:
@@ -85,8 +86,8 @@ class CandidateSource:
         """Return which terms are of the pool: bool[n_terms]."""
         return np.isin(term_ids, self._term_ids)
 
-    def add(self, found: Found) -> None:
-        """Take over what was found; it replaces shorter lists of the same first terms."""
+    def add(self, found: SearchResult) -> None:
+        """Keep the results of a search; they replace shorter lists of the same first terms."""
         rows = np.searchsorted(self._term_ids, found.term1_ids)
         self._sizes[rows] = found.sizes
         self._begins[rows] = len(self._found) + found.starts[:-1]
@@ -117,13 +118,13 @@ class CandidateSource:
             complete=self._complete(rows),
         )
 
-    def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Found:
+    def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
         """Return the nearest candidates of some first terms, all of them in the pool."""
         if self._search is None:
             self._search = self._lay_out()
         queries = np.searchsorted(self._term_ids, term1_ids).astype(np.int32)
         nearest = self._search.nearest(queries, sizes, advance)
-        return Found(
+        return SearchResult(
             pool=self._name,
             term1_ids=term1_ids,
             sizes=sizes,
@@ -136,12 +137,12 @@ class CandidateSource:
 
 
 def candidate_source(
-    space: TermSpace, name: str, pool_ids: Ids, *, seed: int, threads: int
+    index: TermIndex, name: str, pool_ids: Ids, *, seed: int, threads: int
 ) -> CandidateSource:
     """Return the source of candidates of one pool by Levenshtein distance, exact as brute force.
 
     Args:
-        space: the terms of the terminology.
+        index: the terms of the terminology.
         name: of the pool.
         pool_ids: int32[n_pool], its terms in order of text.
         seed: of ties.
@@ -149,20 +150,20 @@ def candidate_source(
     """
 
     def lay_out() -> Search:
-        return NearestSearch(candidates_of(space, pool_ids), seed=seed, threads=threads)
+        return NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)
 
     return CandidateSource(name, pool_ids, lay_out)
 
 
-def candidates_of(space: TermSpace, pool_ids: Ids) -> Candidates:
+def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
     """Return the terms of a pool as a search takes them.
 
     Args:
-        space: the terms of the terminology.
+        index: the terms of the terminology.
         pool_ids: int32[n_pool], those of the pool in order of text.
     """
     return Candidates(
-        terms=space.lower.take(pool_ids),
-        components=space.components[pool_ids],
-        hashes=space.hashes[pool_ids],
+        terms=index.lower.take(pool_ids),
+        components=index.components[pool_ids],
+        hashes=index.hashes[pool_ids],
     )

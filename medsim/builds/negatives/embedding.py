@@ -12,15 +12,15 @@ from medsim.core.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Embedding, Found, SetNegatives, TermSpace
+    from medsim.builds.negatives import Embedding, NegativeSampler, SearchResult, TermIndex
     from medsim.builds.negatives.candidates import Search
     from medsim.kernels.types import Ids
 
 
 def embedding_negatives(
-    space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
-) -> SetNegatives:
-    """Return what serves first terms the nearest by cosine, compared in single precision.
+    index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+) -> NegativeSampler:
+    """Return the sampler of the nearest terms by cosine, compared in single precision.
 
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with
     the cosine of an embedding for the distance, so it finds what that embedding confuses. A term
@@ -28,24 +28,24 @@ def embedding_negatives(
     ``medsim.builds.negatives.Strategy``.
 
     Raises:
-        OptionError: the space has no embedding.
+        OptionError: the terms have no vectors.
     """
     del known
-    embedding = space.embedding
+    embedding = index.embedding
     if embedding is None:
         raise OptionError("embedding negatives need an embedding of the terms")
 
     def source_of(name: str, pool_ids: Ids) -> CandidateSource:
         term_ids = pool_ids[embedding.rows[pool_ids] >= 0]
         return CandidateSource(
-            name, term_ids, lambda: _laid_out(space, embedding, term_ids, seed, threads)
+            name, term_ids, lambda: _laid_out(index, embedding, term_ids, seed, threads)
         )
 
-    return ServedNegatives(space, source_of)
+    return ServedNegatives(index, source_of)
 
 
 def _laid_out(
-    space: TermSpace, embedding: Embedding, term_ids: Ids, seed: int, threads: int
+    index: TermIndex, embedding: Embedding, term_ids: Ids, seed: int, threads: int
 ) -> Search:
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which other strategies spare
 
@@ -53,8 +53,8 @@ def _laid_out(
     every = len(rows) == len(embedding.vectors)  # then they are in the same order: no copy
     return CosineSearch(
         embedding.vectors if every else embedding.vectors[rows],
-        space.components[term_ids],
-        space.hashes[term_ids],
+        index.components[term_ids],
+        index.hashes[term_ids],
         seed=seed,
         threads=threads,
     )

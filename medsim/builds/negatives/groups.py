@@ -1,4 +1,4 @@
-"""Groups the queries of a search, so that many of them share what is made of a block of terms."""
+"""Queries of a search in groups, which share the tables of each block of terms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def groups(task: Search, threads: int) -> list[Ids]:
     """Return the queries that want anything, in groups of near lengths, costliest first.
 
     Args:
-        task: the search; its bounds tell what a query costs.
+        task: the search; its bounds tell the cost of a query.
         threads: that will search them.
 
     Returns:
@@ -67,5 +67,5 @@ def _belong(shortest: int, length: int) -> bool:
 
 
 def _cost(bounds: Starts) -> float:
-    """Return about what queries cost: terms within the bound's lengths times the band."""
+    """Return the approximate cost of queries: terms of lengths within the bound, times the band."""
     return float(np.square(np.minimum(bounds, 1 << 12)).sum())

@@ -1,24 +1,71 @@
-"""Lays terms out for the search, and makes the room that its threads compute in."""
+"""Terms laid out for the search, and the room that its threads compute in."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.errors import OptionError
+from medsim.core.terms import pack
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import Pool, signatures, suffixes
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, Slate
+from medsim.kernels.hashing import term_hashes
 from medsim.kernels.instructions import WORDS
 from medsim.kernels.lanes import MARGIN, N_FIELDS
 from medsim.kernels.screen import N_PLANES, Screen
 from medsim.kernels.trigrams import Tally
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives.nearest import Candidates
-    from medsim.kernels.types import Codes, Ids
+    from collections.abc import Sequence
+
+    from medsim.core.terms import PackedTerms
+    from medsim.kernels.types import Codes, Hashes, Ids
 
 _EQUALS_BYTES = 16 << 20  # of a block's table of characters; larger ones are slower than none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The terms that a search is about; rows are in order of text.
+
+    Attributes:
+        terms: lower-cased, packed.
+        components: int32[n_terms]; terms with the same one are never candidates of each other, and
+            terms with the same text must have the same one.
+        hashes: uint64[n_terms], of each term's own content; they order equal distances.
+    """
+
+    terms: PackedTerms
+    components: Ids
+    hashes: Hashes
+
+    @classmethod
+    def of(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
+        """Return terms as candidates of each other.
+
+        Args:
+            terms: distinct, in order of code points; compared as they are, so lower-case them first
+                where case shall not count.
+            components: int32[n_terms], equal for terms that are linked; by default none are.
+
+        Raises:
+            OptionError: the terms are not distinct and in order, or components are missing.
+        """
+        if any(left >= right for left, right in pairwise(terms)):
+            raise OptionError("terms to search must be distinct and in order of code points")
+        packed = pack(terms)
+        if components is None:
+            components = np.arange(len(terms), dtype=np.int32)
+        components = np.asarray(components, np.int32)
+        if components.shape != (len(terms),):
+            raise OptionError("each term must have a component")
+        return cls(
+            terms=packed, components=components, hashes=term_hashes(packed.codes, packed.starts)
+        )
 
 
 def laid_out(candidates: Candidates) -> Pool:

@@ -11,15 +11,15 @@ from medsim.builds.negatives.served import ServedNegatives
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Found, SetNegatives, TermSpace
+    from medsim.builds.negatives import NegativeSampler, SearchResult, TermIndex
     from medsim.builds.negatives.candidates import CandidateSource
     from medsim.kernels.types import Ids
 
 
 def levenshtein_negatives(
-    space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
-) -> SetNegatives:
-    """Return what serves first terms the nearest by Levenshtein distance of lower-cased terms.
+    index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+) -> NegativeSampler:
+    """Return the sampler of the nearest terms by Levenshtein distance, ignoring case.
 
     Schulz and Juric 2020, section 3.2, strategy "minimal Levenshtein distance", with the order of
     serving and the ties made independent of the order of rows. See
@@ -27,13 +27,13 @@ def levenshtein_negatives(
     """
 
     def source_of(name: str, pool_ids: Ids) -> CandidateSource:
-        source = candidate_source(space, name, pool_ids, seed=seed, threads=threads)
+        source = candidate_source(index, name, pool_ids, seed=seed, threads=threads)
         for found in known:
             if found.pool == name:
                 source.add(found)
         return source
 
-    return ServedNegatives(space, source_of)
+    return ServedNegatives(index, source_of)
 
 
 STRATEGIES.register("levenshtein", levenshtein_negatives)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,23 +12,20 @@ from numba import config
 
 from medsim.builds.negatives.groups import groups
 from medsim.builds.negatives.layout import laid_out, orders, slate, tally, workspace
-from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.terms import pack
 from medsim.kernels.best import Best
 from medsim.kernels.edit_search import Search, search, search_neighbours
-from medsim.kernels.hashing import term_hashes
 from medsim.kernels.sliced import search_group
 from medsim.kernels.trigrams import index_trigrams, search_by_trigrams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from medsim.core.terms import PackedTerms
+    from medsim.builds.negatives.layout import Candidates
     from medsim.kernels.edit_distance import Workspace
     from medsim.kernels.edit_table import Slate
     from medsim.kernels.trigrams import Tally
-    from medsim.kernels.types import Hashes, Ids, Starts
+    from medsim.kernels.types import Ids, Starts
 
 _QUERIES_A_TASK = 64
 _SEEDS = 1 << 64
@@ -39,50 +35,8 @@ P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
-    """The terms that a search is about; rows are in order of text.
-
-    Attributes:
-        terms: lower-cased, packed.
-        components: int32[n_terms]; terms with the same one are never candidates of each other, and
-            terms with the same text must have the same one.
-        hashes: uint64[n_terms], of each term's own content; they order equal distances.
-    """
-
-    terms: PackedTerms
-    components: Ids
-    hashes: Hashes
-
-    @classmethod
-    def of(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
-        """Return terms as candidates of each other.
-
-        Args:
-            terms: distinct, in order of code points; compared as they are, so lower-case them first
-                where case shall not count.
-            components: int32[n_terms], equal for terms that are linked; by default none are.
-
-        Raises:
-            OptionError: the terms are not distinct and in order, or components are missing.
-        """
-        if any(left >= right for left, right in pairwise(terms)):
-            raise OptionError("terms to search must be distinct and in order of code points")
-        packed = pack(terms)
-        if components is None:
-            components = np.arange(len(terms), dtype=np.int32)
-        components = np.asarray(components, np.int32)
-        if components.shape != (len(terms),):
-            raise OptionError("each term must have a component")
-        return cls(
-            terms=packed,
-            components=components,
-            hashes=term_hashes(packed.codes, packed.starts),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Nearest:
-    """What a search found, nearest first.
+    """The results of a search, nearest first.
 
     Attributes:
         starts: int64[n_queries + 1], the slots of each query.
@@ -170,37 +124,6 @@ class NearestSearch:
 
         spaces = [(slate(self._pool), work) for work in works]
         _in_threads(spaces, groups(task, self._threads), complete)
-
-
-def nearest(
-    candidates: Candidates,
-    queries: Ids,
-    wanted: Ids,
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    sliced: bool | None = None,
-    advance: Callable[[int], None] = lambda _n: None,
-) -> Nearest:
-    """Return the nearest terms of each query by Levenshtein distance, exactly.
-
-    Args:
-        candidates: the pool.
-        queries: int32[n_queries], rows of the pool.
-        wanted: int32[n_queries], how many each query asks for.
-        seed: of the hash that orders equal distances, from 0 to 2**64 - 1.
-        threads: how many to use, all available ones by default; results do not depend on it.
-        sliced: see ``NearestSearch``.
-        advance: told how many more queries are done, from any thread.
-
-    Returns:
-        As many as wanted, or fewer where the pool has no more.
-
-    Raises:
-        OptionError: a query is no row of the pool, or a number is out of range.
-    """
-    search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
-    return search.nearest(queries, wanted, advance)
 
 
 def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.negatives import STRATEGIES, Found, Negatives, PositiveSet, TermSpace, UsedPairs
+from medsim.builds.negatives import (
+    STRATEGIES,
+    Negatives,
+    PositiveSet,
+    SearchResult,
+    TermIndex,
+    UsedPairs,
+)
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
@@ -29,23 +36,23 @@ class RandomNegatives:
     """
 
     def __init__(
-        self, space: TermSpace, *, seed: int, threads: int, known: Sequence[Found] = ()
+        self, index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
     ) -> None:
         del threads, known
-        self._space = space
+        self._index = index
         self._seed = seed
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.builds.negatives.SetNegatives``."""
+        """Return the negatives of one set; see ``medsim.builds.negatives.NegativeSampler``."""
         stage.total(len(positives.term1_ids))
-        drawn_from = self._space.pool
+        drawn_from = self._index.pool
         if drawn_from is None:
             drawn_from = np.concatenate([positives.term1_ids, positives.term2_ids])
         seconds = draw_random(
             positives.term1_ids,
-            _pair_seeds(self._space, positives, self._seed),
+            _pair_seeds(self._index, positives, self._seed),
             drawn_from,
-            self._space.components,
+            self._index.components,
             used_pairs(used.term1_ids, used.term2_ids, len(positives.term1_ids)),
         )
         rows = np.flatnonzero(seconds >= 0).astype(np.int32)
@@ -53,11 +60,11 @@ class RandomNegatives:
         return Negatives(positive_rows=rows, term2_ids=seconds[rows])
 
 
-def _pair_seeds(space: TermSpace, positives: PositiveSet, seed: int) -> Hashes:
+def _pair_seeds(index: TermIndex, positives: PositiveSet, seed: int) -> Hashes:
     """Return a hash of (seed, set, first term, second term) for each positive."""
     name = pack([f"{seed} {positives.name}"])
     salt = term_hashes(name.codes, name.starts)[0]
-    first, second = space.hashes[positives.term1_ids], space.hashes[positives.term2_ids]
+    first, second = index.hashes[positives.term1_ids], index.hashes[positives.term2_ids]
     return np.asarray(salt ^ (first * _SPREAD) ^ second, np.uint64)
 
 

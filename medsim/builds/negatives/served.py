@@ -1,4 +1,4 @@
-"""Serves first terms the nearest candidates that are still allowed, from lists of candidates."""
+"""First terms served the nearest candidates that are still allowed, from lists of candidates."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import Negatives
-from medsim.builds.negatives.wanted import SLACK, TERMINOLOGY, first_terms, pool_of
+from medsim.builds.negatives.requests import SLACK, TERMINOLOGY, first_terms, pool_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.builds.negatives import PositiveSet, TermSpace, UsedPairs
+    from medsim.builds.negatives import PositiveSet, TermIndex, UsedPairs
     from medsim.builds.negatives.candidates import CandidateLists, CandidateSource
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
 
 
 class ServedNegatives:
-    """For a first term with n positives, its n nearest allowed terms; see ``SetNegatives``.
+    """For a first term with n positives, its n nearest allowed terms; see ``NegativeSampler``.
 
     First terms are served greedily from lists of their nearest candidates. Where a list runs dry
-    it is searched again, longer, and all are served anew from the first on: what was served with
-    lists that did not run dry is what the greedy rule gives. So any lists that are long enough give
-    the same, be they searched for here, elsewhere, or for another set of the same pool. A first
+    it is searched again, longer, and all are served anew from the first on: lists that do not run
+    dry give the negatives of the greedy rule. So any lists that are long enough give the same, be
+    they searched for here, elsewhere, or for another set of the same pool. A first
     term that no list can be found for gets no negatives.
 
     Args:
-        space: all terms.
+        index: all terms.
         source_of: returns the source of candidates of a pool, by its name and its terms,
             int32[n_pool] in order of text.
     """
 
-    def __init__(self, space: TermSpace, source_of: Callable[[str, Ids], CandidateSource]) -> None:
-        self._space = space
+    def __init__(self, index: TermIndex, source_of: Callable[[str, Ids], CandidateSource]) -> None:
+        self._index = index
         self._source_of = source_of
         self._shared: CandidateSource | None = None
 
     def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.builds.negatives.SetNegatives``."""
+        """Return the negatives of one set; see ``medsim.builds.negatives.NegativeSampler``."""
         source = self._source(positives)
         firsts, wanted = first_terms(positives)
         known = source.knows(firsts)
@@ -58,7 +58,7 @@ class ServedNegatives:
         """Return the candidates of the set's pool; a pool that all sets share is kept."""
         if self._shared is not None:
             return self._shared
-        name, pool_ids = pool_of(self._space, positives)
+        name, pool_ids = pool_of(self._index, positives)
         source = self._source_of(name, pool_ids)
         if name == TERMINOLOGY:
             self._shared = source
@@ -69,9 +69,7 @@ def _serve(firsts: Ids, wanted: Ids, lists: CandidateLists, used: UsedPairs) -> 
     starts = np.zeros(len(firsts) + 1, np.int64)
     np.cumsum(wanted, out=starts[1:])
     chosen = Chosen(
-        starts=starts,
-        counts=np.zeros(len(firsts), np.int32),
-        ids=np.empty(starts[-1], np.int32),
+        starts=starts, counts=np.zeros(len(firsts), np.int32), ids=np.empty(starts[-1], np.int32)
     )
     table = used_pairs(used.term1_ids, used.term2_ids, int(starts[-1]))
     serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.output import Build
-from medsim.builds.rederived import rederive
+from medsim.builds.reload import reload
 from medsim.core.store import Store
 from medsim.core.tables.lines import lines_of
 from medsim.core.tables.text import read_text
@@ -43,7 +43,7 @@ def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:
     """
     if path.is_dir():
         with Store(threads=threads) as store:
-            rederive(Build(path), store, threads)
+            reload(Build(path), store, threads)
             return frozenset(names_of(store, forms)["word"])
     words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
     return frozenset(map(forms.of, normalised(words)))
@@ -56,8 +56,8 @@ def relations_in(folder: Path, forms: Forms, words: pl.DataFrame, threads: int) 
         InputError: the folder holds no finished build.
     """
     with Store(threads=threads) as store:
-        derived = rederive(Build(folder), store, threads)
-        component = pl.Series("component", derived.space.components)
+        derived = reload(Build(folder), store, threads)
+        component = pl.Series("component", derived.index.components)
         components = derived.positives.terms.select("node_id", component).unique("node_id")
         return relations(store, names_of(store, forms), words, components)
 

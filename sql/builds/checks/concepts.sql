@@ -1,7 +1,7 @@
 -- A negative's first concept is that of a positive with the same first term, and its second the
 -- smallest that bears the second term.
 --
--- reads   numbered_pair, pair_set, bearer
+-- reads   checked_pair, bearer
 -- writes  the rows that violate this
 
 with first_concept as (
@@ -9,17 +9,16 @@ with first_concept as (
         set_id,
         term1_id,
         concept1
-    from numbered_pair
+    from checked_pair()
     where label = 1
 )
 
 select
-    s.dataset,
-    s.difficulty,
-    s.negatives,
+    p.dataset,
+    p.difficulty,
+    p.negatives,
     p.pair_id
-from numbered_pair as p
-inner join pair_set as s on p.set_id = s.set_id
+from checked_pair() as p
 left join first_concept as f
     on
         p.set_id = f.set_id
@@ -29,8 +28,4 @@ left join bearer as b on p.term2_id = b.term_id
 where
     p.label = 0
     and (f.concept1 is null or p.concept2 is distinct from b.concept_id)
-order by
-    s.dataset,
-    s.difficulty,
-    s.negatives,
-    p.pair_id;
+order by all;

@@ -1,20 +1,15 @@
 -- A positive is easy if its distance is at most 5, else hard, and no distance is below 1.
 --
--- reads   numbered_pair, pair_set
+-- reads   checked_pair
 -- writes  the rows that violate this
 
 select
-    s.dataset,
-    s.difficulty,
-    s.negatives,
+    p.dataset,
+    p.difficulty,
+    p.negatives,
     p.pair_id
-from numbered_pair as p
-inner join pair_set as s on p.set_id = s.set_id
+from checked_pair() as p
 where
     p.distance < 1
-    or (p.label = 1 and (s.difficulty = 'easy') <> (p.distance <= 5))
-order by
-    s.dataset,
-    s.difficulty,
-    s.negatives,
-    p.pair_id;
+    or (p.label = 1 and (p.difficulty = 'easy') <> (p.distance <= 5))
+order by all;

@@ -1,38 +1,12 @@
 -- A positive of syn_syn is two names of an active concept.
 --
--- reads   numbered_pair, pair_set, numbered_name
+-- reads   unfounded_name_pair
 -- writes  the rows that violate this
 
-with justified as (
-    select
-        f.concept_id,
-        f.term_id as term1_id,
-        o.term_id as term2_id
-    from numbered_name as f
-    inner join numbered_name as o
-        on
-            f.concept_id = o.concept_id
-            and f.language = o.language
-)
-
 select
-    s.dataset,
-    s.difficulty,
-    s.negatives,
-    p.pair_id
-from numbered_pair as p
-inner join pair_set as s on p.set_id = s.set_id
-anti join justified as j
-    on
-        p.concept1 = j.concept_id
-        and p.concept2 = j.concept_id
-        and p.term1_id = j.term1_id
-        and p.term2_id = j.term2_id
-where
-    p.label = 1
-    and s.dataset = 'syn_syn'
-order by
-    s.dataset,
-    s.difficulty,
-    s.negatives,
-    p.pair_id;
+    dataset,
+    difficulty,
+    negatives,
+    pair_id
+from unfounded_name_pair('syn_syn', ['fsn', 'synonym'], ['fsn', 'synonym'])
+order by all;

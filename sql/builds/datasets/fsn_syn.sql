@@ -18,7 +18,4 @@ from name as fsn
 inner join name as syn on fsn.concept_id = syn.concept_id
 where
     fsn.is_fsn
-    and not syn.is_fsn
-order by
-    concept1,
-    term2_id;
+    and not syn.is_fsn;

@@ -19,8 +19,4 @@ from name as earlier
 inner join name as later on earlier.concept_id = later.concept_id
 where
     (earlier.is_fsn and not later.is_fsn)
-    or (earlier.is_fsn = later.is_fsn and earlier.term_id < later.term_id)
-order by
-    concept1,
-    term1_id,
-    term2_id;
+    or (earlier.is_fsn = later.is_fsn and earlier.term_id < later.term_id);

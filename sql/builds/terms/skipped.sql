@@ -1,6 +1,6 @@
 -- What the canonical tables hold that makes no pair, and why.
 --
--- reads   concept, description, association, substitution_name
+-- reads   concept, description, association, substitution_name, dataset
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows
 -- params  $language text: the language of the names
 
@@ -15,12 +15,11 @@ with fsn as (
 
 used as (
     select
-        source_id,
-        target_id
-    from association
-    where
-        active
-        and kind in ('same_as', 'replaced_by', 'possibly_equivalent_to')
+        a.source_id,
+        a.target_id
+    from association as a
+    semi join dataset as d on a.kind = d.name
+    where a.active
 ),
 
 reason as (

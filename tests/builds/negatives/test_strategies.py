@@ -25,16 +25,16 @@ from oracles.hashing import mixed, term_hash, tie_hash
 from medsim.builds.negatives import (
     STRATEGIES,
     Embedding,
-    Found,
+    NegativeSampler,
     PositiveSet,
-    SetNegatives,
-    TermSpace,
+    SearchResult,
+    TermIndex,
     UsedPairs,
     candidates,
 )
 from medsim.builds.negatives.candidates import candidate_source
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.negatives.wanted import share_of, wanted_candidates
+from medsim.builds.negatives.requests import search_requests, share_of
 from medsim.core import config
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage
@@ -48,6 +48,8 @@ Texts = dict[SetKey, list[tuple[str, str]]]
 Vectors = dict[str, list[float] | None]
 
 ONE_SET: SetKey = ("fsn_syn", "easy")
+SEEDS = st.integers(0, (1 << 63) - 1)
+BYSTANDERS = st.lists(st.text("ab", min_size=1, max_size=5), max_size=8)
 
 
 def vector_of(term: str, n_dimensions: int = 2) -> list[float] | None:
@@ -58,10 +60,16 @@ def vector_of(term: str, n_dimensions: int = 2) -> list[float] | None:
     return [float((word >> (8 * at + 3)) % 3) - 1 for at in range(n_dimensions)]
 
 
+def terms_of(positives: Positives, bystanders: Iterable[str] = ()) -> set[str]:
+    """Return all terms, those of no pair included."""
+    return {text for pairs in positives.values() for pair in pairs for text in pair[:2]}.union(
+        bystanders
+    )
+
+
 def vectors_of(positives: Positives, bystanders: Iterable[str] = ()) -> Vectors:
     """Return a vector of every term."""
-    terms = {text for pairs in positives.values() for pair in pairs for text in pair[:2]}
-    return {term: vector_of(term) for term in {*terms, *bystanders}}
+    return {term: vector_of(term) for term in terms_of(positives, bystanders)}
 
 
 def embedding_of(terms: Sequence[str], vectors: Vectors) -> Embedding:
@@ -94,7 +102,7 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     threads: int = 1,
     bystanders: Iterable[str] = (),
     shared: bool = False,
-    search: Callable[[TermSpace, list[PositiveSet]], list[Found]] | None = None,
+    search: Callable[[TermIndex, list[PositiveSet]], list[SearchResult]] | None = None,
     stage: Stage | None = None,
     vectors: Vectors | None = None,
 ) -> Texts:
@@ -111,22 +119,21 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
         stage: told of progress.
         vectors: of terms, for embedding negatives; by default ``vector_of`` each.
     """
-    terms = sorted({text for pairs in positives.values() for pair in pairs for text in pair[:2]})
-    terms = sorted({*terms, *bystanders})
+    terms = sorted(terms_of(positives, bystanders))
     ids = {term: row for row, term in enumerate(terms)}
-    space = term_space(terms, positives)
+    index = term_index(terms, positives)
     if strategy == "embedding":
         chosen = vectors or {term: vector_of(term) for term in terms}
-        space = replace(space, embedding=embedding_of(terms, chosen))
+        index = replace(index, embedding=embedding_of(terms, chosen))
     if shared:
-        space = replace(space, pool=np.arange(len(terms), dtype=np.int32))
+        index = replace(index, pool=np.arange(len(terms), dtype=np.int32))
     sets = {
         key: positive_set(key, sorted(pair[:2] for pair in positives[key]), ids)
         for key in SET_ORDER
         if key in positives
     }
-    known = search(space, list(sets.values())) if search else ()
-    make = STRATEGIES.get(strategy)(space, seed=seed, threads=threads, known=known)
+    known = search(index, list(sets.values())) if search else ()
+    make = STRATEGIES.get(strategy)(index, seed=seed, threads=threads, known=known)
     made: Texts = {}
     for key, one in sets.items():
         made[key] = _negatives_of_set(make, one, key, list(ids), made, stage)
@@ -145,7 +152,7 @@ def positive_set(
 
 
 def _negatives_of_set(
-    make: SetNegatives,
+    make: NegativeSampler,
     positives: PositiveSet,
     key: SetKey,
     terms: list[str],
@@ -175,7 +182,7 @@ def _negatives_of_set(
     ]
 
 
-def term_space(terms: Sequence[str], positives: Positives) -> TermSpace:
+def term_index(terms: Sequence[str], positives: Positives) -> TermIndex:
     """Return terms as arrays, joined by the positives; those of no pair stand alone."""
     joined = components({"/".join(key): pairs for key, pairs in positives.items()})
     group_of: dict[str, int] = defaultdict(lambda: len(joined) + len(group_of), joined)
@@ -185,15 +192,15 @@ def term_space(terms: Sequence[str], positives: Positives) -> TermSpace:
         first_row.setdefault(group_of[term], row)  # the numbers of components are rows
         for row, term in enumerate(lower)
     ]
-    return TermSpace(
+    return TermIndex(
         lower=pack(lower),
         hashes=np.array([term_hash(term) for term in terms], np.uint64),
         components=np.array(rows, np.int32),
     )
 
 
-def greedy(positives: Positives, seed: int) -> Texts:
-    return greedy_levenshtein(positives, lambda first, candidate: tie_hash(seed, first, candidate))
+def greedy(positives: Positives, seed: int, pool: set[str] | None = None) -> Texts:
+    return greedy_levenshtein(positives, lambda first, other: tie_hash(seed, first, other), pool)
 
 
 @st.composite
@@ -237,10 +244,15 @@ def crowd(n_concepts: int, n_names: int, letters: str = "ab") -> Positives:
     return {ONE_SET: sorted(pairs)}
 
 
+def three_sets() -> Positives:
+    sizes = {"same_as": (9, 4), "fsn_syn": (26, 3), "syn_syn": (20, 4)}
+    return {(name, "easy"): crowd(*size)[ONE_SET] for name, size in sizes.items()}
+
+
 # Levenshtein
 
 
-@given(positive_sets(), st.integers(0, (1 << 63) - 1))
+@given(positive_sets(), SEEDS)
 def test_levenshtein_negatives_are_those_of_the_greedy_rule(
     positives: Positives, seed: int
 ) -> None:
@@ -284,12 +296,8 @@ def test_first_terms_get_fewer_negatives_where_candidates_run_out() -> None:
 def test_nothing_is_found_where_everything_is_linked() -> None:
     linked = [Pair("a", "b", "1", "1"), Pair("b", "c", "1", "1"), Pair("d", "C", "2", "2")]
     for strategy in STRATEGIES.all():
-        assert negatives_of(strategy, {ONE_SET: linked}) == {ONE_SET: []}
-
-
-def test_an_empty_set_has_no_negatives() -> None:
-    for strategy in STRATEGIES.all():
-        assert negatives_of(strategy, {ONE_SET: []}) == {ONE_SET: []}
+        for pairs in (linked, []):
+            assert negatives_of(strategy, {ONE_SET: pairs}) == {ONE_SET: []}
 
 
 def test_a_config_knows_every_strategy() -> None:
@@ -304,24 +312,13 @@ def test_levenshtein_negatives_follow_the_seed_in_ties_only() -> None:
         assert check_negatives(positives, found, "levenshtein") == []
 
 
-@given(
-    positive_sets(),
-    st.lists(st.text("ab", min_size=1, max_size=5), max_size=8),
-    st.integers(0, (1 << 63) - 1),
-)
+@given(positive_sets(), BYSTANDERS, SEEDS)
 def test_levenshtein_negatives_of_a_shared_pool_are_those_of_the_greedy_rule(
     positives: Positives, bystanders: list[str], seed: int
 ) -> None:
-    terms = {text for pairs in positives.values() for pair in pairs for text in pair[:2]}
-    expected = greedy_levenshtein(
-        positives,
-        lambda first, candidate: tie_hash(seed, first, candidate),
-        {*terms, *bystanders},
-    )
-
     found = negatives_of("levenshtein", positives, seed=seed, bystanders=bystanders, shared=True)
 
-    assert found == expected
+    assert found == greedy(positives, seed, terms_of(positives, bystanders))
 
 
 def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
@@ -349,16 +346,12 @@ def test_a_shared_pool_is_laid_out_once_and_a_first_term_searched_once(
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("n_shares", [1, 2, 7, 100])
 def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -> None:
-    positives = {
-        ("same_as", "easy"): crowd(9, 4)[ONE_SET],
-        ("fsn_syn", "easy"): crowd(26, 3)[ONE_SET],
-        ("syn_syn", "easy"): crowd(20, 4)[ONE_SET],
-    }
+    positives = three_sets()
     stage = CountingStage()
 
-    def search(space: TermSpace, sets: list[PositiveSet]) -> list[Found]:
-        lengths = np.diff(space.lower.starts)
-        wanted = wanted_candidates(space, sets)
+    def search(index: TermIndex, sets: list[PositiveSet]) -> list[SearchResult]:
+        lengths = np.diff(index.lower.starts)
+        wanted = search_requests(index, sets)
         shares = [
             share_of(one, lengths, number, n_shares)
             for one in wanted
@@ -368,7 +361,7 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
         assert sum(n_firsts) == sum(len(one.term1_ids) for one in wanted)
         assert n_firsts[-1] - n_firsts[0] < 26
         return [
-            candidate_source(space, share.pool, share.pool_ids, seed=5, threads=1).search(
+            candidate_source(index, share.pool, share.pool_ids, seed=5, threads=1).search(
                 share.term1_ids, share.sizes, lambda _: None
             )
             for share in reversed(shares)
@@ -386,7 +379,7 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
 # Random
 
 
-@given(positive_sets(), st.integers(0, (1 << 63) - 1))
+@given(positive_sets(), SEEDS)
 def test_random_negatives_are_sound_and_as_many_as_there_can_be(
     positives: Positives, seed: int
 ) -> None:
@@ -403,19 +396,13 @@ def test_random_negatives_are_made_as_long_as_candidates_are_left(
     assert check_negatives(positives, found, "random") == []
 
 
-@given(
-    positive_sets(),
-    st.lists(st.text("ab", min_size=1, max_size=5), max_size=8),
-    st.integers(0, (1 << 63) - 1),
-)
+@given(positive_sets(), BYSTANDERS, SEEDS)
 def test_random_negatives_of_a_shared_pool_are_sound_and_as_many_as_there_can_be(
     positives: Positives, bystanders: list[str], seed: int
 ) -> None:
-    terms = {text for pairs in positives.values() for pair in pairs for text in pair[:2]}
-
     found = negatives_of("random", positives, seed=seed, bystanders=bystanders, shared=True)
 
-    assert check_negatives(positives, found, "random", {*terms, *bystanders}) == []
+    assert check_negatives(positives, found, "random", terms_of(positives, bystanders)) == []
 
 
 def test_random_negatives_of_a_shared_pool_are_uniform_over_its_terms() -> None:
@@ -448,20 +435,8 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
     ids = {text: row for row, text in enumerate(sorted({t for pair in pairs for t in pair[:2]}))}
     drawn: Counter[str] = Counter()
     for seed in range(4):
-        found = STRATEGIES.get("random")(
-            TermSpace(
-                lower=pack(list(ids)),
-                hashes=np.array([term_hash(text) for text in ids], np.uint64),
-                components=np.arange(len(ids), dtype=np.int32),
-            ),
-            seed=seed,
-            threads=1,
-        )(
-            PositiveSet(
-                name="fsn_syn/easy",
-                term1_ids=np.array([ids[pair.term1] for pair in pairs], np.int32),
-                term2_ids=np.array([ids[pair.term2] for pair in pairs], np.int32),
-            ),
+        found = STRATEGIES.get("random")(term_index(list(ids), {}), seed=seed, threads=1)(
+            positive_set(ONE_SET, [pair[:2] for pair in pairs], ids),
             UsedPairs(term1_ids=np.empty(0, np.int32), term2_ids=np.empty(0, np.int32)),
             Stage("test"),
         )
@@ -491,7 +466,7 @@ def like(positives: Positives, seed: int, bystanders: Iterable[str] | None = Non
     )
 
 
-@given(positive_sets(), st.integers(0, (1 << 63) - 1))
+@given(positive_sets(), SEEDS)
 def test_embedding_negatives_are_those_of_the_greedy_rule(positives: Positives, seed: int) -> None:
     assert negatives_of("embedding", positives, seed=seed) == like(positives, seed)
 
@@ -507,11 +482,7 @@ def test_many_first_terms_may_be_most_similar_to_the_same_few(
     assert check_negatives(positives, found, "embedding", vectors=vectors) == []
 
 
-@given(
-    positive_sets(),
-    st.lists(st.text("ab", min_size=1, max_size=5), max_size=8),
-    st.integers(0, (1 << 63) - 1),
-)
+@given(positive_sets(), BYSTANDERS, SEEDS)
 def test_embedding_negatives_of_a_shared_pool_are_those_of_the_greedy_rule(
     positives: Positives, bystanders: list[str], seed: int
 ) -> None:
@@ -559,10 +530,10 @@ def test_zero_vectors_are_as_far_as_what_stands_at_right_angles() -> None:
     assert found[0] == ("ash", "cedars")
 
 
-def test_a_space_without_vectors_is_refused() -> None:
-    space = term_space(["a", "b"], {})
+def test_terms_without_vectors_is_refused() -> None:
+    index = term_index(["a", "b"], {})
     with pytest.raises(OptionError, match="need an embedding"):
-        STRATEGIES.get("embedding")(space, seed=0, threads=1)
+        STRATEGIES.get("embedding")(index, seed=0, threads=1)
 
 
 # All
@@ -573,11 +544,7 @@ def test_a_space_without_vectors_is_refused() -> None:
 def test_neither_threads_nor_other_terms_of_the_terminology_matter(
     strategy: str, seed: int
 ) -> None:
-    positives = {
-        ("same_as", "easy"): crowd(9, 4)[ONE_SET],
-        ("fsn_syn", "easy"): crowd(26, 3)[ONE_SET],
-        ("syn_syn", "easy"): crowd(20, 4)[ONE_SET],
-    }
+    positives = three_sets()
     alone = negatives_of(strategy, positives, seed=seed)
     assert negatives_of(strategy, positives, seed=seed, threads=2) == alone
     assert negatives_of(strategy, positives, seed=seed, threads=5) == alone

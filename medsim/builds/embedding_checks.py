@@ -1,99 +1,85 @@
-"""What the vectors of a build's terms say of its embedding negatives, by NumPy alone."""
+"""Checks of embedding negatives against the vectors of their terms, by NumPy alone."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from medsim.builds.datasets import set_keys
-from medsim.builds.evidence import refused_terms, sampled
 from medsim.core.checks import Finding
 from medsim.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.builds.evidence import Evidence
     from medsim.builds.negatives import Embedding
+    from medsim.builds.recomputed_checks import Recomputed
     from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Table, Values, Vectors
 
+_SIDES = ("term1_id", "term2_id")
 _ROUNDING = 1e-6  # of a cosine in single precision, and of vectors that an encoder makes again
 _TERMS_AT_ONCE = 1 << 15
 _FIRSTS_AT_ONCE = 16  # so that their cosines with all terms fit in memory
 
 
-def check_similarities(evidence: Evidence) -> Finding:
+def check_similarities(recomputed: Recomputed) -> Finding:
     """Return whether stored similarities are the cosines of the terms' vectors."""
-    embedding, wrong = _embedding(evidence), []
+    embedding, wrong = _embedding(recomputed), []
     for key in set_keys("embedding"):
-        pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
-        expected = _cosines(embedding, pairs["term1_id"].to_numpy(), pairs["term2_id"].to_numpy())
+        pairs = recomputed.pairs[key].drop_nulls(_SIDES)
+        expected = _cosines(embedding, *(pairs[side].to_numpy() for side in _SIDES))
         found = pairs["similarity"].fill_null(np.nan).to_numpy()
         agree = np.isclose(found, expected, rtol=0, atol=_ROUNDING, equal_nan=True)
         wrong += [str(key)] * int(np.count_nonzero(~agree))
     return Finding("similarities", "Similarities are cosines of the vectors.", wrong)
 
 
-def check_most_similar(evidence: Evidence, sample: int, stage: Stage) -> Finding:
+def check_most_similar(recomputed: Recomputed, sample: int, stage: Stage) -> Finding:
     """Return whether sampled first terms have their most similar allowed terms.
 
     Each is compared with every term that has a vector, in double precision. Candidates whose
     cosines differ by no more than rounding may stand for each other.
     """
-    maker = evidence.maker("embedding")
-    keys = set_keys("embedding")
-    stage.total(sample * len(keys))
+    embedding, index = _embedding(recomputed), recomputed.derived.index
     wrong, n_compared = [], 0
-    for key in keys:
-        pairs = evidence.pairs[key].drop_nulls(["term1_id", "term2_id"])
-        used = maker.used_before(key)
-        negative = pairs.filter(pl.col("label") == 0)
-        wrong += [str(key)] * _n_without_vector(evidence, negative)
-        pool = _with_vectors(evidence, evidence.pool(pairs))
-        firsts = _with_vectors(evidence, sampled(pairs, sample))
-        for first, cosines in _compared_with_all(evidence, firsts, pool):
-            allowed = ~refused_terms(evidence, first, pool, negative, used)
-            own = pairs.filter(pl.col("term1_id") == first)
-            found = own.filter(pl.col("label") == 0)["term2_id"].to_numpy()
-            n_wanted = int((own["label"] == 1).sum())
-            if not _are_most_similar(np.isin(pool, found), cosines, allowed, n_wanted):
-                wrong.append(str(key))
+    for every in recomputed.sets("embedding", sample, stage):
+        negative = every.pairs.filter(label=0)
+        missing = [embedding.rows[negative[side].to_numpy()] < 0 for side in _SIDES]
+        wrong += [str(every.key)] * int(np.count_nonzero(missing[0] | missing[1]))
+        one = replace(every, pool=every.pool[embedding.rows[every.pool] >= 0])
+        firsts = one.sampled(sample)
+        for first, cosines in _compared_with_all(
+            embedding, firsts[embedding.rows[firsts] >= 0], one.pool
+        ):
+            chosen = np.isin(one.pool, one.of(first, 0)["term2_id"].to_numpy())
+            allowed, n_wanted = ~one.refused(first, index), one.of(first, 1).height
+            if not _are_most_similar(chosen, cosines, allowed, n_wanted):
+                wrong.append(str(one.key))
             n_compared += 1
             stage.advance()
-        maker.take_over(key, pairs.drop("term1_id", "term2_id"))
     stage.found(f"{n_compared:,} first terms")
     promise = f"{n_compared:,} first terms have the most similar terms that brute force finds."
     return Finding("most_similar", promise, wrong)
 
 
-def _embedding(evidence: Evidence) -> Embedding:
+def _embedding(recomputed: Recomputed) -> Embedding:
     """Return the vectors of the terms.
 
     Raises:
         InputError: they were not read.
     """
-    if evidence.space.embedding is None:
-        raise InputError(f"{evidence.build.folder}: its embedding negatives need their embedding")
-    return evidence.space.embedding
+    if recomputed.derived.index.embedding is None:
+        raise InputError(f"{recomputed.build.folder}: its embedding negatives need their embedding")
+    return recomputed.derived.index.embedding
 
 
-def _with_vectors(evidence: Evidence, term_ids: Ids) -> Ids:
-    return term_ids[_embedding(evidence).rows[term_ids] >= 0]
-
-
-def _n_without_vector(evidence: Evidence, pairs: pl.DataFrame) -> int:
-    """Return how many pairs have a term without a vector."""
-    rows = _embedding(evidence).rows
-    first, second = (rows[pairs[side].to_numpy()] for side in ("term1_id", "term2_id"))
-    return int(np.count_nonzero((first < 0) | (second < 0)))
-
-
-def _compared_with_all(evidence: Evidence, firsts: Ids, pool: Ids) -> Iterator[tuple[int, Values]]:
+def _compared_with_all(
+    embedding: Embedding, firsts: Ids, pool: Ids
+) -> Iterator[tuple[int, Values]]:
     """Yield first terms and their cosines with all terms of a pool: float64[n_pool]."""
-    embedding = _embedding(evidence)
     rows = embedding.rows[pool]
     for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
         batch = firsts[begin : begin + _FIRSTS_AT_ONCE]

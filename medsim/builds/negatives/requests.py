@@ -1,4 +1,4 @@
-"""What nearest negatives will search for, before any is served, and its shares."""
+"""The first searches for nearest negatives, before any is served, and their shares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import PositiveSet, TermSpace
+    from medsim.builds.negatives import PositiveSet, TermIndex
     from medsim.kernels.types import Ids
 
 TERMINOLOGY = "terminology"
@@ -24,8 +24,8 @@ _BLOCKS_A_SHARE = 16  # at least, so that shares are balanced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """The first terms that want candidates of one pool.
+class SearchRequest:
+    """First terms whose nearest candidates in one pool are asked for.
 
     Attributes:
         pool: the name of the pool: that of its set, or ``TERMINOLOGY``.
@@ -40,10 +40,10 @@ class Wanted:
     sizes: Ids
 
 
-def pool_of(space: TermSpace, positives: PositiveSet) -> tuple[str, Ids]:
+def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
     """Return the name and the terms, in order of text, of the pool that a set draws from."""
-    if space.pool is not None:
-        return TERMINOLOGY, space.pool
+    if index.pool is not None:
+        return TERMINOLOGY, index.pool
     own = np.union1d(positives.term1_ids, positives.term2_ids)
     return positives.name, own.astype(np.int32)
 
@@ -54,46 +54,46 @@ def first_terms(positives: PositiveSet) -> tuple[Ids, Ids]:
     return firsts.astype(np.int32), counts.astype(np.int32)
 
 
-def wanted_candidates(space: TermSpace, sets: Sequence[PositiveSet]) -> list[Wanted]:
-    """Return what some sets will search for first, a row per pool.
+def search_requests(index: TermIndex, sets: Sequence[PositiveSet]) -> list[SearchRequest]:
+    """Return the first searches of some sets, one for each pool.
 
     Where all sets share a pool, a first term that several have is searched for once, with the
     largest number that any of them asks for.
     """
-    if space.pool is None:
-        return [_wanted(space, [one]) for one in sets]
-    return [_wanted(space, sets)] if sets else []
+    if index.pool is None:
+        return [_request(index, [one]) for one in sets]
+    return [_request(index, sets)] if sets else []
 
 
-def share_of(wanted: Wanted, lengths: Ids, number: int, total: int) -> Wanted:
-    """Return one share of what is wanted; all shares together are all of it.
+def share_of(request: SearchRequest, lengths: Ids, number: int, total: int) -> SearchRequest:
+    """Return one share of a request; all shares together are all of it.
 
     First terms are taken in order of (length, text) and dealt out in blocks, so shares cost about
     the same and neighbours stay together.
 
     Args:
-        wanted: what is shared out.
+        request: that is shared out.
         lengths: int[n_terms], the code points of every term of the terminology.
         number: of the share, from 1.
         total: how many shares there are.
     """
-    order = np.lexsort((wanted.term1_ids, lengths[wanted.term1_ids]))
+    order = np.lexsort((request.term1_ids, lengths[request.term1_ids]))
     block = min(_BLOCK, max(1, len(order) // (_BLOCKS_A_SHARE * total)))
     own = np.sort(order[(np.arange(len(order)) // block) % total == number - 1])
-    return Wanted(
-        pool=wanted.pool,
-        pool_ids=wanted.pool_ids,
-        term1_ids=wanted.term1_ids[own],
-        sizes=wanted.sizes[own],
+    return SearchRequest(
+        pool=request.pool,
+        pool_ids=request.pool_ids,
+        term1_ids=request.term1_ids[own],
+        sizes=request.sizes[own],
     )
 
 
-def _wanted(space: TermSpace, sets: Sequence[PositiveSet]) -> Wanted:
+def _request(index: TermIndex, sets: Sequence[PositiveSet]) -> SearchRequest:
     counted = [first_terms(one) for one in sets]
-    pool, pool_ids = pool_of(space, sets[0])
+    pool, pool_ids = pool_of(index, sets[0])
     term1_ids = np.unique(np.concatenate([firsts for firsts, _ in counted]))
     sizes = np.zeros(len(term1_ids), np.int32)
     for firsts, counts in counted:
         at = np.searchsorted(term1_ids, firsts)
         sizes[at] = np.maximum(sizes[at], counts + np.int32(SLACK))
-    return Wanted(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)
+    return SearchRequest(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)

@@ -1,0 +1,264 @@
+"""Checks of a build against positives, negatives and statistics that are computed again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from medsim.builds.datasets import SetKey, SetMaker, positive_rows, set_keys, with_term_ids
+from medsim.builds.positives import pair_distances
+from medsim.builds.reload import reload
+from medsim.builds.stats import stats_row
+from medsim.builds.term_index import TERM_FILE
+from medsim.core.checks import Finding
+from medsim.core.errors import InputError
+from medsim.kernels.hashing import tie_hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from medsim.builds.negatives import TermIndex, UsedPairs
+    from medsim.builds.output import Build
+    from medsim.builds.term_index import Derived
+    from medsim.core.progress import Stage
+    from medsim.core.store import Store
+    from medsim.kernels.types import Flags, Ids, Rows
+
+_ROUNDING = 1e-5  # relative, of means that were added up in another order
+_NEAR_ZERO = 1e-8  # absolute, of means near zero
+_QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSet:
+    """The rows of a set that name known terms, and the terms that negatives are chosen from.
+
+    Attributes:
+        key: of the set.
+        pairs: with term1_id and term2_id.
+        used: the negatives that it must not repeat.
+        pool: the terms that its negatives are drawn from, in order of text: int32[n_pool].
+    """
+
+    key: SetKey
+    pairs: pl.DataFrame
+    used: UsedPairs
+    pool: Ids
+
+    def of(self, first: int, label: int) -> pl.DataFrame:
+        """Return the positives or the negatives of a first term."""
+        return self.pairs.filter(term1_id=first, label=label)
+
+    def sampled(self, sample: int) -> Ids:
+        """Return first terms spread evenly over the set, in order of text."""
+        firsts = self.pairs.filter(label=1)["term1_id"].unique().sort().to_numpy()
+        n_sampled = min(sample, len(firsts))
+        return firsts[np.linspace(0, len(firsts) - 1, n_sampled).astype(np.int64)]
+
+    def refused(self, first: int, index: TermIndex) -> Flags:
+        """Return which terms of the pool a first term must not be paired with: bool[n_pool].
+
+        They are those linked to it, those of its pairs in earlier sets, and the first terms served
+        before it in this set that took it.
+        """
+        linked = index.components[self.pool] == index.components[first]
+        ids1, ids2 = self.used.term1_ids, self.used.term2_ids
+        took_it = self.pairs.filter(pl.col("term1_id") < first, label=0, term2_id=first)
+        taken = [ids2[ids1 == first], ids1[ids2 == first], took_it["term1_id"].to_numpy()]
+        return np.asarray(linked | np.isin(self.pool, np.concatenate(taken)), np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recomputed:
+    """A build, and the same derived anew from its canonical tables.
+
+    Attributes:
+        build: the build.
+        store: with its tables and the view pair.
+        derived: positives and terms.
+        pairs: the rows on disk of each set, with term1_id and term2_id added; the ids are null
+            where a term is none of the terminology's.
+        seed: of the build.
+        threads: how many to use.
+    """
+
+    build: Build
+    store: Store
+    derived: Derived
+    pairs: dict[SetKey, pl.DataFrame]
+    seed: int
+    threads: int
+
+    def maker(self, strategy: str) -> SetMaker:
+        """Return the maker of the sets of one strategy."""
+        derived, store = self.derived, self.store
+        return SetMaker(strategy, derived, store, seed=self.seed, threads=self.threads)
+
+    def sets(self, strategy: str, sample: int, stage: Stage) -> Iterator[CheckedSet]:
+        """Yield the sets of a strategy in the order in which they were made.
+
+        Args:
+            strategy: its name.
+            sample: how many first terms of each are compared.
+            stage: told of as many.
+        """
+        maker, keys = self.maker(strategy), set_keys(strategy)
+        stage.total(sample * len(keys))
+        for key in keys:
+            pairs = self.pairs[key].drop_nulls(["term1_id", "term2_id"])
+            pool = self.derived.index.pool
+            if pool is None:
+                positive = pairs.filter(label=1)
+                both = pl.concat([positive["term1_id"], positive["term2_id"]])
+                pool = both.unique().sort().to_numpy()
+            yield CheckedSet(key=key, pairs=pairs, used=maker.used_before(key), pool=pool)
+            maker.take_over(key, pairs.drop("term1_id", "term2_id"))
+
+
+def recompute(build: Build, store: Store, threads: int) -> Recomputed:
+    """Return a build with all that its canonical tables give.
+
+    Raises:
+        InputError: the manifest lacks the options that this needs.
+    """
+    try:
+        seed = int(str(build.manifest.options["seed"]))
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
+    derived = reload(build, store, threads)
+    terms = derived.positives.terms
+    keys = [key for strategy in build.strategies for key in set_keys(strategy)]
+    return Recomputed(
+        build=build,
+        store=store,
+        derived=derived,
+        pairs={key: with_term_ids(build.read(key.path), terms) for key in keys},
+        seed=seed,
+        threads=threads,
+    )
+
+
+def check_positives(recomputed: Recomputed) -> Finding:
+    """Return whether every set has the positives that the rules give, and no others."""
+    columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
+    wrong = []
+    for key, pairs in recomputed.pairs.items():
+        expected = positive_rows(recomputed.derived.positives, key).select(columns)
+        found = pairs.filter(pl.col("label") == 1).select(columns)
+        n_missing = expected.join(found, on=columns, how="anti").height
+        n_surplus = found.join(expected, on=columns, how="anti", nulls_equal=True).height
+        wrong += [str(key)] * (n_missing + n_surplus)
+    return Finding("positives", "The positives are those that the rules give.", wrong)
+
+
+def check_terms(recomputed: Recomputed) -> Finding:
+    """Return whether the terms of pairs have the components and difficulties of the positives."""
+    found, expected = recomputed.build.read(TERM_FILE), recomputed.derived.terms()
+    wrong = [] if found.equals(expected) else [TERM_FILE]
+    return Finding("terms", "Terms that positives link have one component.", wrong)
+
+
+def check_rows(recomputed: Recomputed) -> Finding:
+    """Return whether ids, distances and the order of rows follow from the texts and the seed."""
+    lower = recomputed.derived.positives.terms["lower_term"].to_list()
+    wrong = []
+    for key, pairs in recomputed.pairs.items():
+        known = pairs.drop_nulls(["term1_id", "term2_id"])
+        wrong += [str(key)] * (pairs.height - known.height)
+        distance = pair_distances(lower, known["term1_id"], known["term2_id"], recomputed.threads)
+        draft = known.with_columns(distance)
+        recomputed.store.put("pair_draft", draft)
+        expected = recomputed.store.frame("builds/pairs/pair", seed=str(recomputed.seed))
+        recomputed.store.drop("pair_draft")
+        found = known.select(expected.columns)
+        if not expected.equals(found):
+            differs = [expected[name] != found[name] for name in expected.columns]
+            wrong += [str(key)] * int(pl.select(pl.any_horizontal(differs)).to_series().sum())
+    return Finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
+
+
+def check_stats(recomputed: Recomputed) -> Finding:
+    """Return whether the statistics are those of the rows."""
+    rows = [stats_row(key.columns(), pairs) for key, pairs in recomputed.pairs.items()]
+    expected = pl.concat(rows).sort("dataset", "difficulty", "negatives")
+    wrong = [] if statistics_agree(recomputed.build.stats(), expected) else ["stats.parquet"]
+    return Finding("stats", "The statistics are those of the rows.", wrong)
+
+
+def statistics_agree(found: pl.DataFrame, expected: pl.DataFrame) -> bool:
+    """Return whether two tables have one schema and equal rows, means but for rounding.
+
+    A missing value is equal to a missing one alone, so that a lost mean is found.
+    """
+    if found.schema != expected.schema or found.height != expected.height:
+        return False
+    for name, dtype in expected.schema.items():
+        ours, theirs = expected[name], found[name]
+        if dtype.is_float():
+            close = {"rel_tol": _ROUNDING, "abs_tol": _NEAR_ZERO}
+            same = ours.is_close(theirs, **close, nans_equal=True)
+            if not (ours.is_null() == theirs.is_null()).all() or not same.all():
+                return False
+        elif not ours.equals(theirs):
+            return False
+    return True
+
+
+def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
+    """Return whether drawing the random negatives again gives the same."""
+    maker = recomputed.maker("random")
+    wrong = []
+    for key in set_keys("random"):
+        found = recomputed.pairs[key].drop("term1_id", "term2_id")
+        if not maker.make(key, stage).equals(found):
+            wrong.append(str(key))
+    return Finding("random", "The seed gives the random negatives again.", wrong)
+
+
+def check_nearest(recomputed: Recomputed, sample: int, stage: Stage) -> Finding:
+    """Return whether sampled first terms have their nearest allowed terms, by brute force."""
+    wrong, n_compared = [], 0
+    for one in recomputed.sets("levenshtein", sample, stage):
+        for first, expected in _greedy(recomputed, one, one.sampled(sample)):
+            n_compared += 1
+            stage.advance()
+            if set(one.of(first, 0)["term2_id"]) != set(expected.tolist()):
+                wrong.append(str(one.key))
+    stage.found(f"{n_compared:,} first terms")
+    promise = f"{n_compared:,} first terms have the nearest terms that brute force finds."
+    return Finding("nearest", promise, wrong)
+
+
+def _greedy(recomputed: Recomputed, one: CheckedSet, firsts: Ids) -> Iterator[tuple[int, Ids]]:
+    """Yield first terms and the terms that the greedy rule gives them, compared with all."""
+    index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
+    texts = lower[one.pool].to_list()
+    for begin in range(0, len(firsts), _QUERIES_AT_ONCE):
+        batch = firsts[begin : begin + _QUERIES_AT_ONCE]
+        distances = cdist(
+            lower[batch].to_list(),
+            texts,
+            scorer=Levenshtein.distance,
+            dtype=np.int32,
+            workers=recomputed.threads,
+        )
+        for first, distance in zip(batch.tolist(), distances, strict=True):
+            wanted = one.of(first, 1).height
+            near = _not_farther(distance, np.flatnonzero(~one.refused(first, index)), wanted)
+            seed, hashes = np.uint64(recomputed.seed), index.hashes
+            ties = tie_hashes(seed, hashes[first], hashes[one.pool[near]])
+            order = np.lexsort((near, ties, distance[near]))
+            yield first, one.pool[near[order]][:wanted]
+
+
+def _not_farther(distance: Ids, allowed: Rows, wanted: int) -> Rows:
+    """Return the allowed rows that are no farther than the last that is wanted."""
+    if wanted >= len(allowed):
+        return allowed
+    bound = np.partition(distance[allowed], wanted - 1)[wanted - 1]
+    return allowed[np.asarray(distance[allowed] <= bound, np.bool_)]

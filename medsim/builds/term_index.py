@@ -1,0 +1,108 @@
+"""All terms of a terminology as arrays, joined by the positives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.builds.negatives import TermIndex
+from medsim.core.config import EASY_DISTANCE
+from medsim.core.terms import pack
+from medsim.kernels.components import components
+from medsim.kernels.hashing import term_hashes
+
+if TYPE_CHECKING:
+    from medsim.builds.positives import Positives
+    from medsim.core.store import Store
+    from medsim.kernels.types import Ids
+
+TERM_FILE = "terminology/term.parquet"
+"""The file of a build with the terms that its pairs may have."""
+
+TERM_COLUMNS = {
+    "term": pl.String,
+    "lower_term": pl.String,
+    "component": pl.Int32,
+    "difficulty": pl.String,
+}
+"""The columns of ``terminology/term.parquet``, a row per term in order of text.
+
+Terms that a chain of positives links have the same component. The difficulty is that of the easiest
+positive of the term, whatever its case; null where it is in none.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """The positives of a terminology and the terms that they join.
+
+    Attributes:
+        positives: of all sets.
+        index: all terms as arrays.
+    """
+
+    positives: Positives
+    index: TermIndex
+
+    def paired(self) -> Ids:
+        """Return the terms that may be in a pair, in order of text: int32[n_terms]."""
+        if self.index.pool is not None:
+            return self.index.pool
+        ends = [self.positives.pairs[side].to_numpy() for side in ("term1_id", "term2_id")]
+        return np.union1d(*ends).astype(np.int32)
+
+    def terms(self) -> pl.DataFrame:
+        """Return the rows of ``TERM_FILE``: ``TERM_COLUMNS``."""
+        terms = self.positives.terms.with_columns(pl.Series("component", self.index.components))
+        pairs = self.positives.pairs
+        ends = [pairs.select("distance", term_id=side) for side in ("term1_id", "term2_id")]
+        easy = pl.col("distance").min() <= EASY_DISTANCE
+        difficulties = (
+            pl.concat(ends)
+            .join(terms.select("term_id", "node_id"), on="term_id")
+            .group_by("node_id")
+            .agg(difficulty=pl.when(easy).then(pl.lit("easy")).otherwise(pl.lit("hard")))
+        )
+        return (
+            terms[self.paired()]
+            .join(difficulties, on="node_id", how="left", maintain_order="left")
+            .select(*TERM_COLUMNS)
+        )
+
+
+def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
+    """Return all terms as arrays, with the connected components that the positives make.
+
+    Terms that people judged to mean the same are joined, too. The tables term_component (term_id,
+    component_id) and pool (term_id) are left in the store.
+
+    Args:
+        positives: with all terms.
+        store: with the table name.
+        pool: of negatives, one of ``config.POOLS``.
+    """
+    terms, pairs = positives.terms, positives.pairs
+    node = terms["node_id"].to_numpy()
+    same = positives.corrected.filter("same")
+    ends = [
+        np.concatenate([node[pairs[of_pairs].to_numpy()], same[of_same].to_numpy()])
+        for of_pairs, of_same in (("term1_id", "node1_id"), ("term2_id", "node2_id"))
+    ]
+    n_nodes = int(node.max(initial=-1)) + 1
+    component = components(n_nodes, *ends)[node]
+    component_ids = pl.Series("component_id", component, dtype=pl.Int32)
+    store.put("term_component", terms.select("term_id", component_ids))
+    store.put("positive", pairs.select("term1_id", "term2_id"))
+    store.run("builds/terms/pool", pool=pool)
+    store.drop("positive")
+    shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
+    exact = pack(terms["term"].to_list())
+    return TermIndex(
+        lower=pack(terms["lower_term"].to_list()),
+        hashes=term_hashes(exact.codes, exact.starts),
+        components=component,
+        pool=shared if pool == "terminology" else None,
+    )
