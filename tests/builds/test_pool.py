@@ -17,6 +17,8 @@ from medsim.core.manifest import fingerprint
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
 
+pytestmark = pytest.mark.slow
+
 RELEASES = {
     "small": small_release,
     "edge": edge_release,
