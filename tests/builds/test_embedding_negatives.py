@@ -23,6 +23,8 @@ from oracles.hashing import term_hash, tie_hash
 import medsim
 from medsim.core.config import STRATEGIES
 
+pytestmark = pytest.mark.slow
+
 RELEASES = {"small": small_release, "edge": edge_release, "random": lambda: random_release(20, 60)}
 SEED = 3
 PATIENCE = 120  # seconds until a condition that must come has not come
@@ -385,7 +387,6 @@ def test_another_embedding_is_told_from_that_of_the_build(
 # Interruption
 
 
-@pytest.mark.slow
 def test_a_killed_build_goes_on_with_the_same_embedding_only(tmp_path: Path) -> None:
     source = tmp_path / "release.zip"
     medsim.synth(source, concepts=600, seed=1)

@@ -17,6 +17,8 @@ import medsim
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes, tie_hashes
 
+pytestmark = pytest.mark.slow
+
 RELEASES = {"small": small_release, "edge": edge_release, "random": lambda: random_release(20, 60)}
 
 

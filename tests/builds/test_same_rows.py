@@ -10,6 +10,8 @@ from fixtures.release import random_release
 
 import medsim
 
+pytestmark = pytest.mark.slow
+
 
 def fingerprints(build: medsim.Build) -> dict[str, str]:
     return {name: output.fingerprint for name, output in build.manifest.outputs.items()}

@@ -17,6 +17,8 @@ from previous.face import Ended, run_commands
 
 import medsim
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 WRITTEN = 1_600_000_000  # when every file in the archives was, in seconds
 SET = "pairs/dataset={}/difficulty={}/negatives={}/data.parquet"
