@@ -55,8 +55,8 @@ def listed(names: Sequence[object], most: int | None = None) -> str:
         names: of any kind.
         most: how many are named at most; all by default.
     """
-    if most is not None and len(names) > most:
-        *rest, last = *names[:most], f"{len(names) - most:,} more"
-    else:
-        *rest, last = names or [""]
-    return f"{', '.join(map(str, rest))} and {last}" if rest else str(last)
+    texts = [str(name) for name in names]
+    if most is not None and len(texts) > most:
+        texts[most:] = [f"{len(texts) - most:,} more"]
+    *rest, last = texts or [""]
+    return f"{', '.join(rest)} and {last}" if rest else last

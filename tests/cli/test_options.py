@@ -40,17 +40,22 @@ FUNCTIONS = {
 OF_THE_COMMAND_LINE = {
     "build": {"shard", "form"},
     "compare": {"form"},
+    "convert": {"form"},
     "correlate": {"form"},
     "eval": {"form"},
     "merge": {"form"},
     "sql": {"form"},
-    "stats": {"form"},
+    "stats": {"out", "form"},
+    "study grade": {"form"},
+    "study pairs": {"form"},
+    "study sample": {"form"},
     "study score": {"table", "form"},
+    "synth": {"form"},
     "verify": {"form"},
     "wic build": {"form"},
-    "wic eval": {"form"},
-    "wic stats": {"table", "form"},
-    "wic verify": {"form", "listed"},
+    "wic eval": {"table", "form"},
+    "wic stats": {"out", "table", "form"},
+    "wic verify": {"list_all", "form"},
 }
 """The options that commands have beside those of their functions."""
 
