@@ -88,6 +88,7 @@ BUILD = Kind(
             name: View(f"terminology/{name}.parquet", columns, optional=name == "code")
             for name, columns in CANONICAL_TABLES.items()
         },
+        "term": View("terminology/term.parquet", optional=True),
         "pair": View(PAIR_FILES, PAIR_COLUMNS),
         "stats": View("stats.parquet", STATS_COLUMNS),
     },
