@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, VerifyOptions
-from medsim.core.console import BuildFolder, Format, app, command, print_table
+from medsim.core.console import Format, app, command, print_table
 from medsim.core.errors import OptionError
-from medsim.core.formats import TableFormat
 
 
 @command(app, BuildOptions)
@@ -20,7 +20,7 @@ def build(
         str | None,
         typer.Option(metavar="I/N", help="Search one share; medsim merge does the rest."),
     ] = None,
-    form: Format = TableFormat.table,
+    form: Format = "table",
 ) -> None:
     """Build the datasets of a terminology, twenty by default, and print their sizes.
 
@@ -43,7 +43,7 @@ def build(
 
 
 @command(app, MergeOptions)
-def merge(options: MergeOptions, *, form: Format = TableFormat.table) -> None:
+def merge(options: MergeOptions, *, form: Format = "table") -> None:
     """Complete a build of which all shards are done, and print the sizes of its datasets.
 
     Writes OUT as medsim build does, with the same rows as a build in one piece, and then removes
@@ -58,7 +58,10 @@ def merge(options: MergeOptions, *, form: Format = TableFormat.table) -> None:
 
 
 @app.command()
-def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
+def stats(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of a build.")],
+    form: Format = "table",
+) -> None:
     """Print the sizes and mean Levenshtein distances of a build's datasets.
 
     Writes nothing. It is table 2 of Schulz and Juric (2020) for this build; the view stats of
@@ -73,7 +76,7 @@ def stats(out: BuildFolder, form: Format = TableFormat.table) -> None:
 
 
 @command(app, VerifyOptions)
-def verify(options: VerifyOptions, *, form: Format = TableFormat.table) -> None:
+def verify(options: VerifyOptions, *, form: Format = "table") -> None:
     """Check all promises of a build, each derived anew from its files.
 
     Writes nothing. Exit code 3 says that a promise does not hold.

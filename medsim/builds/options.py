@@ -184,7 +184,9 @@ class MergeOptions(Options):
 
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY
-    source: Annotated[str | Path | None, Option("Path of the source, if it was moved.")] = None
+    source: Annotated[
+        str | Path | None, Option("Path of the source, if it was moved.", or_name=True)
+    ] = None
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier build at OUT.")] = False
     progress: Reporting = None

@@ -9,11 +9,10 @@ import typer
 
 from medsim.cli.options import ReportOptions, SqlOptions
 from medsim.core.console import Format, app, command, print_table
-from medsim.core.formats import TableFormat
 
 
 @command(app, SqlOptions)
-def sql(options: SqlOptions, *, form: Format = TableFormat.table) -> None:
+def sql(options: SqlOptions, *, form: Format = "table") -> None:
     """Run one read-only SQL statement over an output of medsim, or list the views that it sees.
 
     Writes nothing: the statement sees the views that are listed without one, and no other file.

@@ -26,7 +26,7 @@ from typer.core import TyperGroup
 
 from medsim.core import interrupts
 from medsim.core.errors import MedsimError, OptionError, OutputError
-from medsim.core.formats import TableFormat
+from medsim.core.formats import table_format, table_format_name, table_formats
 from medsim.core.options import Option, Options, declared
 from medsim.core.progress import Progress
 
@@ -59,31 +59,42 @@ app = typer.Typer(
     help="Term-similarity datasets from medical terminologies.",
 )
 
-Format = Annotated[TableFormat, typer.Option("--format", help="How to print the table.")]
-Threads = Annotated[
-    int | None, typer.Option(help="Threads to use; all by default. Never changes the result.")
-]
-SourceLocation = Annotated[
+
+def _known_format(name: str) -> str:
+    try:
+        return table_format_name(name)
+    except OptionError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+Format = Annotated[
     str,
-    typer.Argument(
-        help="A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo or .xml file; or a "
-        "built-in name such as hpo."
-    ),
-]
-VectorCache = Annotated[
-    Path | None,
     typer.Option(
-        "--cache", help="Folder that keeps what encoders made; ~/.cache/medsim/vectors by default."
+        "--format",
+        metavar=f"<{'|'.join(table_formats())}>",
+        callback=_known_format,
+        help="How to print the table.",
     ),
 ]
-BuildFolder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder of a build.")]
+"""The parameter of a command that prints a table."""
 
 
-def print_table(frame: pl.DataFrame, form: TableFormat) -> None:
-    """Print a table to standard output."""
-    from medsim.core.printing import rendered
+def print_table(
+    frame: pl.DataFrame,
+    form: str,
+    *,
+    readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
+) -> None:
+    """Print a table to standard output.
 
-    text = rendered(frame, form)
+    Args:
+        frame: the table, with a row per value.
+        form: the name of a format; see ``medsim.core.formats``.
+        readable: makes the tables that are printed instead in a format for people.
+    """
+    rendering = table_format(form)
+    frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
+    text = "\n\n".join(map(rendering.render, frames))
     if sys.stdout is None:
         raise OutputError("cannot write the table: standard output is closed")
     try:
@@ -175,27 +186,28 @@ def _parameter(options: type[Options], field: str) -> inspect.Parameter:
     signature = inspect.signature(options).parameters[field]
     optional = type(None) in get_args(hint)
     shown: Any
-    is_place = _is(hint, Path)  # taken as text: "./hpo" is a folder, "hpo" a built-in name
-    if option.listed or is_place:
+    if option.listed or option.or_name:
         shown = str
+    elif _is(hint, Path):
+        shown = Path
     elif _is(hint, Mapping) or _is(hint, Sequence):
-        shown = list[str]
+        of_paths = any(Path in get_args(one) or _is(one, Path) for one in get_args(hint))
+        shown = list[Path] if of_paths and not _is(hint, Mapping) else list[str]
     elif _is(hint, date):
         shown = datetime
     else:
         shown = next(one for one in (bool, int, float, str) if _is(hint, one))
-    metavar = option.metavar or ("<path>" if is_place and not option.argument else None)
     default = signature.default
     if option.listed and default is not inspect.Parameter.empty:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         default = None  # Typer's own empty list
     if option.argument:
-        info: Any = typer.Argument(metavar=metavar or field.upper(), help=option.help)
+        info: Any = typer.Argument(metavar=option.metavar or field.upper(), help=option.help)
     else:
         formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
         flags = option.flags or ((_flag(field, option),) if shown is bool else ())
-        info = typer.Option(*flags, metavar=metavar, help=option.help, formats=formats)
+        info = typer.Option(*flags, metavar=option.metavar, help=option.help, formats=formats)
     wide = shown | None if optional or default is None else shown
     return inspect.Parameter(
         field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[wide, info]

@@ -51,6 +51,7 @@ class Option:
         argument: whether the command line takes it by its place.
         listed: whether the command line takes several values as one text, between commas.
         lower: whether the command line ignores its case.
+        or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
         choices: the names that are accepted; None accepts any.
         noun: of a choice, for messages, such as "pool".
         least: the smallest number that is accepted.
@@ -65,6 +66,7 @@ class Option:
     argument: bool = False
     listed: bool = False
     lower: bool = False
+    or_name: bool = False
     choices: Sequence[str] | None = None
     noun: str = "name"
     least: float | None = None

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import typer
-
 from medsim.core.console import Format, app, command, print_table
-from medsim.core.formats import TableFormat
 from medsim.evaluations.options import CompareOptions, EvaluateOptions
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @command(app, EvaluateOptions, name="eval")
-def evaluate(options: EvaluateOptions, *, form: Format = TableFormat.table) -> None:
+def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
     """Score embeddings on builds and rated files, and print each at its best metric.
 
     Writes OUT with results, comparisons, coverage, overlap, retrieval and separation as Parquet,
@@ -28,6 +20,7 @@ def evaluate(options: EvaluateOptions, *, form: Format = TableFormat.table) -> N
     from medsim.core.progress import Progress
     from medsim.evaluations.compare import compare as table_of
     from medsim.evaluations.evaluate import evaluate as run
+    from medsim.evaluations.tables.readable import readable
 
     made = run(**options.given())
     progress = options.progress or Progress()
@@ -38,11 +31,11 @@ def evaluate(options: EvaluateOptions, *, form: Format = TableFormat.table) -> N
     ):
         if asked:
             progress.say(f"see medsim compare {options.out} --table {tables}")
-    _print_comparison(table_of(made), form)
+    print_table(table_of(made), form, readable=readable)
 
 
 @command(app, CompareOptions)
-def compare(options: CompareOptions, *, form: Format = TableFormat.table) -> None:
+def compare(options: CompareOptions, *, form: Format = "table") -> None:
     """Print a table of an evaluation: which embedding, under which metric, and how surely.
 
     Writes nothing. As table, md and latex it is to be read; json and csv have a row per value.
@@ -52,17 +45,6 @@ def compare(options: CompareOptions, *, form: Format = TableFormat.table) -> Non
     Example: medsim compare results --table all-auc --format latex
     """
     from medsim.evaluations.compare import compare as table_of
-
-    _print_comparison(table_of(**options.given()), form)
-
-
-def _print_comparison(frame: pl.DataFrame, form: TableFormat) -> None:
     from medsim.evaluations.tables.readable import readable
 
-    if form in {TableFormat.json, TableFormat.csv}:
-        print_table(frame, form)
-        return
-    for at, table in enumerate(readable(frame)):
-        if at:
-            typer.echo("")
-        print_table(table, form)
+    print_table(table_of(**options.given()), form, readable=readable)

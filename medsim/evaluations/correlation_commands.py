@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from medsim.core.console import Format, app, command, print_table
-from medsim.core.formats import TableFormat
 from medsim.evaluations.correlate_options import CorrelateOptions
 
 
 @command(app, CorrelateOptions)
-def correlate(options: CorrelateOptions, *, form: Format = TableFormat.table) -> None:
+def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     """Correlate models' intrinsic scores with their scores on other tasks.
 
     Writes nothing. As table, md and latex it has a row per set and a column per task: Pearson's r
@@ -21,5 +20,4 @@ def correlate(options: CorrelateOptions, *, form: Format = TableFormat.table) ->
     from medsim.evaluations.tables.readable import readable_correlations
 
     found = run(**options.given())
-    is_plain = form in {TableFormat.json, TableFormat.csv}
-    print_table(found if is_plain else readable_correlations(found), form)
+    print_table(found, form, readable=lambda frame: [readable_correlations(frame)])

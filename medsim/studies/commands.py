@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from medsim.core.console import Format, app, command, print_table
-from medsim.core.formats import TableFormat
 from medsim.core.progress import Progress
 from medsim.studies.options import (
     GradeOptions,
@@ -27,7 +26,7 @@ app.add_typer(study, name="study")
 
 
 @command(study, SampleOptions)
-def sample(options: SampleOptions, *, form: Format = TableFormat.table) -> None:
+def sample(options: SampleOptions, *, form: Format = "table") -> None:
     """Draw pairs of every dataset of a build for people to judge, and print how many.
 
     Writes a folder: annotators/NAME is what each annotator is given (a page that needs no network,
@@ -41,7 +40,7 @@ def sample(options: SampleOptions, *, form: Format = TableFormat.table) -> None:
 
 
 @command(study, GradeOptions)
-def grade(options: GradeOptions, *, form: Format = TableFormat.table) -> None:
+def grade(options: GradeOptions, *, form: Format = "table") -> None:
     """Share pairs out among groups of raters, who grade them from 0 to 6, and print the shares.
 
     Writes a folder as medsim study sample does.
@@ -65,7 +64,7 @@ def score(
             "parts, missing."
         ),
     ] = None,
-    form: Format = TableFormat.table,
+    form: Format = "table",
 ) -> None:
     """Score a study by the answers to it, and print a table, by default the first of its kind.
 
@@ -80,12 +79,11 @@ def score(
 
     check_table(options.study, table)  # before what takes long
     shown = score_study(**options.given()).table(table)
-    machine = form in {TableFormat.json, TableFormat.csv}
-    print_table(shown if machine else readable_scores(shown), form)
+    print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
 
 
 @command(study, PairsFileOptions)
-def pairs(options: PairsFileOptions, *, form: Format = TableFormat.table) -> None:
+def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     """Choose pairs of words to rate, as for Bio-SimLex and Bio-SimVerb, and print the quarters.
 
     Writes a file with a row per pair: terms, class, domain, whether and why they are associated,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from medsim.core.console import Format, app, command, print_table
-from medsim.core.formats import TableFormat
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 
 
 @command(app, SynthOptions)
-def synth(options: SynthOptions, *, form: Format = TableFormat.table) -> None:
+def synth(options: SynthOptions, *, form: Format = "table") -> None:
     """Invent an RF2 release of any size, with history and associations, and print its size.
 
     Writes a zip with Full and Snapshot files. Nothing in it is of SNOMED CT.
@@ -21,7 +20,7 @@ def synth(options: SynthOptions, *, form: Format = TableFormat.table) -> None:
 
 
 @command(app, ConvertOptions)
-def convert(options: ConvertOptions, *, form: Format = TableFormat.table) -> None:
+def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     """Write any terminology as an RF2 release, and print its size.
 
     Writes a zip with Snapshot files. Identifiers that are no SNOMED CT identifiers are replaced by

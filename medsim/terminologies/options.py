@@ -20,6 +20,7 @@ SOURCE = Option(
     "A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo or .xml file; or a built-in "
     "name such as hpo.",
     argument=True,
+    or_name=True,
 )
 """The declaration of a terminology's place."""
 

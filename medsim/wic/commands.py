@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from medsim.core.console import Format, app, command, print_table
-from medsim.core.formats import TableFormat
 from medsim.wic.options import WicBuildOptions, WicEvaluateOptions, WicVerifyOptions
 
 wic = typer.Typer(
@@ -20,7 +19,7 @@ app.add_typer(wic, name="wic")
 
 
 @command(wic, WicBuildOptions)
-def build(options: WicBuildOptions, *, form: Format = TableFormat.table) -> None:
+def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     """Build a benchmark of words in context from corpora, and print how many instances it has.
 
     Writes OUT with train.json, dev.json and test.json in the layout of BioWiC, the same with its
@@ -43,7 +42,7 @@ def stats(
     table: Annotated[
         str, typer.Option(help="The table to print: splits, terms or corpora.")
     ] = "splits",
-    form: Format = TableFormat.table,
+    form: Format = "table",
 ) -> None:
     """Print the numbers of a benchmark of words in context.
 
@@ -66,7 +65,7 @@ def evaluate(
         str,
         typer.Option(help="accuracy, a row a model; or comparisons, McNemar's test of every two."),
     ] = "accuracy",
-    form: Format = TableFormat.table,
+    form: Format = "table",
 ) -> None:
     """Score models on words in context, and print accuracies overall and by group.
 
@@ -85,11 +84,10 @@ def evaluate(
 
     check_table(table, SCORE_TABLES)  # before models are scored, which takes long
     found = evaluate_wic(**options.given())
-    is_accuracy, is_readable = table == "accuracy", form not in {TableFormat.json, TableFormat.csv}
-    frame = found.results if is_accuracy else found.comparisons
-    if is_readable:
-        frame = readable_accuracies(frame) if is_accuracy else readable_comparisons(frame)
-    print_table(frame, form)
+    if table == "accuracy":
+        print_table(found.results, form, readable=lambda frame: [readable_accuracies(frame)])
+    else:
+        print_table(found.comparisons, form, readable=lambda frame: [readable_comparisons(frame)])
 
 
 @command(wic, WicVerifyOptions)
@@ -99,7 +97,7 @@ def verify(
     list_all: Annotated[
         bool, typer.Option("--list", help="Print every violation instead of their numbers.")
     ] = False,
-    form: Format = TableFormat.table,
+    form: Format = "table",
 ) -> None:
     """Check every rule of words in context on a benchmark, whoever made it, and print what holds.
 

@@ -35,6 +35,7 @@ class WicBuildOptions(ReadingOptions):
             "ids, and its codes in other vocabularies, say which concepts mentions stand for.",
             ("--terminology", "-t"),
             metavar="SOURCE",
+            or_name=True,
         ),
     ]
     out: Annotated[
@@ -155,6 +156,7 @@ class WicVerifyOptions(Options):
             "folder of medsim wic build keeps such names, and is compared with it.",
             ("--terminology", "-t"),
             metavar="SOURCE",
+            or_name=True,
         ),
     ] = None
     progress: Reporting = None

@@ -1,0 +1,51 @@
+"""Formats in which tables are printed: a module each, whose name is the format's.
+
+Such a module has a function ``render``, which returns a frame as text without a line feed at its
+end, and ``FOR_PEOPLE``, whether it is to be read rather than parsed: then numbers are rounded and
+tables are laid out for a reader.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Protocol, cast
+
+from medsim.core.errors import OptionError, unknown_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class TableFormat(Protocol):
+    """What the module of a format has."""
+
+    FOR_PEOPLE: bool
+
+    def render(self, frame: pl.DataFrame) -> str:
+        """Return a frame as text, without a line feed at its end."""
+
+
+def table_formats() -> list[str]:
+    """Return the names of all formats; no module of them is imported."""
+    return sorted(module.name for module in iter_modules(__path__))
+
+
+def table_format_name(name: str) -> str:
+    """Return the name of a format, if it is one.
+
+    Raises:
+        OptionError: it is not; the message suggests near ones.
+    """
+    if name not in table_formats():
+        raise OptionError(unknown_name("format", name, table_formats()))
+    return name
+
+
+def table_format(name: str) -> TableFormat:
+    """Return the format with a name.
+
+    Raises:
+        OptionError: there is none.
+    """
+    return cast("TableFormat", import_module(f"{__name__}.{table_format_name(name)}"))
