@@ -11,18 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from rich.progress import Progress as Bars
 
 _CLEAR_PEAK = "5"  # proc(5): writing 5 to clear_refs resets the peak resident set size
 _MEBIBYTE = 1 << 20
@@ -146,14 +138,18 @@ class Progress:
         if self._stream is None or not self._stream.isatty():
             yield None
             return
+        from rich import progress  # noqa: PLC0415 — help and silent runs do without it
+        from rich.console import Console  # noqa: PLC0415 — as above
+
         columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
         )
-        with Bars(*columns, console=Console(file=self._stream), transient=True) as bars:
+        console = Console(file=self._stream)
+        with progress.Progress(*columns, console=console, transient=True) as bars:
             yield bars
 
 
