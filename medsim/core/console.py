@@ -27,7 +27,7 @@ from typer.core import TyperGroup
 from medsim.core import interrupts
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.formats import table_format, table_format_name, table_formats
-from medsim.core.options import Option, Options, declared
+from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ def command(
                 text = _with_flags(str(error), flags)
                 raise error if text == str(error) else type(error)(text) from error
 
-        parameters = [_parameter(options, field) for field in known]
+        fields = signature_of(options).parameters
+        parameters = [_parameter(fields[field], option) for field, option in known.items()]
         call.__dict__["__signature__"] = inspect.Signature([*parameters, *own])
         call.__dict__["options"] = options
         call.__doc__ = run.__doc__
@@ -180,10 +181,9 @@ def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
     return found
 
 
-def _parameter(options: type[Options], field: str) -> inspect.Parameter:
+def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     """Return one option as Typer takes it: a parameter with an annotation."""
-    option, hint = declared(options)[field], get_type_hints(options)[field]
-    signature = inspect.signature(options).parameters[field]
+    hint, default = field.annotation, field.default
     optional = type(None) in get_args(hint)
     shown: Any
     if option.listed or option.or_name:
@@ -197,20 +197,22 @@ def _parameter(options: type[Options], field: str) -> inspect.Parameter:
         shown = datetime
     else:
         shown = next(one for one in (bool, int, float, str) if _is(hint, one))
-    default = signature.default
     if option.listed and default is not inspect.Parameter.empty:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
         default = None  # Typer's own empty list
     if option.argument:
-        info: Any = typer.Argument(metavar=option.metavar or field.upper(), help=option.help)
+        info: Any = typer.Argument(metavar=option.metavar or field.name.upper(), help=option.help)
     else:
         formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
-        flags = option.flags or ((_flag(field, option),) if shown is bool else ())
+        flags = option.flags or ((_flag(field.name, option),) if shown is bool else ())
         info = typer.Option(*flags, metavar=option.metavar, help=option.help, formats=formats)
     wide = shown | None if optional or default is None else shown
     return inspect.Parameter(
-        field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[wide, info]
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[wide, info],
     )
 
 
