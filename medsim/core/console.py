@@ -160,7 +160,7 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
             value = value.lower()
         if isinstance(value, str) and option.listed:
             value = tuple(part.strip() for part in value.split(",")) if value.strip() else ()
-        if isinstance(value, list) and _is(hints[name], Mapping):
+        if isinstance(value, list) and _is_mapping(hints[name]):
             value = _named(value, _flag(name, option))
         values[name] = tuple(value) if isinstance(value, list) else value
     given = {name: value for name, value in values.items() if value is not None}
@@ -184,19 +184,10 @@ def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
 def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     """Return one option as Typer takes it: a parameter with an annotation."""
     hint, default = field.annotation, field.default
-    optional = type(None) in get_args(hint)
-    shown: Any
-    if option.listed or option.or_name:
-        shown = str
-    elif _is(hint, Path):
-        shown = Path
-    elif _is(hint, Mapping) or _is(hint, Sequence):
-        of_paths = any(Path in get_args(one) or _is(one, Path) for one in get_args(hint))
-        shown = list[Path] if of_paths and not _is(hint, Mapping) else list[str]
-    elif _is(hint, date):
-        shown = datetime
-    else:
-        shown = next(one for one in (bool, int, float, str) if _is(hint, one))
+    optional = type(None) in _parts(hint)
+    shown = _shown(hint, option)
+    if shown is str and isinstance(default, int):
+        default = str(default)
     if option.listed and default is not inspect.Parameter.empty:
         default = ",".join(default)
     elif isinstance(default, (tuple, Mapping)):
@@ -216,10 +207,26 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     )
 
 
-def _is(hint: Any, kind: type) -> bool:
-    """Return whether a type, or a part of a union, is a kind of type."""
-    parts = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
-    return any((get_origin(one) or one) is kind for one in parts)
+def _shown(hint: Any, option: Option) -> Any:
+    """Return the type that Typer reads an option as."""
+    if option.listed or option.or_name:
+        return str
+    parts = [get_origin(part) or part for part in _parts(hint) if part is not type(None)]
+    if option.many or set(parts) <= {Sequence, Mapping}:
+        return list[str]
+    if date in parts:
+        return datetime
+    return next(kind for kind in (Path, str, bool, int, float) if kind in parts)
+
+
+def _is_mapping(hint: Any) -> bool:
+    return any(get_origin(part) is Mapping for part in _parts(hint))
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or a type alone."""
+    is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
+    return get_args(hint) if is_union else (hint,)
 
 
 def _flag(field: str, option: Option) -> str:

@@ -36,7 +36,7 @@ class HashedReader(io.BufferedReader):
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes were taken from the file so far; all of them after ``finish``."""
+        """The number of bytes taken from the file so far; all of them after ``finish``."""
         return self._source.n_bytes
 
 

@@ -50,6 +50,7 @@ class Option:
         metavar: how help names the value; by default its type.
         argument: whether the command line takes it by its place.
         listed: whether the command line takes several values as one text, between commas.
+        many: whether the command line takes any number of values where Python takes one as well.
         lower: whether the command line ignores its case.
         or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
         choices: the names that are accepted; None accepts any.
@@ -65,6 +66,7 @@ class Option:
     metavar: str | None = None
     argument: bool = False
     listed: bool = False
+    many: bool = False
     lower: bool = False
     or_name: bool = False
     choices: Sequence[str] | None = None

@@ -51,7 +51,7 @@ class OutputFolder:
 
     @property
     def spill(self) -> Path:
-        """Where the database may put what does not fit in memory."""
+        """The folder for rows of the database that do not fit in memory."""
         return self.folder / _SPILL
 
     def resume(self, job: Mapping[str, object]) -> bool:

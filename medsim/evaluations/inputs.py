@@ -24,7 +24,6 @@ from medsim.evaluations.strata import Stratification, strata_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from os import PathLike
 
     from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.statistic import Kind
@@ -108,7 +107,7 @@ class EvaluationInput:
 
 
 def read_inputs(
-    paths: Sequence[str | PathLike[str]], stratification: Stratification
+    paths: Sequence[str | Path], stratification: Stratification
 ) -> list[EvaluationInput]:
     """Return the pairs of builds (folders) and rated files.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -62,12 +61,13 @@ class EvaluateOptions(Options):
     """The options of ``medsim eval``."""
 
     inputs: Annotated[
-        str | PathLike[str] | Sequence[str | PathLike[str]],
+        str | Path | Sequence[str | Path],
         Option(
             "Folders of builds and files of rated pairs; columns of a file follow its path where "
             "they are in no known layout, as in rated.csv,term1=A,term2=B,rating=score.",
             argument=True,
             metavar="INPUT...",
+            many=True,
         ),
     ]
     embeddings: Annotated[
@@ -136,10 +136,10 @@ class EvaluateOptions(Options):
     progress: Reporting = None
 
     @property
-    def input_paths(self) -> tuple[str | PathLike[str], ...]:
+    def input_paths(self) -> tuple[str | Path, ...]:
         """The inputs, of which Python may give one alone."""
         inputs = self.inputs
-        return (inputs,) if isinstance(inputs, (str, PathLike)) else tuple(inputs)
+        return (inputs,) if isinstance(inputs, (str, Path)) else tuple(inputs)
 
     @property
     def specs(self) -> list[EmbeddingSpec]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
@@ -48,7 +48,7 @@ def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
     Raises:
         OptionError: a name is no name of a folder, or stands twice, or there are too many or none.
     """
-    if not isinstance(named, (str, SupportsIndex)):
+    if not isinstance(named, (str, int)):
         return _checked(list(named))
     text = str(named).strip()
     if _NUMBER.fullmatch(text) is None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from os import PathLike
 from pathlib import Path
-from typing import Annotated, Protocol, SupportsIndex, TypeAlias
+from typing import Annotated, TypeAlias
 
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import Option, Options, Reporting, Threads
+from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
@@ -35,18 +34,10 @@ _OVERWRITE = Option("Replace an earlier study, whose answers then fit no longer.
 _SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key="seed")
 
 
-class OnDisk(Protocol):
-    """An output that is opened."""
-
-    @property
-    def folder(self) -> Path:
-        """Where it lies."""
-
-
-Place: TypeAlias = str | Path | OnDisk
+Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
 
-CountOrNames: TypeAlias = str | SupportsIndex | Collection[str]
+CountOrNames: TypeAlias = int | str | Sequence[str]
 """How many people, or their names: in order, or in a text with commas between them."""
 
 
@@ -122,7 +113,7 @@ class GradeOptions(Options):
 
     @property
     def n_consistency(self) -> int:
-        """How many pairs all rate."""
+        """The number of pairs that all rate."""
         if self.consistency is None:
             return CONSISTENCY if self.groups > 1 else 0
         return self.consistency
@@ -195,11 +186,12 @@ class PairsOptions(Options):
         Option("Folder of a build; associates its synonyms and siblings.", metavar="BUILD"),
     ] = None
     norms: Annotated[
-        str | PathLike[str] | Sequence[str | PathLike[str]] | None,
+        str | Path | Sequence[str | Path] | None,
         Option(
             "Association norms, as of the University of South Florida, or a table with columns "
             "cue, target and where known strength; any number of files.",
             metavar="FILE",
+            many=True,
         ),
     ] = None
     biomedical: Annotated[
@@ -236,7 +228,7 @@ class PairsOptions(Options):
     @property
     def norm_files(self) -> list[Path]:
         """The files of norms."""
-        if isinstance(self.norms, (str, PathLike)):
+        if isinstance(self.norms, (str, Path)):
             return [Path(self.norms)]
         return [Path(file) for file in self.norms or ()]
 

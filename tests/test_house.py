@@ -1,0 +1,97 @@
+"""The package stays plain: no circles, no long modules and functions, no riddles for docstrings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import grimp
+import networkx as nx
+
+PACKAGE = Path(__file__).parents[1] / "medsim"
+MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS = 350, 60, 7
+KNOW_FLAGS = ("cli/", "core/console", "core/options", "options", "commands")
+"""The modules that may name options as the command line does."""
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return the modules of the package by their path."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield every function and method with the place where it stands."""
+    for path, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                yield f"{path}: {node.name}", node
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = grimp.build_graph("medsim", exclude_type_checking_imports=True)
+    imports = nx.DiGraph(
+        (module, other)
+        for module in graph.modules
+        for other in graph.find_modules_directly_imported_by(module)
+    )
+
+    circles = [sorted(one) for one in nx.strongly_connected_components(imports) if len(one) > 1]
+
+    assert circles == []
+
+
+def test_modules_are_short() -> None:
+    lines = {path: (PACKAGE / path).read_text(encoding="utf-8").count("\n") for path in modules()}
+    assert {path: n for path, n in lines.items() if n > MOST_LINES} == {}
+
+
+def test_functions_are_short_and_take_few_parameters() -> None:
+    lines = {place: (one.end_lineno or 0) - one.lineno + 1 for place, one in functions()}
+    assert {place: n for place, n in lines.items() if n > MOST_LINES_OF_A_FUNCTION} == {}
+
+    taken = {
+        place: [
+            each.arg
+            for each in (*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs)
+            if each.arg not in {"self", "cls"}
+        ]
+        for place, one in functions()
+    }
+    assert {place: names for place, names in taken.items() if len(names) > MOST_PARAMETERS} == {}
+
+
+def test_a_docstring_says_what_a_thing_is_by_its_noun() -> None:
+    riddles = [
+        f"{path}: {text.splitlines()[0]}"
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+        and re.match(
+            r"(What|Whatever|Whose|How|Where|Who)\b", text := ast.get_docstring(node) or ""
+        )
+    ]
+    assert riddles == []
+
+
+def test_messages_leave_the_dashes_of_options_to_the_command_line() -> None:
+    flags = [
+        f"{path}: {node.value}"
+        for path, tree in modules().items()
+        if not any(part in path for part in KNOW_FLAGS)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        for argument in call.args
+        for node in ast.walk(argument)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.search(
+            r"(?<!medsim)(?<!\w)--[a-z]", re.sub(r"medsim [a-z ]+--[a-z].*", "", node.value)
+        )
+    ]
+    assert flags == []
