@@ -134,7 +134,7 @@ def run_key_of(
             "path": str(named.spec.path),
             "format": named.format_name,
             "fingerprint": named.fingerprint,
-            "options": replace(named.spec.options, format=None).given(),
+            "options": replace(named.spec.options, format=None).chosen(),
         }
         for named in embeddings
     }
