@@ -31,9 +31,9 @@ sql:
 test *arguments:
     {{ bin }}python -m pytest -n 2 --dist loadfile {{ arguments }}
 
-# The tests that take a minute: none of processes, browsers, clusters or killed runs.
+# The tests that take a minute: none of processes, browsers, clusters or killed runs, few examples.
 test-quick *arguments:
-    {{ bin }}python -m pytest -n 2 --dist loadfile -m "not slow" {{ arguments }}
+    {{ bin }}python -m pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile=quick {{ arguments }}
 
 # The kernels' tests without the compiler.
 test-nojit:

@@ -24,6 +24,7 @@ settings.register_profile(
 )
 # Kernels as plain Python are a hundred times slower, and their properties hold compiled as well.
 settings.register_profile("uncompiled", settings.get_profile("ci"), max_examples=20)
+settings.register_profile("quick", settings.get_profile("dev"), max_examples=15)
 if numba_config.DISABLE_JIT:
     settings.load_profile("uncompiled")
 else:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -164,8 +165,10 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
             value = _named(value, _flag(name, option))
         values[name] = tuple(value) if isinstance(value, list) else value
     given = {name: value for name, value in values.items() if value is not None}
-    reporting = {"progress": Progress.to_stderr()} if "progress" in hints else {}
-    return options(**given, **reporting)
+    if "progress" in hints:
+        flags = {name: _flag(name, option) for name, option in declared(options).items()}
+        given["progress"] = Progress.to_stderr(partial(_with_flags, flags=flags))
+    return options(**given)
 
 
 def _named(texts: Sequence[str], flag: str) -> dict[str, str]:

@@ -95,17 +95,25 @@ class Progress:
 
     Args:
         stream: where lines and bars go; None is silent.
+        wording: how a line is written to the stream; as it is by default.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, wording: Callable[[str], str] = lambda line: line
+    ) -> None:
         self._stream = stream
+        self._wording = wording
         self.records: list[StageRecord] = []
         self.warnings: list[str] = []
 
     @classmethod
-    def to_stderr(cls) -> Progress:
-        """Return one that reports to the standard error stream."""
-        return cls(sys.stderr)
+    def to_stderr(cls, wording: Callable[[str], str] = lambda line: line) -> Progress:
+        """Return one that reports to the standard error stream.
+
+        Args:
+            wording: how a line is written there; as it is by default.
+        """
+        return cls(sys.stderr, wording)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
@@ -125,7 +133,7 @@ class Progress:
     def say(self, line: str) -> None:
         """Write one line."""
         if self._stream is not None:
-            self._stream.write(f"{line}\n")  # at once: an interrupt comes before it or after it
+            self._stream.write(f"{self._wording(line)}\n")  # at once: an interrupt comes before it or after it
             self._stream.flush()
 
     def warn(self, line: str) -> None:

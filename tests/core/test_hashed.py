@@ -18,6 +18,7 @@ from medsim.core.tables.named import read_table
 from medsim.evaluations import inputs
 from medsim.evaluations.ratings import words
 from medsim.evaluations.ratings.words import read_words
+from medsim.evaluations.strata import Stratification
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
 from medsim.wic.corpora.mentions import read_corpora
@@ -93,15 +94,15 @@ def test_a_rated_file_that_is_replaced_has_the_fingerprint_of_what_was_parsed(
     path = tmp_path / "rated.csv"
     path.write_text("a,b,score\nzirel,dovak,1\nbrin,telo,2\n")
     named = f"{path},term1=a,term2=b,rating=score"
-    (untouched,) = inputs.read_inputs([named])
-    parts_of = inputs.parts_of
+    (untouched,) = inputs.read_inputs([named], Stratification())
+    strata_of = inputs.strata_of
 
     def replaced(*arguments: object) -> object:
         path.write_text("a,b,score\nzirel,dovak,1\nbrin,telo,5\n")
-        return parts_of(*arguments)  # type: ignore[arg-type]  # as they came
+        return strata_of(*arguments)  # type: ignore[arg-type]  # as they came
 
-    monkeypatch.setattr(inputs, "parts_of", replaced)
-    (found,) = inputs.read_inputs([named])
+    monkeypatch.setattr(inputs, "strata_of", replaced)
+    (found,) = inputs.read_inputs([named], Stratification())
 
     assert found.frame.equals(untouched.frame)
     assert found.provenance["fingerprint"] == untouched.provenance["fingerprint"]

@@ -154,3 +154,10 @@ def test_progress_goes_to_the_standard_error_stream(capsys: pytest.CaptureFixtur
     assert captured.out == ""
     assert captured.err == "a line\n"
     assert sys.stderr is not None
+
+
+def test_lines_are_worded_for_the_stream_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress.to_stderr(lambda line: line.replace("`seed`", "--seed"))
+    progress.warn("`seed` is odd")
+    assert capsys.readouterr().err == "warning: --seed is odd\n"
+    assert progress.warnings == ["`seed` is odd"]

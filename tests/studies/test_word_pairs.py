@@ -257,6 +257,19 @@ def test_the_command_writes_the_pairs_and_prints_the_quarters(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_a_warning_of_the_command_names_options_as_the_user_writes_them(
+    folder: Path, tmp_path: Path
+) -> None:
+    options = ["--class", "noun", "--biomedical", folder / "list.txt", "--size", "24"]
+    options += ["--terminology", folder / "build"]
+    arguments = ["study", "pairs", folder / "words.csv", "-o", tmp_path / "pairs.csv", *options]
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+    assert result.exit_code == 0, result.output
+    assert "associated general pairs, since --norms is not given" in result.stderr
+    assert "`" not in result.output
+
+
 def test_a_file_that_is_there_stays_unless_it_may_be_replaced(folder: Path, tmp_path: Path) -> None:
     out = put(tmp_path, "pairs.csv", "mine")
 

@@ -1,0 +1,146 @@
+"""Every command line, option and call in the documentation is one that the program takes.
+
+Command lines are parsed as the program parses them, and are not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fixtures.commands import commands
+
+import medsim
+from medsim.core.console import _from_command_line
+from medsim.core.options import declared
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS = commands()
+GROUPS = {name.split()[0] for name in COMMANDS if " " in name}
+PROGRAM = ("medsim", ".venv/bin/medsim")
+BETWEEN_STATEMENTS = "();<>|&\n"
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Return the blocks of code of a page in one language."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```", text)
+
+
+def spans(page: Path) -> list[str]:
+    """Return what stands between backticks in the text of a page."""
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
+
+
+def statements(script: str) -> Iterator[list[str]]:
+    """Yield the words of every simple statement of a shell script; 1 stands for a variable."""
+    script = re.sub(r"\$\w+", "1", script.replace("\\\n", " "))
+    words = shlex.shlex(script, posix=True, punctuation_chars=BETWEEN_STATEMENTS)
+    words.whitespace, words.whitespace_split = " \t", True
+    statement: list[str] = []
+    for word in [*words, "\n"]:
+        if set(word) <= set(BETWEEN_STATEMENTS):
+            yield statement
+            statement = []
+        else:
+            statement.append(word)
+
+
+def command_lines(script: str) -> Iterator[list[str]]:
+    """Yield the arguments of every run of the program in a shell script."""
+    for statement in statements(script):
+        words = statement[1:] if statement[:1] == ["do"] else statement
+        if words and words[0] in PROGRAM:
+            yield words[1:]
+        for word in words:
+            if word.startswith("medsim "):  # a script in quotes
+                yield from command_lines(word)
+
+
+def split(arguments: list[str]) -> tuple[str, list[str]]:
+    """Return the name of a command and its own arguments."""
+    for length in (2, 1):
+        name = " ".join(arguments[:length])
+        if name in COMMANDS:
+            return name, arguments[length:]
+    message = f"medsim {' '.join(arguments)}: there is no such command"
+    raise AssertionError(message)
+
+
+def check_parses(arguments: list[str]) -> None:
+    """Fail where the program would refuse arguments before it reads a file."""
+    if arguments == ["--version"]:
+        return
+    name, own = split(arguments)
+    command = COMMANDS[name]
+    context = command.make_context(name, [*own])
+    if known := getattr(command.callback, "options", None):
+        names = declared(known)
+        _from_command_line(known, {one: context.params[one] for one in names})
+
+
+IN_BLOCKS = [
+    pytest.param(line, id=f"{page.name}: {' '.join(line)[:60]}")
+    for page in PAGES
+    for script in blocks(page, "sh")
+    for line in command_lines(script)
+]
+IN_HELP = [
+    pytest.param(line, id=name)
+    for name, command in COMMANDS.items()
+    for example in re.findall(r"Example: (.*?)(?:\n\n|\Z)", command.help, re.DOTALL)
+    for line in command_lines(example.replace("\n", " "))
+]
+
+
+@pytest.mark.parametrize("line", IN_BLOCKS)
+def test_every_command_line_of_a_page_is_taken(line: list[str]) -> None:
+    check_parses(line)
+
+
+@pytest.mark.parametrize("line", IN_HELP)
+def test_every_example_of_help_is_taken(line: list[str]) -> None:
+    check_parses(line)
+
+
+def test_every_command_has_an_example() -> None:
+    assert {param.id for param in IN_HELP} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_option_between_backticks_exists(page: Path) -> None:
+    flags = {
+        name: {flag for one in command.params for flag in one.opts} | {"--help"}
+        for name, command in COMMANDS.items()
+    }
+    of_any = set.union(*flags.values(), {"--version"})
+    for span in spans(page):
+        words = span.removeprefix("medsim ").split()
+        if not span.startswith(("--", "medsim ")) or " ".join(words) in GROUPS:
+            continue
+        accepted = of_any
+        if words[0].islower() and not words[0].startswith("-"):
+            name, words = split(words)
+            accepted = flags[name]
+        assert {word for word in words if word.startswith("-")} <= accepted, span
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_call_of_a_page_binds(page: Path) -> None:
+    for code in blocks(page, "python"):
+        for call in ast.walk(ast.parse(code)):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            if isinstance(call.func.value, ast.Name) and call.func.value.id == "medsim":
+                function = getattr(medsim, call.func.attr)
+                names = {keyword.arg: None for keyword in call.keywords if keyword.arg}
+                inspect.signature(function).bind(*call.args, **names)
