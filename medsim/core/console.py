@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -129,7 +129,7 @@ def command(
     ) -> Callable[Concatenate[Declared, ...], None]:
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         known = declared(options)
-        flags = {field: _flag(field, option) for field, option in known.items()}
+        flags = {one.name: f"--{one.name.replace('_', '-')}" for one in own} | _flags(options)
 
         def call(**values: Any) -> None:
             others = {one.name: values.pop(one.name) for one in own}
@@ -166,8 +166,7 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
         values[name] = tuple(value) if isinstance(value, list) else value
     given = {name: value for name, value in values.items() if value is not None}
     if "progress" in hints:
-        flags = {name: _flag(name, option) for name, option in declared(options).items()}
-        given["progress"] = Progress.to_stderr(partial(_with_flags, flags=flags))
+        given["progress"] = Progress.to_stderr(partial(_with_flags, flags=_flags(options)))
     return options(**given)
 
 
@@ -239,6 +238,27 @@ def _flag(field: str, option: Option) -> str:
     return option.flags[0] if option.flags else f"--{field.replace('_', '-')}"
 
 
+def _flags(options: type[Options]) -> dict[str, str]:
+    """Return how a user names each option of a command."""
+    return {name: _flag(name, option) for name, option in declared(options).items()}
+
+
 def _with_flags(message: str, flags: Mapping[str, str]) -> str:
-    """Return a message that names options as the command line does."""
-    return re.sub(r"`(\w+)`", lambda found: flags.get(found[1], found[0]), message)
+    """Return a message that names options as the command line does.
+
+    Options of other commands, such as that which made what is missing, are named as theirs are.
+    """
+
+    def flag(found: re.Match[str]) -> str:
+        name = found[1]
+        return flags.get(name) or next(
+            (_flags(one)[name] for one in _declarations(Options) if name in declared(one)), found[0]
+        )
+
+    return re.sub(r"`(\w+)`", flag, message)
+
+
+def _declarations(options: type[Options]) -> Iterator[type[Options]]:
+    for one in options.__subclasses__():
+        yield one
+        yield from _declarations(one)
