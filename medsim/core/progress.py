@@ -99,15 +99,15 @@ class Progress:
     """
 
     def __init__(
-        self, stream: TextIO | None = None, wording: Callable[[str], str] = lambda line: line
+        self, stream: TextIO | None = None, wording: Callable[[str], str] | None = None
     ) -> None:
         self._stream = stream
-        self._wording = wording
+        self._wording = wording or str
         self.records: list[StageRecord] = []
         self.warnings: list[str] = []
 
     @classmethod
-    def to_stderr(cls, wording: Callable[[str], str] = lambda line: line) -> Progress:
+    def to_stderr(cls, wording: Callable[[str], str] | None = None) -> Progress:
         """Return one that reports to the standard error stream.
 
         Args:
