@@ -31,7 +31,17 @@ RELEASES = {
 }
 
 
-@pytest.fixture(scope="module", params=RELEASES, ids=str)
+SLOW = ("random 1", "random 2")
+"""The releases that the quick tests leave out; "random 0" is like them."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name in RELEASES
+    ],
+)
 def built(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[medsim.Build, dict[tuple[str, str], list[oracle.Pair]]]:
@@ -86,6 +96,7 @@ def test_concepts_of_negatives_are_a_positive_s_first_and_the_smallest_bearer(bu
                 assert concept2 == min(bearers[term2])
 
 
+@pytest.mark.slow
 def test_a_day_in_the_past_gives_the_positives_of_that_day(tmp_path: Path) -> None:
     release = random_release(7, 60)
     release.write_folder(tmp_path / "release", "Full")

@@ -122,6 +122,7 @@ def test_what_was_skipped_is_counted(tmp_path: Path) -> None:
     assert skipped["association names a namespace"] > 0
 
 
+@pytest.mark.slow
 def test_a_converted_ontology_gives_the_same_datasets(tmp_path: Path) -> None:
     (tmp_path / "invented.obo").write_text(
         "format-version: 1.2\n"

@@ -50,6 +50,7 @@ def test_pairs_that_were_judged_otherwise_are_no_positives_and_no_negatives(
     assert any("1 of 3 corrections" in warning for warning in built.manifest.warnings)
 
 
+@pytest.mark.slow
 def test_verify_finds_a_build_that_does_not_honour_its_corrections(
     shared_build: medsim.Build, shared_release: Path, tmp_path: Path
 ) -> None:

@@ -106,6 +106,7 @@ def test_a_change_is_found_by_its_fingerprint(copy: Path, name: str) -> None:
     assert "fingerprint" in medsim.verify(copy, sample=0).broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, name: str) -> None:
     path, changed, expected = CHANGES[name]
@@ -140,6 +141,7 @@ def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) 
     assert "positives" in medsim.verify(copy, sample=0).broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [

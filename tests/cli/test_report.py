@@ -72,6 +72,7 @@ def test_the_same_output_gives_the_same_file(made: Path, tmp_path: Path, output:
     assert first.stat().st_size < 3_000_000
 
 
+@pytest.mark.slow
 def test_an_earlier_report_is_replaced_and_nothing_else_is_left(made: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     medsim.write_report(made / "build", out)

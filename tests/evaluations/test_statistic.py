@@ -56,6 +56,7 @@ def run(*arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Path) -> None:
     pytest.importorskip("altair", reason="needs the extra report")
     random_release(4, 40).write_zip(tmp_path / "release.zip", "Snapshot")

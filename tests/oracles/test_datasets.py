@@ -17,16 +17,11 @@ from oracles.datasets import (
     Rows,
     SetKey,
     check_negatives,
-    components,
     cosine,
-    difficulty,
-    drop_tag,
     farness,
     greedy_levenshtein,
     greedy_nearest,
-    levenshtein,
     mean_vector,
-    one_direction,
     parse_obo,
     positive_sets,
     positives,
@@ -132,41 +127,7 @@ def test_small_release_gives_the_pairs_worked_out_by_hand(tmp_path: Path) -> Non
 # Rules 1 to 4
 
 
-@pytest.mark.parametrize(
-    ("fsn", "term"),
-    [
-        ("Alder (thing)", "Alder"),
-        ("Alder (thing) tree", "Alder (thing) tree"),
-        ("Alder (red) (thing)", "Alder (red)"),
-        ("Alder (red (dark))", "Alder (red"),
-        ("Alder or (birch)", "Alder or (birch)"),
-        ("Alder & (birch)", "Alder & (birch)"),
-        ("Alder&/or (birch)", "Alder&/or"),
-        ("Alder (& birch)", "Alder (& birch)"),
-        ("Alder or (birch) (thing)", "Alder or (birch)"),
-        ("  Alder  (thing) ", "Alder"),
-        ("Alder (thing)\u00a0", "Alder"),
-    ],
-)
-def test_tag_is_dropped(fsn: str, term: str) -> None:
-    assert drop_tag(fsn) == term
-
-
 # Rules 5 and 6
-
-
-def test_a_pair_stays_in_its_smaller_direction_with_the_smallest_concepts_of_it() -> None:
-    assert one_direction(
-        [
-            Pair("b", "a", "1", "1"),
-            Pair("a", "b", "5", "2"),
-            Pair("a", "b", "4", "9"),
-            Pair("B", "a", "1", "1"),
-            Pair("x", "X", "1", "1"),
-            Pair("d", "c", "3", "3"),
-            Pair("", "c", "3", "3"),
-        ]
-    ) == {("a", "b", "4", "9"), ("B", "a", "1", "1"), ("d", "c", "3", "3")}
 
 
 def test_readings_where_the_contract_is_open(tmp_path: Path) -> None:
@@ -269,65 +230,6 @@ def test_obo_positives_follow_the_same_rules() -> None:
 
 
 # Distance, difficulty, components
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "distance"),
-    [
-        ("", "abc", 3),
-        ("kitten", "sitting", 3),
-        ("\u00e9", "e", 1),
-        ("e\u0301", "\u00e9", 2),
-        (SIGMA.lower(), "\u03bf\u03b4\u03bf\u03c3", 1),
-        ("\U0001d4b3", "x", 1),
-        ("Alder", "alder", 1),
-    ],
-)
-def test_levenshtein_counts_code_points(a: str, b: str, distance: int) -> None:
-    assert levenshtein(a, b) == distance
-    assert levenshtein(b, a) == distance
-
-
-@pytest.mark.parametrize(
-    ("term1", "term2", "expected"),
-    [
-        ("alder", "alderABCDE", "easy"),
-        ("alder", "alderABCDEF", "hard"),
-        ("ALDERS", "alder", "easy"),
-        ("\u00e9\u00e9\u00e9\u00e9\u00e9", "eeeee", "easy"),
-        # A dotted capital I becomes two code points: six to insert.
-        ("x", "x\u0130\u0130\u0130", "hard"),
-    ],
-)
-def test_difficulty_turns_at_five(term1: str, term2: str, expected: str) -> None:
-    assert difficulty(Pair(term1, term2, "1", "1")) == expected
-
-
-def test_positive_sets_are_ten_in_the_stated_order() -> None:
-    sets = positive_sets({"fsn_syn": set(pairs(("b", "c"), ("a", "b"), ("a", "abcdefgh")))})
-    assert list(sets) == [
-        ("possibly_equivalent_to", "easy"),
-        ("possibly_equivalent_to", "hard"),
-        ("replaced_by", "easy"),
-        ("replaced_by", "hard"),
-        ("same_as", "easy"),
-        ("same_as", "hard"),
-        ("fsn_syn", "easy"),
-        ("fsn_syn", "hard"),
-        ("syn_syn", "easy"),
-        ("syn_syn", "hard"),
-    ]
-    assert sets["fsn_syn", "easy"] == pairs(("a", "b"), ("b", "c"))
-    assert sets["fsn_syn", "hard"] == pairs(("a", "abcdefgh"))
-
-
-def test_components_join_terms_over_datasets_and_case() -> None:
-    found = {
-        "same_as": pairs(("A", "b"), ("x", "y")),
-        "fsn_syn": pairs(("B", "c"), ("C", "d"), ("m", "n")),
-    }
-    expected = {"a": 0, "b": 0, "c": 0, "d": 0, "m": 1, "n": 1, "x": 2, "y": 2}
-    assert components(found) == expected
 
 
 # Negatives

@@ -249,6 +249,7 @@ def test_the_acceleration_leaves_out_what_is_not_defined() -> None:
     assert found.low <= found.statistic <= found.high
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     truth = 6 / math.pi * math.asin(0.6 / 2)  # of two normal values that correlate by 0.6
     rng = np.random.default_rng(11)
@@ -262,6 +263,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 0.91 <= n_covering / 400 <= 0.98  # 0.95, with the error of 400 and of 50 pairs
 
 
+@pytest.mark.slow
 def test_p_is_uniform_enough_where_nothing_differs() -> None:
     rng = np.random.default_rng(12)
     p = []

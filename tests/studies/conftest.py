@@ -9,22 +9,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from fixtures.release import random_release
 
-import medsim
 from medsim.studies.sheets.annotate import rendered_sheet
 
 if TYPE_CHECKING:
     from fixtures.sittings import Sitting
 
+    import medsim
     from medsim.studies.sheets import Sheet
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    folder = tmp_path_factory.mktemp("small")
-    random_release(5, 120).write_zip(folder / "release.zip", "Full")
-    return medsim.build(folder / "release.zip", folder / "out")
+def small(shared_build: medsim.Build) -> medsim.Build:
+    return shared_build
 
 
 @pytest.fixture

@@ -23,7 +23,9 @@ from medsim.studies.sheets.jsonl import written_jsonl
 NAMES = ("ada", "ben", "eva")
 
 
-def test_scores_lie_in_files_that_medsim_takes(small: medsim.Build, tmp_path: Path) -> None:
+def test_scores_lie_in_files_that_medsim_takes(
+    small: medsim.Build, shared_release: Path, tmp_path: Path
+) -> None:
     study = medsim.sample_study(small, tmp_path / "study", per_class=8, annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.3))
 
@@ -32,8 +34,7 @@ def test_scores_lie_in_files_that_medsim_takes(small: medsim.Build, tmp_path: Pa
     wrong = scores.table("corrections")
     assert wrong.height > 5
     corrections = tmp_path / "scores" / "corrections.csv"
-    source = small.folder.parent / "release.zip"
-    built = medsim.build(source, tmp_path / "out", corrections=corrections)
+    built = medsim.build(shared_release, tmp_path / "out", corrections=corrections)
     assert len(built.manifest.options["corrections"]) == wrong.height
     positives = built.pairs().filter(label=1).collect()
     rejected = wrong.filter(judged="not_same")

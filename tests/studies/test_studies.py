@@ -179,9 +179,7 @@ def test_a_key_that_was_changed_is_noticed(small: medsim.Build, tmp_path: Path) 
     key = tmp_path / "study" / "key" / "items.parquet"
     pl.read_parquet(key).with_columns(1 - pl.col("label")).write_parquet(key)
 
-    with pytest.raises(
-        InputError, match=r"items\.parquet does not hold the rows that its manifest tells of"
-    ):
+    with pytest.raises(InputError, match="does not hold the rows that its manifest tells of"):
         medsim.score_study(tmp_path / "study", [tmp_path / "answers"])
 
 

@@ -123,6 +123,7 @@ def test_the_interval_is_near_that_of_scipy_for_other_resamples() -> None:
     assert found.low < found.value < found.high
 
 
+@pytest.mark.slow
 def test_the_interval_has_the_true_alpha_about_as_often_as_it_says() -> None:
     true = alpha(judged(400_000, seed=3), 3)
 
