@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -47,8 +46,13 @@ class _Commands(TyperGroup):
         except MedsimError as error:
             if interrupts.came():
                 raise
-            typer.echo(f"error: {error}", err=True)
+            typer.echo(f"error: {_on_one_line(str(error))}", err=True)
             raise typer.Exit(error.exit_code) from error
+        except OSError as error:
+            if interrupts.came() or error.filename is None:
+                raise
+            typer.echo(f"error: {_on_one_line(f'{error.filename}: {error.strerror}')}", err=True)
+            raise typer.Exit(MedsimError.exit_code) from error
 
 
 app = typer.Typer(
@@ -166,7 +170,7 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
     given = {name: value for name, value in values.items() if value is not None}
     if "progress" in hints:
         flags = {name: _flag(name, option) for name, option in declared(options).items()}
-        given["progress"] = Progress.to_stderr(partial(_with_flags, flags=flags))
+        given["progress"] = Progress.to_stderr(lambda line: _on_one_line(_with_flags(line, flags)))
     return options(**given)
 
 
@@ -233,3 +237,11 @@ def _flag(field: str, option: Option) -> str:
 def _with_flags(message: str, flags: Mapping[str, str]) -> str:
     """Return a message that names options as the command line does."""
     return re.sub(r"`(\w+)`", lambda found: flags.get(found[1], found[0]), message)
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text in which line feeds and other control characters are escaped.
+
+    Names of files may have any; they must neither cut a message nor command a terminal.
+    """
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text)

@@ -141,7 +141,9 @@ class Progress:
     def say(self, line: str) -> None:
         """Write one line."""
         if self._stream is not None:
-            self._stream.write(f"{self._wording(line)}\n")  # at once: an interrupt comes before it or after it
+            self._stream.write(
+                f"{self._wording(line)}\n"
+            )  # at once: an interrupt comes before it or after it
             self._stream.flush()
 
     def warn(self, line: str) -> None:
