@@ -134,6 +134,7 @@ def command(
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         known = declared(options)
         flags = {field: _flag(field, option) for field, option in known.items()}
+        flags |= {one.name: _own_flag(one) for one in own}
 
         def call(**values: Any) -> None:
             others = {one.name: values.pop(one.name) for one in own}
@@ -232,6 +233,16 @@ def _flag(field: str, option: Option) -> str:
     if option.argument:
         return (option.metavar or field.upper()).removesuffix("...")
     return option.flags[0] if option.flags else f"--{field.replace('_', '-')}"
+
+
+def _own_flag(parameter: inspect.Parameter) -> str:
+    """Return how a user names a parameter that is written as Typer's own."""
+    declarations = [
+        text
+        for info in getattr(parameter.annotation, "__metadata__", ())
+        for text in info.param_decls or ()
+    ]
+    return next(iter(declarations), f"--{parameter.name.replace('_', '-')}")
 
 
 def _with_flags(message: str, flags: Mapping[str, str]) -> str:
