@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -47,8 +46,13 @@ class _Commands(TyperGroup):
         except MedsimError as error:
             if interrupts.came():
                 raise
-            typer.echo(f"error: {error}", err=True)
+            typer.echo(f"error: {_on_one_line(str(error))}", err=True)
             raise typer.Exit(error.exit_code) from error
+        except OSError as error:
+            if interrupts.came() or error.filename is None:
+                raise
+            typer.echo(f"error: {_on_one_line(f'{error.filename}: {error.strerror}')}", err=True)
+            raise typer.Exit(MedsimError.exit_code) from error
 
 
 app = typer.Typer(
@@ -129,7 +133,7 @@ def command(
     ) -> Callable[Concatenate[Declared, ...], None]:
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         known = declared(options)
-        flags = {one.name: f"--{one.name.replace('_', '-')}" for one in own} | _flags(options)
+        flags = {one.name: _own_flag(one) for one in own} | _flags(options)
 
         def call(**values: Any) -> None:
             others = {one.name: values.pop(one.name) for one in own}
@@ -166,7 +170,8 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
         values[name] = tuple(value) if isinstance(value, list) else value
     given = {name: value for name, value in values.items() if value is not None}
     if "progress" in hints:
-        given["progress"] = Progress.to_stderr(partial(_with_flags, flags=_flags(options)))
+        flags = _flags(options)
+        given["progress"] = Progress.to_stderr(lambda line: _on_one_line(_with_flags(line, flags)))
     return options(**given)
 
 
@@ -262,3 +267,21 @@ def _declarations(options: type[Options]) -> Iterator[type[Options]]:
     for one in options.__subclasses__():
         yield one
         yield from _declarations(one)
+
+
+def _own_flag(parameter: inspect.Parameter) -> str:
+    """Return how a user names a parameter that is written as Typer's own."""
+    declarations = [
+        text
+        for info in getattr(parameter.annotation, "__metadata__", ())
+        for text in info.param_decls or ()
+    ]
+    return next(iter(declarations), f"--{parameter.name.replace('_', '-')}")
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text in which line feeds and other control characters are escaped.
+
+    Names of files may have any; they must neither cut a message nor command a terminal.
+    """
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text)

@@ -22,18 +22,32 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, Protocol, Self, TypeVar, get_type_hints
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 P = ParamSpec("P")
 Declared = TypeVar("Declared")
@@ -98,10 +112,13 @@ class Options:
     """The options of one command, checked when they are made."""
 
     def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
         for name, option in declared(type(self)).items():
             value = getattr(self, name)
             if isinstance(value, list):
                 object.__setattr__(self, name, value := tuple(value))
+            elif isinstance(value, (str, Path)) and _is_several(hints[name]):
+                object.__setattr__(self, name, value := (value,))  # else its letters, one by one
             option.check(name, value)
         self.check()
 
@@ -225,6 +242,13 @@ def _with_args(doc: str, options: type[Options]) -> str:
     if not found:
         head, found, tail = text.partition("\n\nRaises:")
     return "\n".join([f"{head}\n\nArgs:", *lines]) + found + tail
+
+
+def _is_several(hint: object) -> bool:
+    """Return whether a type is of several values, and never of a single text or path."""
+    parts = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
+    kinds = {get_origin(one) or one for one in parts}
+    return bool(kinds & {tuple, Sequence}) and not kinds & {str, Path}
 
 
 def _plain(value: object) -> object:

@@ -211,6 +211,10 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["bild"], 2, "bild"),
         (["study", "piars"], 2, "piars"),
         (["study", "pairs", "nowhere.csv", "-o", "x.csv"], 1, "say by one of --biomedical"),
+        (["build", "hpo", "-o", "x", "--shard", "one"], 1, "--shard 'one' names no shard"),
+        (["stats", "x" * 300], 1, "File name too long"),
+        (["synth", "-o", "x" * 300, "--concepts", "9"], 1, "File name too long"),
+        (["stats", "no\nwhere\x1b[31m"], 1, r"no\nwhere\x1b[31m has no manifest.json"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
@@ -222,7 +226,9 @@ def test_what_is_wrong_is_said_in_one_line(
 
     assert result.exit_code == code, result.output
     assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1 or code == 2
     assert "Traceback" not in result.output
+    assert isinstance(result.exception, SystemExit)
     assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []
 
