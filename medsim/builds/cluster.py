@@ -164,7 +164,6 @@ class _Pool:
         return type(self), (self._name, self._candidates, self._term_ids, self._seed)
 
     def search(self, term1_ids: Ids, sizes: Ids, threads: int) -> SearchResult:
-        """Return the nearest candidates of some first terms."""
         with self._lock:
             if self._source is None:
                 self._source = self._laid_out(threads)
@@ -184,7 +183,6 @@ class _Pool:
 
 
 def _pool(index: TermIndex, request: SearchRequest, seed: int) -> _Pool:
-    """Return the pool of a request."""
     return _Pool(request.pool, candidates_of(index, request.pool_ids), request.pool_ids, seed)
 
 

@@ -90,13 +90,7 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
 def _read_as_before(
     spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
 ) -> EmbeddingOptions:
-    """Return how a build read its embedding.
-
-    Args:
-        spec: where it lies now; of its options, only the format and the vocabulary may be others.
-        options: that decided the vectors.
-        place: where it lay.
-    """
+    """Return how a build read its embedding."""
     given = spec.options.chosen()
     for option, value in given.items():
         if option not in _OF_PLACE and options.get(option) != value:

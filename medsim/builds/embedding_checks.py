@@ -66,11 +66,7 @@ def check_most_similar(recomputed: Recomputed, sample: int, stage: Stage) -> Fin
 
 
 def _embedding(recomputed: Recomputed) -> Embedding:
-    """Return the vectors of the terms.
-
-    Raises:
-        InputError: they were not read.
-    """
+    """Return the vectors of the terms."""
     if recomputed.derived.index.embedding is None:
         raise InputError(f"{recomputed.build.folder}: its embedding negatives need their embedding")
     return recomputed.derived.index.embedding

@@ -231,11 +231,7 @@ class Shard:
 
 
 def parse_shard(text: str) -> Shard:
-    """Return the shard that a text such as "3/7" names.
-
-    Raises:
-        OptionError: it names none.
-    """
+    """Return the shard that a text such as "3/7" names."""
     number, slash, total = text.strip().partition("/")
     if slash and number.isdecimal() and total.isdecimal():
         shard = Shard(number=int(number), total=int(total))

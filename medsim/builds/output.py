@@ -99,12 +99,6 @@ BUILD = Kind(
 class Build(Opened[BuildManifest]):
     """A finished build; what it holds is read when it is asked for.
 
-    Args:
-        folder: where it lies.
-
-    Raises:
-        InputError: the folder holds no finished build.
-
     Attributes:
         folder: where it lies.
         manifest: the account that it gives of itself.
@@ -155,11 +149,7 @@ class Build(Opened[BuildManifest]):
         return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
 
     def table(self, name: str) -> pl.LazyFrame:
-        """Return a canonical table: concept, description, association, is_a or code.
-
-        Raises:
-            OptionError: there is no such table.
-        """
+        """Return a canonical table: concept, description, association, is_a or code."""
         if name not in CANONICAL_TABLES:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
         return self._scan(f"terminology/{name}.parquet")

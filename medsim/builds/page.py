@@ -75,7 +75,6 @@ def _terminology(manifest: BuildManifest) -> Section:
 
 
 def _option(named: tuple[str, object]) -> tuple[str, object]:
-    """Return the name and the value of an option as the page says them."""
     name, value = named
     if name == "corrections" and isinstance(value, list):
         return name, len(value)

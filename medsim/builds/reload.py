@@ -21,16 +21,7 @@ if TYPE_CHECKING:
 
 
 def reload(build: Build, store: Store, threads: int) -> Derived:
-    """Return the positives and terms that a build was made of, derived anew.
-
-    Args:
-        build: finished; its canonical tables are left in the store as views.
-        store: without tables of those names.
-        threads: how many to use.
-
-    Raises:
-        InputError: the manifest lacks the options that this needs.
-    """
+    """Return the positives and terms that a build was made of, derived anew."""
     options = build.manifest.options
     try:
         language, pool = str(options["language"]), str(options.get("pool", POOLS[0]))

@@ -56,9 +56,6 @@ class ShardedRun:
 class ShardFolder:
     """The shards of one build; several processes may work on them at the same time.
 
-    Args:
-        out: where the build will lie, links followed.
-
     Attributes:
         folder: where the shards lie.
     """
@@ -212,9 +209,6 @@ class ShardFolder:
 
         Another process may end at any moment and remove the folder of shards because it is empty;
         then it is made again. Once something lies in it, nobody can.
-
-        Raises:
-            OutputError: it cannot be made.
         """
         n_tried = 0
         while True:

@@ -60,11 +60,7 @@ class Run:
 
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:
-        """Return the run of a build or a shard.
-
-        Raises:
-            InputError: the corrections or the embedding cannot be read.
-        """
+        """Return the run of a build or a shard."""
         progress = options.progress or Progress()
         corrections = read_corrections(options.corrections)
         named, cache = None, None

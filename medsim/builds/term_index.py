@@ -78,11 +78,6 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
 
     Terms that people judged to mean the same are joined, too. The tables term_component (term_id,
     component_id) and pool (term_id) are left in the store.
-
-    Args:
-        positives: with all terms.
-        store: with the table name.
-        pool: of negatives, one of ``config.POOLS``.
     """
     terms, pairs = positives.terms, positives.pairs
     node = terms["node_id"].to_numpy()

@@ -134,7 +134,6 @@ def _check_embedding(
 
 
 def _schema(name: str) -> pl.Schema:
-    """Return the columns of a file of a build that holds no pairs."""
     if name == TERM_FILE:
         return pl.Schema(TERM_COLUMNS)
     if name.startswith("terminology/"):

@@ -65,14 +65,6 @@ def first_file(path: Path, partial: Path, content: bytes) -> bool:
     Of several processes one writes it, and all see it whole: it gets its name as a link, which no
     file system makes where the name is taken. Where there are no links the last one wins; so
     whoever needs to have won reads the file again.
-
-    Args:
-        path: of the file.
-        partial: where it is written, in the same folder; a name that no other process takes.
-        content: of the file.
-
-    Raises:
-        OutputError: it cannot be written.
     """
     try:
         partial.write_bytes(content)

@@ -36,9 +36,6 @@ _CLASSES = {
 class Opened(Generic[M]):
     """A finished output; what it holds is read when it is asked for.
 
-    Args:
-        folder: where it lies.
-
     Raises:
         InputError: the folder holds no finished output of the kind.
 
@@ -64,9 +61,6 @@ class Opened(Generic[M]):
         Args:
             path: inside the folder, as the manifest has it.
             columns: those that are read; all by default.
-
-        Raises:
-            InputError: it cannot be read.
         """
         return read_rows(self.folder / path, columns)
 
@@ -106,11 +100,7 @@ class Opened(Generic[M]):
             raise _unreadable(self.folder / files, error) from error
 
     def _checked(self, path: str) -> pl.DataFrame:
-        """Return the rows of a file, which must be those that the manifest tells of.
-
-        Raises:
-            InputError: there is no such file, or it holds other rows.
-        """
+        """Return the rows of a file, which must be those that the manifest tells of."""
         known = self.manifest.outputs.get(path)
         if known is None:
             raise InputError(f"{self.folder} has no {path}; run {self.kind.command} again")
@@ -126,10 +116,6 @@ class Opened(Generic[M]):
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the rows of a Parquet file, without the columns that folders name.
 
-    Args:
-        path: of the file.
-        columns: those that are read; all by default.
-
     Raises:
         InputError: it cannot be read.
     """
@@ -142,10 +128,6 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder.
-
-    Args:
-        folder: where it lies.
-        accepted: classes of the kinds that it may be of; all by default.
 
     Raises:
         InputError: the folder holds no such output.

@@ -43,11 +43,7 @@ class Registry(Generic[T]):
         return dict(sorted(self._entries.items()))
 
     def get(self, name: str) -> T:
-        """Return the plug-in named ``name``.
-
-        Raises:
-            OptionError: there is none; the message suggests the nearest names.
-        """
+        """Return the plug-in named ``name``."""
         entries = self.all()
         if name not in entries:
             raise OptionError(unknown_name(self._kind, name, list(entries)))

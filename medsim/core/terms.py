@@ -32,9 +32,6 @@ def lowered(terms: Sequence[str]) -> list[str]:
 def numbered(spellings: pl.Series) -> pl.DataFrame:
     """Return the term table of distinct spellings.
 
-    Args:
-        spellings: distinct terms.
-
     Returns:
         A row per term in order of code points: ``term_id`` counts the rows, so that ids compare
         as their texts do; ``node_id`` counts the distinct lower-cased terms in their order, so

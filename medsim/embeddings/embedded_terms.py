@@ -64,11 +64,7 @@ class EmbeddedTerms:
 
 
 def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
-    """Return an embedding with its format and the fingerprint of its files.
-
-    Raises:
-        InputError: it is missing, or in no known format.
-    """
+    """Return an embedding with its format and the fingerprint of its files."""
     with progress.stage(f"identify {spec.name}") as stage:
         name, found = find_format(spec.path, spec.options)
         digest = fingerprint(spec.path, found, spec.options)
@@ -84,15 +80,7 @@ def embed_terms(
     threads: int,
     cache: Path | None,
 ) -> EmbeddedTerms:
-    """Return terms as an embedding has them.
-
-    Args:
-        named: the embedding.
-        terms: distinct, in order of code points.
-        progress: reports the stage.
-        threads: how many may compute.
-        cache: the folder that keeps what encoders made.
-    """
+    """Return terms as an embedding has them."""
     spec = named.spec
     with progress.stage(f"embed {len(terms):,} terms by {spec.name}") as stage:
         request = Request(

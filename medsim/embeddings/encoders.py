@@ -64,10 +64,6 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
         encoder: the model.
         request: the terms, distinct; nothing is kept where it has no cache.
         files: a hash of the files that decide the vectors, see ``medsim.embeddings.fingerprint``.
-
-    Raises:
-        InputError: a vector is not finite.
-        OutputError: the cache cannot be written.
     """
     cache = None
     if request.cache is not None:
@@ -102,14 +98,7 @@ def register_encoder(
     open_encoder: Callable[[Path, EmbeddingOptions, int], Encoder],
     files: Callable[[Path, EmbeddingOptions], list[Path]],
 ) -> Format:
-    """Return the format of a kind of encoder after registering it.
-
-    Args:
-        name: of the format, as ``model_folder.kind`` tells it.
-        describes: it, for messages.
-        open_encoder: returns the encoder at a path, with its options and the number of threads.
-        files: see ``medsim.embeddings.Format``.
-    """
+    """Return the format of a kind of encoder after registering it."""
 
     def load(path: Path, request: Request) -> TermVectors:
         encoder = open_encoder(path, request.options, request.threads)
@@ -126,11 +115,7 @@ def register_encoder(
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Return vectors scaled to length 1; zeros stay zeros.
-
-    Args:
-        vectors: float32[n, n_dimensions]
-    """
+    """Return vectors scaled to length 1; zeros stay zeros."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 

@@ -78,9 +78,6 @@ class CosineSearch:
         index: one of ``INDEXES``.
         seed: of ties, and of the cells of an ivf index.
         threads: how many search.
-
-    Raises:
-        OptionError: there is no such index.
     """
 
     def __init__(

@@ -103,12 +103,7 @@ class EmbeddingOptions(Options):
         return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
 
     def check_fit(self, kind: str, *accepted: str) -> None:
-        """Raise OptionError for an option that is given and not accepted.
-
-        Args:
-            kind: of embedding, such as "word2vec, binary".
-            accepted: names beside ``format``, which every embedding has.
-        """
+        """Raise OptionError for an option that is given and not accepted."""
         for name, value in self.chosen().items():
             if name not in ("format", *accepted):
                 raise OptionError(
@@ -118,13 +113,7 @@ class EmbeddingOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingSpec:
-    """An embedding that a user names.
-
-    Attributes:
-        name: under which results have it.
-        path: of its file or folder.
-        options: how it is read.
-    """
+    """An embedding that a user names."""
 
     name: str
     path: Path
@@ -133,13 +122,7 @@ class EmbeddingSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPath:
-    """A path with a name before it and options behind it.
-
-    Attributes:
-        name: under which results have it.
-        path: as it stands in the text.
-        options: values by name.
-    """
+    """A path with a name before it and options behind it."""
 
     name: str
     path: str
@@ -161,11 +144,6 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     """Return the path of a text such as "bert=models/bert,pooling=cls".
 
     Options stand at the end, ``,NAME=VALUE`` each; a comma before anything else is of the path.
-
-    Args:
-        text: as the user gives it.
-        noun: for messages, such as "embedding".
-        example: of a text, for messages.
 
     Raises:
         OptionError: it has no name or no path, or gives an option twice.

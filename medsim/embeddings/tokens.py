@@ -100,13 +100,7 @@ def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
 def unseen(
     terms: Iterable[str], known: Container[str], options: EmbeddingOptions
 ) -> frozenset[str]:
-    """Return the forms in which words are read of which no form is known.
-
-    Args:
-        terms: of the datasets.
-        known: the forms that are in the vocabulary.
-        options: how words are looked up.
-    """
+    """Return the forms in which words are read of which no form is known."""
     return frozenset(
         form
         for token in _tokens(terms)
@@ -158,9 +152,6 @@ def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions
 
 def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
     """Return the beginning of each group of a row of groups, and the end of the last.
-
-    Args:
-        sizes: of the groups.
 
     Returns:
         int64[n_groups + 1]

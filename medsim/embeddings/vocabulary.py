@@ -38,15 +38,7 @@ def candidates(array: Path) -> list[Path]:
 
 
 def find_vocabulary(array: Path, given: Path | None) -> Path:
-    """Return the file that names the rows of an array.
-
-    Args:
-        array: its file.
-        given: the file that the user names, if any.
-
-    Raises:
-        InputError: there is none, or more than one may be meant.
-    """
+    """Return the file that names the rows of an array."""
     if given is not None:
         return given
     found = candidates(array)

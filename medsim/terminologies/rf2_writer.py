@@ -91,10 +91,6 @@ class ReleaseWriter:
         origin: where the content comes from.
         edition: letters and digits for the name of the release's folder.
         namespace: the country or namespace in the names of the files.
-
-    Raises:
-        OptionError: ``edition`` or ``namespace`` holds anything but letters and digits.
-        OutputError: the zip cannot be written.
     """
 
     def __init__(
@@ -157,10 +153,6 @@ class ReleaseWriter:
             frames: the rows, a frame at a time; each has the file's columns under their RF2
                 names, in any order, besides others; dates are written as YYYYMMDD, booleans as
                 0 and 1.
-
-        Raises:
-            InputError: a term holds a tab or a line break, which RF2 cannot express.
-            OutputError: the zip cannot be written.
         """
         n_rows = 0
 

@@ -139,15 +139,7 @@ class CandidateSource:
 def candidate_source(
     index: TermIndex, name: str, pool_ids: Ids, *, seed: int, threads: int
 ) -> CandidateSource:
-    """Return the source of candidates of one pool by Levenshtein distance, exact as brute force.
-
-    Args:
-        index: the terms of the terminology.
-        name: of the pool.
-        pool_ids: int32[n_pool], its terms in order of text.
-        seed: of ties.
-        threads: how many to use.
-    """
+    """Return the source of candidates of one pool by Levenshtein distance, exact as brute force."""
 
     def lay_out() -> Search:
         return NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)

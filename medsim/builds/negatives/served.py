@@ -27,11 +27,6 @@ class ServedNegatives:
     dry give the negatives of the greedy rule. So any lists that are long enough give the same, be
     they searched for here, elsewhere, or for another set of the same pool. A first
     term that no list can be found for gets no negatives.
-
-    Args:
-        index: all terms.
-        source_of: returns the source of candidates of a pool, by its name and its terms,
-            int32[n_pool] in order of text.
     """
 
     def __init__(self, index: TermIndex, source_of: Callable[[str, Ids], CandidateSource]) -> None:

@@ -129,11 +129,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Return a Parquet file's table as it is.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """Return a Parquet file's table as it is."""
     try:
         return pl.read_parquet(path, hive_partitioning=False, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:

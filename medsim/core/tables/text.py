@@ -91,11 +91,7 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
 
 
 def bytes_of(path: Path) -> tuple[bytes, str]:
-    """Return the bytes of a file and their SHA-256, in hex.
-
-    Raises:
-        InputError: the file cannot be read or is too large.
-    """
+    """Return the bytes of a file and their SHA-256, in hex."""
     try:
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is no file")

@@ -118,7 +118,6 @@ def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
 
 
 def _opened(path: Path, wanted: Collection[str]) -> _Model:
-    """Return a model after comparing what it claims with the file's size."""
     with readable(path), path.open("rb") as stream:
         beginning = stream.read(_BEGINNING.size)
         if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):

