@@ -100,8 +100,8 @@ class ShardFolder:
             found.signature()
         except FileNotFoundError as error:
             raise InputError(
-                f"{self.folder} has no {_JOB}: there are no shards; make them with "
-                "medsim build --shard 1/2 and so on"
+                f"{self.folder} has no {_JOB}: there are no shards; make them with medsim "
+                "build, as shard 1/2 and so on"
             ) from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} cannot be read as a job of medsim ({error})") from error
@@ -176,7 +176,7 @@ class ShardFolder:
                 said.insert(0, absent)
             raise InputError(
                 f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
-                f"with medsim build and --shard {left[0]}/{own.total}"
+                f"with medsim build, as shard {left[0]}/{own.total}"
             )
         return found
 

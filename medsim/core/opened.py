@@ -133,7 +133,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
         InputError: the folder holds no such output.
     """
     place = Path(folder)
-    one = " or ".join(found.kind.one for found in accepted) or "an output of medsim"
+    one = " or ".join(found.kind.with_article for found in accepted) or "an output of medsim"
     if not place.is_dir():
         raise InputError(f"{place} is no folder; name that of {one}")
     if not (place / MANIFEST).exists():
@@ -146,7 +146,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
     if known is None:
         raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim ({name})")
     if accepted and known not in accepted:
-        raise InputError(f"{place} is {known.kind.one}, not {one}")
+        raise InputError(f"{place} is {known.kind.with_article}, not {one}")
     opened: O = known(place)
     return opened
 

@@ -304,7 +304,7 @@ def check_free(out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
     if not overwrite and kind.grows:
         return
     if not overwrite:
-        raise OutputError(f"{out} holds {kind.one} already; add `overwrite` to replace it")
+        raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
     for path in out.rglob("*"):
         name = path.relative_to(out).as_posix()
         if name not in own and (path.is_symlink() or not path.is_dir()):

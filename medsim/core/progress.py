@@ -32,7 +32,7 @@ _FEW = 2  # minutes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord:
-    """What one stage took.
+    """The time and memory that one stage took.
 
     Attributes:
         name: of the stage.

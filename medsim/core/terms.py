@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.kernels.packing import taken
+from medsim.kernels.packing import starts_of, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,10 +69,8 @@ class PackedTerms:
 def pack(terms: Sequence[str]) -> PackedTerms:
     """Return the terms as arrays; a lone surrogate keeps its code point."""
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
-    starts = np.zeros(len(terms) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
     text = "".join(terms).encode("utf-32-le", "surrogatepass")
-    return PackedTerms(codes=np.frombuffer(text, np.uint32), starts=starts)
+    return PackedTerms(codes=np.frombuffer(text, np.uint32), starts=starts_of(lengths))
 
 
 def unpack(packed: PackedTerms) -> list[str]:

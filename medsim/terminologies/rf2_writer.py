@@ -6,7 +6,6 @@ import io
 import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal, Self
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -16,6 +15,7 @@ import polars.selectors as cs
 
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.files import put_in_place
+from medsim.core.manifest import medsim_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -224,13 +224,6 @@ def _origin_json(origin: ReleaseOrigin) -> bytes:
         "origin": origin.kind,
         "redistributable": origin.redistributable,
         "terms": origin.terms,
-        "writer": _writer(),
+        "writer": f"medsim {medsim_version()}",
     }
     return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _writer() -> str:
-    try:
-        return f"medsim {version('medsim')}"
-    except PackageNotFoundError:  # run from a checkout that was never installed
-        return "medsim"

@@ -18,9 +18,7 @@ with own as (
     where
         n.is_fsn
         and not m.is_shared
-    group by
-        m.category,
-        n.node_id
+    group by all
 )
 
 select

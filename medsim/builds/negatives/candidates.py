@@ -10,6 +10,7 @@ import numpy as np
 from medsim.builds.negatives import SearchResult
 from medsim.builds.negatives.layout import Candidates
 from medsim.builds.negatives.nearest import NearestSearch
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,8 +109,7 @@ class CandidateSource:
             stage.total(len(short))
             self.add(self.search(term1_ids[short], sizes[short], stage.advance))
         counts = self._counts[rows]
-        starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(counts, out=starts[1:])
+        starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
         return CandidateLists(
             starts=starts,

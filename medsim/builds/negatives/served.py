@@ -8,6 +8,7 @@ import numpy as np
 
 from medsim.builds.negatives import Negatives
 from medsim.builds.negatives.requests import SLACK, TERMINOLOGY, first_terms, pool_of
+from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ class ServedNegatives:
 
 
 def _serve(firsts: Ids, wanted: Ids, lists: CandidateLists, used: UsedPairs) -> Chosen:
-    starts = np.zeros(len(firsts) + 1, np.int64)
-    np.cumsum(wanted, out=starts[1:])
+    starts = starts_of(wanted)
     chosen = Chosen(
         starts=starts, counts=np.zeros(len(firsts), np.int32), ids=np.empty(starts[-1], np.int32)
     )

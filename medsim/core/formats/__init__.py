@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TableFormat(Protocol):
-    """What the module of a format has."""
+    """The module of a format."""
 
     FOR_PEOPLE: bool
 

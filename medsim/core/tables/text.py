@@ -36,7 +36,7 @@ _WRAPPED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """What a file says.
+    """The text of a file.
 
     Attributes:
         path: of the file.

@@ -20,7 +20,8 @@ from medsim.embeddings.formats.files import (
 )
 from medsim.embeddings.formats.rows import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.tokens import starts_of, unseen
+from medsim.embeddings.tokens import unseen
+from medsim.kernels.packing import starts_of
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 
 if TYPE_CHECKING:

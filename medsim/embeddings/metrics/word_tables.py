@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.metrics import WordBags
-from medsim.embeddings.tokens import starts_of
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

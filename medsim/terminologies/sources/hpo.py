@@ -31,10 +31,10 @@ def locate() -> Path:
     return Path(folders[0]) / "data" / "hp.obo"
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_hpo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``."""
     return replace(
-        obo.load(path, store, options),
+        obo.read_obo(path, store, options),
         name="hpo",
         vocabulary="HPO",
         redistributable=True,
@@ -47,7 +47,7 @@ SOURCES.register(
     Source(
         name="hpo",
         about="the built-in hpo",
-        load=load,
+        load=read_hpo,
         accepts=frozenset({"synonyms"}),
         locate=locate,
     ),

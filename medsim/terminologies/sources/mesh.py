@@ -39,7 +39,7 @@ _RECORDS = {
 }
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.sources.Load``."""
     files = _files(path)
     rows = MeshRows(scopes=frozenset(options.synonyms))
@@ -167,7 +167,7 @@ SOURCES.register(
         name="mesh",
         about="MeSH as XML (desc2026.xml, supp2026.xml, or a folder or .zip of both)",
         recognises=recognises,
-        load=load,
+        load=read_mesh,
         accepts=frozenset({"synonyms"}),
     ),
 )

@@ -117,7 +117,7 @@ class _ReadableText:
         return part
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
     rows = _Rows()
     try:
@@ -271,7 +271,7 @@ SOURCES.register(
         name="obo",
         about="OBO ontologies (.obo)",
         recognises=recognises,
-        load=load,
+        load=read_obo,
         accepts=frozenset({"synonyms"}),
     ),
 )

@@ -62,7 +62,7 @@ _RELATIONS = _File(
 _TYPES = _File("MRSTY.RRF", "umls_type", "CUI", "CUI TUI STN STY ATUI CVF")
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a release of UMLS; see ``sources.Load``."""
     everything = release_files(path)
     read: list[SourceFile] = []
@@ -167,7 +167,7 @@ SOURCES.register(
         name="umls",
         about="UMLS releases (a folder or .zip with MRCONSO.RRF)",
         recognises=recognises,
-        load=load,
+        load=read_umls,
         accepts=frozenset({"vocabularies"}),
     ),
 )

@@ -3,10 +3,4 @@
 -- reads   unfounded_name_pair
 -- writes  the rows that violate this
 
-select
-    dataset,
-    difficulty,
-    negatives,
-    pair_id
-from unfounded_name_pair('fsn_syn', ['fsn'], ['synonym'])
-order by all;
+from unfounded_name_pair('fsn_syn', ['fsn'], ['synonym']);

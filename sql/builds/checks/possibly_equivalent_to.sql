@@ -4,10 +4,4 @@
 -- reads   unfounded_substitution
 -- writes  the rows that violate this
 
-select
-    dataset,
-    difficulty,
-    negatives,
-    pair_id
-from unfounded_substitution('possibly_equivalent_to')
-order by all;
+from unfounded_substitution('possibly_equivalent_to');

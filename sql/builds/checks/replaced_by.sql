@@ -3,10 +3,4 @@
 -- reads   unfounded_substitution
 -- writes  the rows that violate this
 
-select
-    dataset,
-    difficulty,
-    negatives,
-    pair_id
-from unfounded_substitution('replaced_by')
-order by all;
+from unfounded_substitution('replaced_by');
