@@ -150,7 +150,6 @@ def _write_sets(
 def _written_before(
     run: Run, output: OutputFolder, maker: SetMaker, key: SetKey
 ) -> pl.DataFrame | None:
-    """Return the rows that an interrupted run with the same key wrote, if it did."""
     pairs = output.read(key.path)
     if pairs is None or pairs.schema != key.schema():
         return None

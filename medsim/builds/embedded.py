@@ -51,11 +51,6 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
 def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEmbedding | None:
     """Return the embedding that made a build's negatives, None if none did.
 
-    Args:
-        build: the build.
-        moved: where the embedding lies now, as in "glove=vectors.txt", if no longer where it was.
-        progress: told of the stage.
-
     Raises:
         InputError: the embedding is missing, or another one than the build's.
         OptionError: the build has no embedding negatives, or its embedding is named otherwise.

@@ -118,7 +118,6 @@ def _cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids) -> Values:
 
 
 def _units(vectors: Vectors) -> Table:
-    """Return vectors scaled to length 1 in double precision; zeros stay zeros."""
     wide = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     scaled: Table = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)

@@ -156,9 +156,5 @@ class Build(Opened[BuildManifest]):
 
 
 def open_build(folder: str | Path) -> Build:
-    """Return the finished build in a folder.
-
-    Raises:
-        InputError: the folder holds none.
-    """
+    """Return the finished build in a folder."""
     return Build(folder)

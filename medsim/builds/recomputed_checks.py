@@ -105,11 +105,7 @@ class Recomputed:
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
-    """Return a build with all that its canonical tables give.
-
-    Raises:
-        InputError: the manifest lacks the options that this needs.
-    """
+    """Return a build with all that its canonical tables give."""
     try:
         seed = int(str(build.manifest.options["seed"]))
     except (KeyError, ValueError) as error:

@@ -46,10 +46,6 @@ def terms_of(build: Build, threads: int) -> pl.DataFrame:
     """Return the terms that the pairs of a build may have: ``TERM_COLUMNS``.
 
     They are read from the build; one of an earlier version, which lacks them, is derived anew.
-
-    Raises:
-        InputError: the file cannot be read or holds other rows than the manifest says, or the
-            manifest lacks the options that deriving needs.
     """
     known = build.manifest.outputs.get(TERM_FILE)
     if known is None:

@@ -73,7 +73,6 @@ def _pairs(build: Build, key: SetKey) -> pl.DataFrame:
 
 
 def _sets(build: Build, stats: pl.DataFrame) -> list[SetKey]:
-    """Return the sets that have a file, strategy by strategy in order of the statistics."""
     rows = stats.select("dataset", "difficulty", "negatives").iter_rows(named=True)
     order = list(stats["negatives"].unique(maintain_order=True))
     keys = sorted((SetKey(**row) for row in rows), key=lambda key: order.index(key.negatives))

@@ -68,11 +68,7 @@ class ShardFolder:
         return self.folder / f"shard-{shard.number}-of-{shard.total}.shard"
 
     def claim(self, own: ShardedRun) -> None:
-        """Note the run that the folder is for, unless one is noted; of several processes one does.
-
-        Raises:
-            OutputError: it is for another one, or cannot be written.
-        """
+        """Note the run that the folder is for, unless one is noted; one process of several does."""
         path = self.folder / _JOB
         if not path.exists():  # in most cases there is no need to try
             noted = {"job": own.key, "total": own.total, "source": own.source}
@@ -88,11 +84,7 @@ class ShardFolder:
             )
 
     def claimed_for(self) -> ShardedRun:
-        """Return the run that the folder is for.
-
-        Raises:
-            InputError: there is none.
-        """
+        """Return the run that the folder is for."""
         path = self.folder / _JOB
         try:
             noted = json.loads(path.read_text(encoding="utf-8"))
@@ -108,11 +100,7 @@ class ShardFolder:
         return found
 
     def write(self, own: ShardedRun, shard: Shard, found: Sequence[SearchResult]) -> None:
-        """Write the results of a shard; the file appears whole or not at all.
-
-        Raises:
-            OutputError: the folder has become another run's, or cannot be written.
-        """
+        """Write the results of a shard; the file appears whole or not at all."""
         self.check(own.key, own.total)
         arrays = {
             _SIGNATURE: np.array(own.signature(), np.str_),
@@ -236,7 +224,6 @@ def _digest(content: bytes) -> bytes:
 
 
 def _differences(there: ShardedRun, key: Mapping[str, str], total: int) -> list[str]:
-    """Return how another run differs, a few words for each difference."""
     found = []
     if there.total != total:
         found.append(f"{there.total} shards there, {total} here")

@@ -119,7 +119,6 @@ class _MergedSearch:
     def find(
         self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
-        """Return the results of the shards."""
         del index
         with run.progress.stage("take over the shards") as stage:
             for one in requests:

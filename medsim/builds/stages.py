@@ -38,17 +38,7 @@ _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join wha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The options of a build or a shard, the files that they name, and the means of the run.
-
-    Attributes:
-        options: as they were given.
-        corrections: pairs that people judged otherwise, read from their file.
-        named: the embedding of embedding negatives; None where there are none.
-        cache: the folder that keeps what encoders made.
-        store: the database.
-        threads: how many to use.
-        progress: told of every stage.
-    """
+    """The options of a build or a shard, the files that they name, and the means of the run."""
 
     options: SearchOptions
     corrections: tuple[Correction, ...]

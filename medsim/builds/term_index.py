@@ -37,12 +37,7 @@ positive of the term, whatever its case; null where it is in none.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """The positives of a terminology and the terms that they join.
-
-    Attributes:
-        positives: of all sets.
-        index: all terms as arrays.
-    """
+    """The positives of a terminology and the terms that they join."""
 
     positives: Positives
     index: TermIndex

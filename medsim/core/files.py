@@ -33,9 +33,6 @@ def whole_file(
             takes, so that two may write the same file.
         sync_name: whether its name is on the disk as well; it need not be in a folder that is
             synced later, by ``sync_tree``.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     own = partial or path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:

@@ -34,16 +34,7 @@ _CLASSES = {
 
 
 class Opened(Generic[M]):
-    """A finished output; what it holds is read when it is asked for.
-
-    Raises:
-        InputError: the folder holds no finished output of the kind.
-
-    Attributes:
-        folder: where it lies.
-        manifest: the account that it gives of itself.
-        kind: of output.
-    """
+    """A finished output; what it holds is read when it is asked for."""
 
     kind: ClassVar[Kind[Any]]
 
@@ -114,11 +105,7 @@ class Opened(Generic[M]):
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the rows of a Parquet file, without the columns that folders name.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """Return the rows of a Parquet file, without the columns that folders name."""
     chosen = None if columns is None else list(columns)
     try:
         return pl.read_parquet(path, columns=chosen, hive_partitioning=False, glob=False)

@@ -218,9 +218,6 @@ def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFo
     """Give the body the only right to write an output to ``out``.
 
     What an interrupted run left is there where the kind can be resumed, else it is removed.
-
-    Raises:
-        OutputError: ``out`` is taken, is being written by another process, or cannot be written.
     """
     out = resolved(out)
     output = OutputFolder(out)
@@ -274,11 +271,7 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
 
 
 def resolved(out: Path) -> Path:
-    """Return where ``out`` lies, links followed.
-
-    Raises:
-        OutputError: nothing can be written there.
-    """
+    """Return where ``out`` lies, links followed."""
     try:
         place = out.resolve()
     except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle

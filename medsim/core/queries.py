@@ -100,7 +100,6 @@ def _dataset(registered: Query) -> Dataset:
 
 
 def _sentence(text: str) -> str:
-    """Return the first paragraph of a header."""
     lines = (line.removeprefix("--").strip() for line in text.splitlines())
     return " ".join(takewhile(bool, lines))
 

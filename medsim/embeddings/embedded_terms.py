@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEmbedding:
-    """An embedding that is to be evaluated.
-
-    Attributes:
-        spec: how the user names it.
-        format_name: of its format.
-        format: how it is read.
-        fingerprint: of its files, see ``medsim.embeddings.fingerprint``.
-    """
+    """An embedding that is to be evaluated."""
 
     spec: EmbeddingSpec
     format_name: str
@@ -101,7 +94,6 @@ def embed_terms(
 def _embedded(
     terms: Sequence[str], found: WordVectors | TermVectors, options: EmbeddingOptions
 ) -> EmbeddedTerms:
-    """Return terms with the vectors that were found of them."""
     embedded: Embedded = TermPoints(vectors=found.vectors)
     words, n_words, n_unknown = None, None, None
     if isinstance(found, WordVectors):

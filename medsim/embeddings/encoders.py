@@ -129,12 +129,7 @@ def missing_extra(name: str) -> OptionError:
 
 @contextmanager
 def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn errors that libraries raise in the body into an InputError that names ``path``.
-
-    Args:
-        path: of the file or folder at fault.
-        kinds: the errors that they raise for what is damaged or unfit.
-    """
+    """Turn errors that libraries raise in the body into an InputError that names ``path``."""
     try:
         yield
     except Exception as error:
@@ -145,7 +140,6 @@ def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
 
 
 def _key(encoder: Encoder, files: str) -> str:
-    """Return the name of the folder that keeps an encoder's vectors."""
     text = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -165,7 +159,6 @@ def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _finite(terms: Sequence[str], vectors: Vectors) -> Vectors:
-    """Return vectors as they are, if all are finite."""
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         term = terms[int(np.argmin(finite))]

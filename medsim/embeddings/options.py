@@ -130,11 +130,7 @@ class NamedPath:
 
 
 def parse_embedding(text: str) -> EmbeddingSpec:
-    """Return the embedding that a text such as "bert=models/bert,pooling=cls" names.
-
-    Raises:
-        OptionError: see ``parse_named``; or an option is unknown or has a wrong value.
-    """
+    """Return the embedding that a text such as "bert=models/bert,pooling=cls" names."""
     found = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
     path = Path(found.path).expanduser()
     return EmbeddingSpec(name=found.name, path=path, options=parse_options(found.options))
@@ -144,9 +140,6 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     """Return the path of a text such as "bert=models/bert,pooling=cls".
 
     Options stand at the end, ``,NAME=VALUE`` each; a comma before anything else is of the path.
-
-    Raises:
-        OptionError: it has no name or no path, or gives an option twice.
     """
     name, equals, rest = text.partition("=")
     given: dict[str, str] = {}
@@ -166,11 +159,7 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
 
 
 def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:
-    """Return options given as text by name.
-
-    Raises:
-        OptionError: a name is unknown, or a value is none of its choices.
-    """
+    """Return options given as text by name."""
     known = [one.name for one in fields(EmbeddingOptions)]
     for name in given:
         if name not in known:

@@ -56,9 +56,6 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
     each, counted from 0; a table has them in a column of one of the names ``COLUMNS``, or in its
     only column of text. A column named "term" has terms, any other has words; ``keys`` overrules
     that.
-
-    Raises:
-        InputError: the file cannot be read, or has another form.
     """
     with readable(path, pl.exceptions.PolarsError):
         match path.suffix.lower():
@@ -91,7 +88,6 @@ def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
 
 
 def _text_column(path: Path, schema: pl.Schema) -> str:
-    """Return the column of a table that names its rows."""
     texts = [name for name, kind in schema.items() if kind == pl.String]
     named = [name for known in COLUMNS for name in texts if name.lower() == known]
     found = named[:1] or texts

@@ -84,13 +84,6 @@ class ReleaseWriter:
     The same calls write the same bytes. Until all is written the zip lies beside ``path`` under
     a name that ends in ``.partial``; an error or an interrupt removes it and leaves whatever was
     at ``path`` as it was.
-
-    Args:
-        path: the zip to write; an earlier file is replaced.
-        release_date: the date in the names of the files.
-        origin: where the content comes from.
-        edition: letters and digits for the name of the release's folder.
-        namespace: the country or namespace in the names of the files.
     """
 
     def __init__(
@@ -194,7 +187,6 @@ class ReleaseWriter:
             raise OutputError(f"cannot write {self._path}: {reason}") from error
 
     def _discard(self) -> None:
-        """Remove the unfinished zip."""
         with suppress(OSError, ValueError):
             self._opened().close()
         self._partial.unlink(missing_ok=True)

@@ -60,9 +60,6 @@ class NearestSearch:
             are the same.
 
     Beside the pool, each thread takes about 2 kB for every character of the longest term.
-
-    Raises:
-        OptionError: the seed is out of range.
     """
 
     def __init__(
@@ -91,9 +88,6 @@ class NearestSearch:
 
         Returns:
             As many as wanted, or fewer where the pool has no more.
-
-        Raises:
-            OptionError: a query is no row of the pool, or a number is missing or negative.
         """
         queries, wanted = _checked(queries, wanted, len(self._pool.ids))
         best = empty_slots(wanted, np.int32)

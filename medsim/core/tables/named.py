@@ -159,7 +159,6 @@ def _as_text(column: pl.Series, name: str) -> pl.Series:
 
 
 def _fit(header: Sequence[str], needed: Sequence[str]) -> tuple[int, int]:
-    """Return how many columns of a header are needed, and how many it has."""
     return len({*needed} & {*map(_plain, header)}), len(header)
 
 

@@ -61,9 +61,6 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
         path: of the file.
         guess: whether a file in neither is taken for latin-1, with a warning, if nothing in it
             shows that it is no text.
-
-    Raises:
-        InputError: the file cannot be read, is too large or empty, or is no such text.
     """
     data, sha256 = bytes_of(path)
     for begin, what in _NO_TEXT.items():

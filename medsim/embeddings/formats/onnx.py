@@ -71,11 +71,7 @@ class OnnxEncoder:
         return unit(vectors) if self._normalize else vectors
 
     def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
-        """Return the mean of the last layer's vectors of the tokens of each target.
-
-        Raises:
-            OptionError: the model gives one vector a text.
-        """
+        """Return the mean of the last layer's vectors of the tokens of each target."""
         if not self._session.of_tokens:
             raise OptionError("the model gives one vector a text, and none of the words in it")
         with naming(self._tokenizer_path, (ValueError, TypeError)):
@@ -130,12 +126,7 @@ class OnnxEncoder:
 
 
 def open_encoder(path: Path, options: EmbeddingOptions, threads: int) -> OnnxEncoder:
-    """Return the encoder in a file or folder.
-
-    Raises:
-        InputError: a file is missing or damaged, or the model is no encoder of tokens.
-        OptionError: a library is not installed, or an option does not fit.
-    """
+    """Return the encoder in a file or folder."""
     options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
     return OnnxEncoder(_model(path), _tokenizer(path, options), options, threads)
 
@@ -148,7 +139,6 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 
 
 def _model(path: Path) -> Path:
-    """Return the .onnx file of a model."""
     if not path.is_dir():
         return path
     found = onnx_files(path)
@@ -159,14 +149,12 @@ def _model(path: Path) -> Path:
 
 
 def _root(model: Path) -> Path:
-    """Return the folder with the files that belong to an .onnx file."""
     beside = model.parent
     inner = beside.name == "onnx" and not (beside / _TOKENIZER).exists()
     return beside.parent if inner else beside
 
 
 def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
-    """Return the file of the tokenizer."""
     found = options.vocabulary or _root(_model(path)) / _TOKENIZER
     if not found.is_file():
         raise InputError(f"{found} does not exist; name the tokenizer with ,vocabulary=PATH")

@@ -88,7 +88,6 @@ class OnnxSession:
             return list(self._session.run(self._outputs, fed))
 
     def _checked_inputs(self) -> dict[str, str]:
-        """Return the type of each input."""
         wanted = {one.name: one.type for one in self._session.get_inputs()}
         fits = set(wanted) <= set(_FED) and set(wanted.values()) <= set(_WHOLE)
         if "input_ids" not in wanted or not fits:
@@ -118,6 +117,5 @@ class OnnxSession:
 
 
 def _holds(path: Path, text: bytes) -> bool:
-    """Return whether a file that is not empty holds a text."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return content.find(text) >= 0

@@ -88,9 +88,6 @@ def keyed(
 
     A term has the row that bears its text; else, with ``case=fallback``, the first row that bears
     it in another case. With ``case=lower`` case never counts, with ``case=keep`` always.
-
-    Raises:
-        InputError: a key that is looked up comes twice, or its vector is not finite.
     """
     if keys.kind == TERMS:
         return _terms(keys, request, take)

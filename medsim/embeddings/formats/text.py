@@ -130,7 +130,6 @@ def _wrong_count(path: Path, number: int, n_numbers: int, n_dimensions: int) -> 
 
 
 def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
-    """Yield the lines of a file."""
     rest = b""
     is_first = True
     for block in blocks(path, stage):
@@ -149,7 +148,6 @@ def _without_mark(text: bytes) -> bytes:
 
 
 def _fields(text: bytes) -> list[bytes]:
-    """Return the fields of the first line of a text."""
     return text.partition(b"\n")[0].rstrip(b" \r").split(b" ")
 
 

@@ -73,7 +73,6 @@ def recognises(path: Path) -> bool:
 
 
 def _files(path: Path) -> list[ReleaseFile]:
-    """Return the files to read, those of headings first."""
     if path.is_file() and path.suffix.lower() != ".zip":
         return [ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)]
     chosen: dict[str, ReleaseFile] = {}
@@ -89,7 +88,6 @@ def _files(path: Path) -> list[ReleaseFile]:
 
 
 def _read_file(file: ReleaseFile, rows: MeshRows) -> SourceFile:
-    """Add the rows of one file."""
     with file.open() as head:
         outermost = _outermost(file, head)
     if outermost not in _RECORDS:

@@ -61,7 +61,6 @@ class _RowBuffer:
         self._rows: list[tuple[object, ...]] = []
 
     def add(self, *row: object) -> None:
-        """Add a row, its values in the order of the columns."""
         self._rows.append(row)
         if len(self._rows) == _BATCH:
             self._pack()

@@ -71,7 +71,6 @@ class Names:
         return worded(self._parts(concepts))
 
     def _parts(self, concepts: Ints) -> pl.DataFrame:
-        """Return the parts of the names of concepts, a row per concept."""
         places = places_of(concepts, self._draws)
         sites = self._site_keys(concepts, places)
         course = self._varied("course", concepts, places, Mode.COURSE)

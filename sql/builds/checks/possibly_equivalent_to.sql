@@ -4,4 +4,6 @@
 -- reads   unfounded_substitution
 -- writes  the rows that violate this
 
-from unfounded_substitution('possibly_equivalent_to');
+select * -- noqa: AM04
+from unfounded_substitution('possibly_equivalent_to')
+order by all;

@@ -3,4 +3,6 @@
 -- reads   unfounded_substitution
 -- writes  the rows that violate this
 
-from unfounded_substitution('replaced_by');
+select * -- noqa: AM04
+from unfounded_substitution('replaced_by')
+order by all;

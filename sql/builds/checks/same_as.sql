@@ -3,4 +3,6 @@
 -- reads   unfounded_substitution
 -- writes  the rows that violate this
 
-from unfounded_substitution('same_as');
+select * -- noqa: AM04
+from unfounded_substitution('same_as')
+order by all;

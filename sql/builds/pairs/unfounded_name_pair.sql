@@ -36,5 +36,4 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
     from positive
     where dataset = of_dataset
     group by all
-    having bool_or(list_contains(kinds1, kind1) and list_contains(kinds2, kind2)) is not true
-    order by all;
+    having bool_or(list_contains(kinds1, kind1) and list_contains(kinds2, kind2)) is not true;

@@ -36,5 +36,4 @@ create or replace macro unfounded_substitution(of_dataset) as table
     from positive
     where
         is_unfounded
-        and dataset = of_dataset
-    order by all;
+        and dataset = of_dataset;
