@@ -51,7 +51,6 @@ class SearchOptions(ReadingOptions):
             "names of eligible concepts and all terms of positives.",
             lower=True,
             choices=POOLS,
-            noun="pool",
             key="pool",
         ),
     ] = "set"

@@ -29,10 +29,7 @@ PAIR_COLUMNS: Columns = {
 }
 """The columns of a file of pairs; dataset, difficulty and negatives come from its folders."""
 
-EMBEDDED_PAIR_COLUMNS: Columns = {
-    **PAIR_COLUMNS,
-    "similarity": pl.Float32,
-}
+EMBEDDED_PAIR_COLUMNS: Columns = {**PAIR_COLUMNS, "similarity": pl.Float32}
 """The columns of a file of pairs with embedding negatives.
 
 The similarity is the cosine under the embedding; null where a term has no vector.

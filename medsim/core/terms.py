@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Codes, Rows, Starts
 
-TERM_SCHEMA = {
-    "term_id": pl.Int32,
-    "term": pl.String,
-    "lower_term": pl.String,
-    "node_id": pl.Int32,
-}
+TERM_SCHEMA = {"term_id": pl.Int32, "term": pl.String, "lower_term": pl.String, "node_id": pl.Int32}
 
 
 def lowered(terms: Sequence[str]) -> list[str]:

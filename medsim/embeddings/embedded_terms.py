@@ -103,12 +103,7 @@ def _embedded(
         covered, n_words, n_unknown = bags.covered, bags.n_words, bags.n_unknown
     else:
         covered = found.covered
-    columns = {
-        "term": terms,
-        "covered": covered,
-        "n_words": n_words,
-        "n_unknown_words": n_unknown,
-    }
+    columns = {"term": terms, "covered": covered, "n_words": n_words, "n_unknown_words": n_unknown}
     return EmbeddedTerms(
         embedded=embedded,
         covered=covered,

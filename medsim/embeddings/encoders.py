@@ -67,7 +67,9 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
     """
     cache = None
     if request.cache is not None:
-        cache = VectorCache(request.cache / _key(encoder, files), encoder.n_dimensions)
+        key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
+        folder = request.cache / hashlib.sha256(key).hexdigest()
+        cache = VectorCache(folder, encoder.n_dimensions)
     rows = {term: row for row, term in enumerate(request.terms)}
     vectors = _matrix(len(rows), encoder.n_dimensions, request.cache)
     done = np.zeros(len(rows), np.bool_)
@@ -137,11 +139,6 @@ def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
         if type(error) is not Exception and not isinstance(error, kinds):
             raise
         raise InputError(f"{path}: {' '.join(str(error).split())[:300]}") from error
-
-
-def _key(encoder: Encoder, files: str) -> str:
-    text = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _batches(terms: Iterable[str]) -> Iterator[list[str]]:

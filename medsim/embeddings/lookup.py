@@ -214,12 +214,7 @@ class CosineSearch:
             yield self._units(slice(begin, begin + _BLOCK))
 
     def _ask(
-        self,
-        queries: Ids,
-        rows: Rows,
-        asked: Ids,
-        nearest: Best,
-        advance: Callable[[int], None],
+        self, queries: Ids, rows: Rows, asked: Ids, nearest: Best, advance: Callable[[int], None]
     ) -> Rows:
         """Ask FAISS for the candidates of some queries, and return those that need more."""
 
@@ -248,11 +243,7 @@ class CosineSearch:
         return np.asarray(~full | (lowest <= last + self._error), np.bool_)
 
     def _compare_all(
-        self,
-        queries: Ids,
-        rows: Rows,
-        nearest: Best,
-        advance: Callable[[int], None],
+        self, queries: Ids, rows: Rows, nearest: Best, advance: Callable[[int], None]
     ) -> None:
         def compare(row: int) -> None:
             slots = np.array([row], np.int32)

@@ -29,15 +29,13 @@ class EmbeddingOptions(Options):
 
     format: Annotated[str | None, Option("Name of its format; by default that of the file.")] = None
     vocabulary: Annotated[
-        Path | None,
-        Option("File that names the rows of an array; by default the one beside it."),
+        Path | None, Option("File that names the rows of an array; by default the one beside it.")
     ] = None
     keys: Annotated[
         str | None,
         Option(
             "Whether rows are vectors of words or of terms; by default that of the file.",
             choices=("words", "terms"),
-            noun="keys",
         ),
     ] = None
     case: Annotated[
@@ -46,7 +44,6 @@ class EmbeddingOptions(Options):
             "How a word is looked up: as it stands, else in lower case (fallback); only in lower "
             "case (lower); or only as it stands (keep).",
             choices=("fallback", "lower", "keep"),
-            noun="case",
         ),
     ] = "fallback"
     parts: Annotated[
@@ -55,7 +52,6 @@ class EmbeddingOptions(Options):
             "When a word is split at inner punctuation (hyphens, slashes): where it has no vector "
             "as a whole (fallback), always, or never.",
             choices=("fallback", "always", "never"),
-            noun="parts",
         ),
     ] = "fallback"
     digits: Annotated[
@@ -64,7 +60,6 @@ class EmbeddingOptions(Options):
             "What a digit of a word becomes: itself (keep); a #, as in word2vec's Google News "
             "vectors (hash); or a 0 (zero).",
             choices=("keep", "hash", "zero"),
-            noun="digits",
         ),
     ] = "keep"
     coverage: Annotated[
@@ -72,7 +67,6 @@ class EmbeddingOptions(Options):
         Option(
             "When a term counts as covered: when any of its words has a vector, or all.",
             choices=("any", "all"),
-            noun="coverage",
         ),
     ] = "any"
     pooling: Annotated[
@@ -81,7 +75,6 @@ class EmbeddingOptions(Options):
             "How token vectors of an encoder become one; by default that of the "
             "model's settings, else the mean.",
             choices=POOLINGS,
-            noun="pooling",
         ),
     ] = None
     normalize: Annotated[
@@ -90,7 +83,6 @@ class EmbeddingOptions(Options):
             "Whether an encoder's vectors are scaled to length 1; by default as the "
             "model's settings have it, else not.",
             choices=("yes", "no"),
-            noun="normalize",
         ),
     ] = None
     prefix: Annotated[

@@ -53,13 +53,7 @@ _CODE_BYTES = 4
 
 
 def _run_pass(
-    _typing: Any,
-    planned: Any,
-    query: Any,
-    equals: Any,
-    row_bytes: Any,
-    states: Any,
-    counts: Any,
+    _typing: Any, planned: Any, query: Any, equals: Any, row_bytes: Any, states: Any, counts: Any
 ) -> Any:
     """Compute some rows of the table over some columns; return all ones if no term is left.
 

@@ -28,6 +28,4 @@ select
     count(*) over (partition by o.node_id) > 1 as is_shared
 from own as o
 inner join term as t on o.term_id = t.term_id
-order by
-    o.category,
-    o.node_id;
+order by all;

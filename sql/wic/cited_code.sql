@@ -43,6 +43,4 @@ from cited as d
 inner join concept as c on d.concept_id = c.concept_id
 where c.active
 group by all
-order by
-    d.vocabulary,
-    d.code;
+order by all;

@@ -44,6 +44,4 @@ select
     min(group_rank)::tinyint as group_rank
 from related
 group by all
-order by
-    form1,
-    form2;
+order by all;

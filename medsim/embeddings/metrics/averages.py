@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags
-from medsim.embeddings.metrics.vectors import (
-    COMPARISONS,
-    row_metric,
-)
+from medsim.embeddings.metrics.vectors import COMPARISONS, row_metric
 from medsim.kernels.bag_pairs import averaged
 
 if TYPE_CHECKING:

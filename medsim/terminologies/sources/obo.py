@@ -223,21 +223,13 @@ def _add_code(rows: _Rows, concept_id: str, xref: fastobo.id.PrefixedIdent) -> N
 
 
 def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
-    concepts: list[tuple[object, ...]] = [
-        (concept_id, active, "", "") for concept_id, active in rows.active.items()
-    ]
-    found: dict[str, list[tuple[object, ...]]] = {
-        "concept": concepts,
-        "description": list(rows.description),
-        "association": list(rows.association),
-        "is_a": list(rows.is_a),
-        "code": list(rows.code),
-    }
-    frames = {
-        table: pl.DataFrame(found[table], schema=columns, orient="row")
+    concepts = [(concept_id, active, "", "") for concept_id, active in rows.active.items()]
+    return {
+        table: pl.DataFrame(
+            list(getattr(rows, table, concepts)), schema=columns, orient="row"
+        ).sort(list(columns))
         for table, columns in CANONICAL_TABLES.items()
     }
-    return {table: frame.sort(frame.columns) for table, frame in frames.items()}
 
 
 def _release_date(header: fastobo.header.HeaderFrame) -> date | None:

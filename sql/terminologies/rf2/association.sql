@@ -15,7 +15,4 @@ select
 from newest_rows('rf2_association', $as_of)
 where module_id <> sctid('model_component_module')
 group by all
-order by
-    source_id,
-    target_id,
-    kind;
+order by all;
