@@ -53,7 +53,7 @@ class Opened(Generic[M]):
             path: inside the folder, as the manifest has it.
             columns: those that are read; all by default.
         """
-        return read_rows(self.folder / path, columns)
+        return read_parquet(self.folder / path, columns)
 
     def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
@@ -88,7 +88,7 @@ class Opened(Generic[M]):
                 missing_columns="insert",  # those of the first file: embedding negatives' is first
             )
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise _unreadable(self.folder / files, error) from error
+            raise unreadable(self.folder / files, error) from error
 
     def _checked(self, path: str) -> pl.DataFrame:
         """Return the rows of a file, which must be those that the manifest tells of."""
@@ -104,13 +104,13 @@ class Opened(Generic[M]):
         return frame
 
 
-def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the rows of a Parquet file, without the columns that folders name."""
     chosen = None if columns is None else list(columns)
     try:
         return pl.read_parquet(path, columns=chosen, hive_partitioning=False, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
@@ -147,7 +147,7 @@ def _class_of(name: str | None) -> type[Opened[Any]] | None:
     return found
 
 
-def _unreadable(path: Path, error: Exception) -> InputError:
+def unreadable(path: Path, error: Exception) -> InputError:
     """Return the error of a file that cannot be read, with the library's first line."""
     lines = str(error).strip().splitlines()
     return InputError(f"{path} cannot be read ({lines[0] if lines else type(error).__name__})")
