@@ -49,12 +49,7 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
 
 
 def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEmbedding | None:
-    """Return the embedding that made a build's negatives, None if none did.
-
-    Raises:
-        InputError: the embedding is missing, or another one than the build's.
-        OptionError: the build has no embedding negatives, or its embedding is named otherwise.
-    """
+    """Return the embedding that made a build's negatives, None if none did."""
     if "embedding" not in build.strategies:
         if moved is not None:
             raise OptionError(f"`embedding` {moved!r}: {build.folder} has no embedding negatives")

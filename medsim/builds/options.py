@@ -215,12 +215,7 @@ class VerifyOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One share of a search.
-
-    Attributes:
-        number: which, from 1.
-        total: of how many.
-    """
+    """One share of a search."""
 
     number: int
     total: int

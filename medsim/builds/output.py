@@ -94,12 +94,7 @@ BUILD = Kind(
 
 
 class Build(Opened[BuildManifest]):
-    """A finished build; what it holds is read when it is asked for.
-
-    Attributes:
-        folder: where it lies.
-        manifest: the account that it gives of itself.
-    """
+    """A finished build; what it holds is read when it is asked for."""
 
     kind = BUILD
 

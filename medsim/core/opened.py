@@ -114,11 +114,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFra
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
-    """Return the finished output in a folder.
-
-    Raises:
-        InputError: the folder holds no such output.
-    """
+    """Return the finished output in a folder."""
     place = Path(folder)
     one = " or ".join(found.kind.with_article for found in accepted) or "an output of medsim"
     if not place.is_dir():

@@ -26,11 +26,7 @@ class Registry(Generic[T]):
         self._discovered = False
 
     def register(self, name: str, entry: T) -> T:
-        """Return ``entry`` after filing it under ``name``.
-
-        Raises:
-            ValueError: another plug-in has that name.
-        """
+        """Return ``entry`` after filing it under ``name``."""
         if name in self._entries:
             message = f"two plug-ins of kind {self._kind} are named {name!r}"
             raise ValueError(message)

@@ -174,11 +174,7 @@ class Store:
         self._connection.execute("set lock_configuration = true")
 
     def select(self, statement: str) -> pl.DataFrame:
-        """Return the rows of one read-only statement that a user wrote.
-
-        Raises:
-            StatementError: it is no single select, or DuckDB refuses it.
-        """
+        """Return the rows of one read-only statement that a user wrote."""
         try:
             parsed = self._connection.extract_statements(statement)
         except duckdb.Error as error:

@@ -71,11 +71,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
 
 
 def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
-    """Return the words or terms of a table; see ``read_vocabulary``.
-
-    Raises:
-        InputError: it has no rows, or no column of words or terms, or a row has none.
-    """
+    """Return the words or terms of a table; see ``read_vocabulary``."""
     name = _text_column(path, table.collect_schema())
     values = table.select(name).collect().to_series()
     if values.is_empty():

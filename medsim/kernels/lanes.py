@@ -68,9 +68,6 @@ def _run_pass(
         row_bytes: uint64, the bytes of one character's vectors.
         states: uint64, where the columns' states lie.
         counts: uint64, where the bit planes of the counters lie.
-
-    Returns:
-        uint64.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -53,13 +53,7 @@ class Search(Protocol):
     """A pool laid out for searching."""
 
     def nearest(self, queries: Ids, sizes: Ids, advance: Callable[[int], None], /) -> Listed:
-        """Return the nearest candidates of rows of the pool, fewer only where there are no others.
-
-        Args:
-            queries: int32[n_queries], rows of the pool.
-            sizes: int32[n_queries], how many each asks for.
-            advance: told how many more queries are done.
-        """
+        """Return the nearest candidates of rows of the pool; fewer only if there are no others."""
 
 
 class CandidateSource:
@@ -148,12 +142,7 @@ def candidate_source(
 
 
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
-    """Return the terms of a pool as a search takes them.
-
-    Args:
-        index: the terms of the terminology.
-        pool_ids: int32[n_pool], those of the pool in order of text.
-    """
+    """Return the terms of a pool as a search takes them."""
     return Candidates(
         terms=index.lower.take(pool_ids),
         components=index.components[pool_ids],

@@ -81,11 +81,6 @@ class NearestSearch:
 
         Candidates are ordered by (distance, hash of seed and both terms, text).
 
-        Args:
-            queries: int32[n_queries], rows of the pool.
-            wanted: int32[n_queries], how many each query asks for.
-            advance: told how many more queries are done, from any thread.
-
         Returns:
             As many as wanted, or fewer where the pool has no more.
         """

@@ -28,11 +28,7 @@ def lines_of(text: Text) -> Iterator[str]:
 
 
 def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines as they are.
-
-    Raises:
-        InputError: one is too long.
-    """
+    """Yield lines as they are."""
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
             raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")

@@ -71,10 +71,6 @@ class OnnxSession:
     def run(self, ids: Tokens, types: Tokens) -> Outputs:
         """Return the vectors of texts of equally many tokens.
 
-        Args:
-            ids: int64[n_texts, n_tokens]
-            types: int64[n_texts, n_tokens], 0 but for second parts of a text.
-
         Returns:
             float32[n_texts, n_tokens, n_dimensions], or float32[n_texts, n_dimensions] where the
             model gives one vector a text.

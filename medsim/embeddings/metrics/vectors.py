@@ -169,15 +169,7 @@ def row_metric(
     comparison: Comparison,
     vectors_of: Callable[[Any, Ids], Vectors],
 ) -> Metric:
-    """Return the metric that compares one vector of either term.
-
-    Args:
-        of: see ``Metric``.
-        describes: as ``of``.
-        comparison: of the vectors.
-        vectors_of: returns float32[n_terms, n_dimensions] for terms as an embedding has them, and
-            int32[n_terms].
-    """
+    """Return the metric that compares one vector of either term."""
 
     def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
         return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)

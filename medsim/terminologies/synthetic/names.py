@@ -62,9 +62,6 @@ class Names:
     def wordings(self, concepts: Ints) -> pl.Series:
         """Return every wording of every concept.
 
-        Args:
-            concepts: int64[n], numbers of concepts.
-
         Returns:
             The texts; ``wording`` of the concept at ``i`` stands at ``wording * n + i``.
         """
