@@ -38,12 +38,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A file that was written.
-
-    Attributes:
-        rows: how many it has.
-        fingerprint: of its rows, in their order, see ``fingerprint``.
-    """
+    """A file that was written."""
 
     rows: int
     fingerprint: str
@@ -78,13 +73,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunManifest(Manifest):
-    """The manifest of an output that takes long to compute.
-
-    Attributes:
-        libraries: versions by name.
-        threads: how many computed.
-        stages: seconds and peak memory of each stage.
-    """
+    """The manifest of an output that takes long to compute."""
 
     libraries: dict[str, str]
     threads: int
