@@ -63,22 +63,12 @@ class FirstSearch(Protocol):
     """A search for the nearest candidates of first terms elsewhere, before they are served."""
 
     def check(self, key: Mapping[str, str]) -> None:
-        """Raise MedsimError if it cannot serve a run; nothing is written yet.
-
-        Args:
-            key: of the run, see ``run_key``.
-        """
+        """Raise MedsimError if it cannot serve a run; nothing is written yet."""
 
     def find(
         self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
-        """Return the results; candidates that they lack are searched for when they are needed.
-
-        Args:
-            run: of the build.
-            index: all terms.
-            requests: the first searches of the sets that are still to be made.
-        """
+        """Return the results; candidates that they lack are searched for when they are needed."""
 
 
 def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
@@ -160,7 +150,6 @@ def _write_sets(
 def _written_before(
     run: Run, output: OutputFolder, maker: SetMaker, key: SetKey
 ) -> pl.DataFrame | None:
-    """Return the rows that an interrupted run with the same key wrote, if it did."""
     pairs = output.read(key.path)
     if pairs is None or pairs.schema != key.schema():
         return None
@@ -171,11 +160,7 @@ def _written_before(
 
 
 def _check(run: Run, output: OutputFolder) -> None:
-    """Check the rules of the datasets on the files.
-
-    Raises:
-        BrokenPromiseError: a rule does not hold, which is a bug.
-    """
+    """Check the rules of the datasets on the files."""
     with run.progress.stage("check the rules") as stage:
         run.store.view_files(output.folder, {"pair": PAIR_FILES})
         findings = run_checks(run.store)
@@ -189,7 +174,6 @@ def _check(run: Run, output: OutputFolder) -> None:
 def _write_manifest(
     run: Run, terminology: Terminology, derived: Derived, stats: pl.DataFrame, output: OutputFolder
 ) -> None:
-    """Write the last file of a build."""
     shortfall = int(stats["shortfall"].sum())
     if shortfall:
         run.progress.warn(

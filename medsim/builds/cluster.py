@@ -43,10 +43,6 @@ A = TypeVar("A", bound="np.ndarray[Any, Any]")
 def on_cluster(address: str, *, threads: int) -> Iterator[ClusterSearch]:
     """Give the body a search on a cluster.
 
-    Args:
-        address: of a scheduler, or "local" for processes of this machine.
-        threads: of a local cluster, a process each.
-
     Raises:
         ClusterError: no scheduler answers, it has no workers, or they have other versions.
     """
@@ -87,9 +83,6 @@ class ClusterSearch:
 
         A pool is sent to every worker once, and its shares are searched wherever a worker is free.
         A share whose worker dies is searched again on another one.
-
-        Raises:
-            ClusterError: the workers die, or have other versions.
         """
         n_workers = len(self._client.scheduler_info()["workers"])
         lengths = np.diff(index.lower.starts).astype(np.int32)
@@ -164,7 +157,6 @@ class _Pool:
         return type(self), (self._name, self._candidates, self._term_ids, self._seed)
 
     def search(self, term1_ids: Ids, sizes: Ids, threads: int) -> SearchResult:
-        """Return the nearest candidates of some first terms."""
         with self._lock:
             if self._source is None:
                 self._source = self._laid_out(threads)
@@ -184,7 +176,6 @@ class _Pool:
 
 
 def _pool(index: TermIndex, request: SearchRequest, seed: int) -> _Pool:
-    """Return the pool of a request."""
     return _Pool(request.pool, candidates_of(index, request.pool_ids), request.pool_ids, seed)
 
 
@@ -194,7 +185,6 @@ def _writable(array: A) -> A:
 
 
 def _search(pool: _Pool, term1_ids: Ids, sizes: Ids, versions: dict[str, str]) -> SearchResult:
-    """Return the nearest candidates of one share; runs on a worker."""
     worker = get_worker()
     _check_versions(worker.address, _versions(), versions)
     return pool.search(term1_ids, sizes, worker.state.nthreads)

@@ -62,11 +62,7 @@ def read_corrections(given: str | Path | Sequence[Correction]) -> tuple[Correcti
 
 
 def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
-    """Return the corrections among the options of a build's manifest.
-
-    Raises:
-        InputError: they are not as a build writes them.
-    """
+    """Return the corrections among the options of a build's manifest."""
     rows = options.get("corrections", [])
     try:
         return tuple(

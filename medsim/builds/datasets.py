@@ -97,16 +97,7 @@ def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
 
 
 class SetMaker:
-    """The sets of one strategy, each made with a look at those before it.
-
-    Args:
-        strategy: its name.
-        derived: positives and terms, with their vectors where the strategy compares them.
-        store: with the tables term and bearer.
-        seed: of draws, ties and the order of rows.
-        threads: how many to use.
-        known: results of earlier searches.
-    """
+    """The sets of one strategy, each made with a look at those before it."""
 
     def __init__(
         self,

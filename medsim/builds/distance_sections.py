@@ -104,7 +104,6 @@ def _binned(counted: pl.DataFrame, key: Sequence[str]) -> tuple[pl.DataFrame, in
 
 
 def _quantiles(counted: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
-    """Return n, mean, quantiles and the largest of values that are counted."""
     rows = []
     groups = counted.partition_by(key, as_dict=True, maintain_order=True)
     for name, group in groups.items():

@@ -49,17 +49,7 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
 
 
 def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEmbedding | None:
-    """Return the embedding that made a build's negatives, None if none did.
-
-    Args:
-        build: the build.
-        moved: where the embedding lies now, as in "glove=vectors.txt", if no longer where it was.
-        progress: told of the stage.
-
-    Raises:
-        InputError: the embedding is missing, or another one than the build's.
-        OptionError: the build has no embedding negatives, or its embedding is named otherwise.
-    """
+    """Return the embedding that made a build's negatives, None if none did."""
     if "embedding" not in build.strategies:
         if moved is not None:
             raise OptionError(f"`embedding` {moved!r}: {build.folder} has no embedding negatives")
@@ -90,13 +80,7 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
 def _read_as_before(
     spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
 ) -> EmbeddingOptions:
-    """Return how a build read its embedding.
-
-    Args:
-        spec: where it lies now; of its options, only the format and the vocabulary may be others.
-        options: that decided the vectors.
-        place: where it lay.
-    """
+    """Return how a build read its embedding."""
     given = spec.options.chosen()
     for option, value in given.items():
         if option not in _OF_PLACE and options.get(option) != value:

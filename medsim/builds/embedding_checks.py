@@ -66,11 +66,7 @@ def check_most_similar(recomputed: Recomputed, sample: int, stage: Stage) -> Fin
 
 
 def _embedding(recomputed: Recomputed) -> Embedding:
-    """Return the vectors of the terms.
-
-    Raises:
-        InputError: they were not read.
-    """
+    """Return the vectors of the terms."""
     if recomputed.derived.index.embedding is None:
         raise InputError(f"{recomputed.build.folder}: its embedding negatives need their embedding")
     return recomputed.derived.index.embedding
@@ -122,7 +118,6 @@ def _cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids) -> Values:
 
 
 def _units(vectors: Vectors) -> Table:
-    """Return vectors scaled to length 1 in double precision; zeros stay zeros."""
     wide = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     scaled: Table = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)

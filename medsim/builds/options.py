@@ -51,7 +51,6 @@ class SearchOptions(ReadingOptions):
             "names of eligible concepts and all terms of positives.",
             lower=True,
             choices=POOLS,
-            noun="pool",
             key="pool",
         ),
     ] = "set"
@@ -216,12 +215,7 @@ class VerifyOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One share of a search.
-
-    Attributes:
-        number: which, from 1.
-        total: of how many.
-    """
+    """One share of a search."""
 
     number: int
     total: int
@@ -231,11 +225,7 @@ class Shard:
 
 
 def parse_shard(text: str) -> Shard:
-    """Return the shard that a text such as "3/7" names.
-
-    Raises:
-        OptionError: it names none.
-    """
+    """Return the shard that a text such as "3/7" names."""
     number, slash, total = text.strip().partition("/")
     if slash and number.isdecimal() and total.isdecimal():
         shard = Shard(number=int(number), total=int(total))

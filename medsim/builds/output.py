@@ -29,10 +29,7 @@ PAIR_COLUMNS: Columns = {
 }
 """The columns of a file of pairs; dataset, difficulty and negatives come from its folders."""
 
-EMBEDDED_PAIR_COLUMNS: Columns = {
-    **PAIR_COLUMNS,
-    "similarity": pl.Float32,
-}
+EMBEDDED_PAIR_COLUMNS: Columns = {**PAIR_COLUMNS, "similarity": pl.Float32}
 """The columns of a file of pairs with embedding negatives.
 
 The similarity is the cosine under the embedding; null where a term has no vector.
@@ -97,18 +94,7 @@ BUILD = Kind(
 
 
 class Build(Opened[BuildManifest]):
-    """A finished build; what it holds is read when it is asked for.
-
-    Args:
-        folder: where it lies.
-
-    Raises:
-        InputError: the folder holds no finished build.
-
-    Attributes:
-        folder: where it lies.
-        manifest: the account that it gives of itself.
-    """
+    """A finished build; what it holds is read when it is asked for."""
 
     kind = BUILD
 
@@ -155,20 +141,12 @@ class Build(Opened[BuildManifest]):
         return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
 
     def table(self, name: str) -> pl.LazyFrame:
-        """Return a canonical table: concept, description, association, is_a or code.
-
-        Raises:
-            OptionError: there is no such table.
-        """
+        """Return a canonical table: concept, description, association, is_a or code."""
         if name not in CANONICAL_TABLES:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
         return self._scan(f"terminology/{name}.parquet")
 
 
 def open_build(folder: str | Path) -> Build:
-    """Return the finished build in a folder.
-
-    Raises:
-        InputError: the folder holds none.
-    """
+    """Return the finished build in a folder."""
     return Build(folder)

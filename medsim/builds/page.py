@@ -75,7 +75,6 @@ def _terminology(manifest: BuildManifest) -> Section:
 
 
 def _option(named: tuple[str, object]) -> tuple[str, object]:
-    """Return the name and the value of an option as the page says them."""
     name, value = named
     if name == "corrections" and isinstance(value, list):
         return name, len(value)
@@ -140,7 +139,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
             opened=not at,
             tables=[
                 PageTable(
-                    caption=f"Examples of {dataset}, {difficulty}", frame=_told_examples(group)
+                    caption=f"Examples of {dataset}, {difficulty}", frame=_readable_examples(group)
                 )
             ],
         )
@@ -156,7 +155,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
     )
 
 
-def _told_examples(group: pl.DataFrame) -> pl.DataFrame:
+def _readable_examples(group: pl.DataFrame) -> pl.DataFrame:
     """Return examples as they are read, without similarities where there are none."""
     told = group.select(pl.col("kind").alias("pair of"), "term1", "term2", "distance", "similarity")
     return told if told["similarity"].count() else told.drop("similarity")

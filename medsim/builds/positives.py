@@ -72,7 +72,11 @@ def derive_positives(
         threads: for the distances.
         corrections: judgements of people against it.
     """
-    store.put("dataset", _registered())
+    rows = [(one.name, sorted(one.contains)) for one in queries.datasets()]
+    registered = pl.DataFrame(
+        rows, schema={"name": pl.String, "contains": pl.List(pl.String)}, orient="row"
+    )
+    store.put("dataset", registered)
     store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
     terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
     store.put("term", terms)
@@ -106,14 +110,6 @@ def pair_distances(
         return pl.Series("distance", [], dtype=pl.Int32)
     scores = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads)
     return pl.Series("distance", scores, dtype=pl.Int32)
-
-
-def _registered() -> pl.DataFrame:
-    """Return a row per registered dataset: its name, and the datasets that it contains."""
-    rows = [(one.name, sorted(one.contains)) for one in queries.datasets()]
-    return pl.DataFrame(
-        rows, schema={"name": pl.String, "contains": pl.List(pl.String)}, orient="row"
-    )
 
 
 def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:

@@ -75,17 +75,7 @@ class CheckedSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recomputed:
-    """A build, and the same derived anew from its canonical tables.
-
-    Attributes:
-        build: the build.
-        store: with its tables and the view pair.
-        derived: positives and terms.
-        pairs: the rows on disk of each set, with term1_id and term2_id added; the ids are null
-            where a term is none of the terminology's.
-        seed: of the build.
-        threads: how many to use.
-    """
+    """A build, and the same derived anew from its canonical tables."""
 
     build: Build
     store: Store
@@ -100,13 +90,7 @@ class Recomputed:
         return SetMaker(strategy, derived, store, seed=self.seed, threads=self.threads)
 
     def sets(self, strategy: str, sample: int, stage: Stage) -> Iterator[CheckedSet]:
-        """Yield the sets of a strategy in the order in which they were made.
-
-        Args:
-            strategy: its name.
-            sample: how many first terms of each are compared.
-            stage: told of as many.
-        """
+        """Yield the sets of a strategy in the order in which they were made."""
         maker, keys = self.maker(strategy), set_keys(strategy)
         stage.total(sample * len(keys))
         for key in keys:
@@ -121,11 +105,7 @@ class Recomputed:
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
-    """Return a build with all that its canonical tables give.
-
-    Raises:
-        InputError: the manifest lacks the options that this needs.
-    """
+    """Return a build with all that its canonical tables give."""
     try:
         seed = int(str(build.manifest.options["seed"]))
     except (KeyError, ValueError) as error:

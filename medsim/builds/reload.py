@@ -21,16 +21,7 @@ if TYPE_CHECKING:
 
 
 def reload(build: Build, store: Store, threads: int) -> Derived:
-    """Return the positives and terms that a build was made of, derived anew.
-
-    Args:
-        build: finished; its canonical tables are left in the store as views.
-        store: without tables of those names.
-        threads: how many to use.
-
-    Raises:
-        InputError: the manifest lacks the options that this needs.
-    """
+    """Return the positives and terms that a build was made of, derived anew."""
     options = build.manifest.options
     try:
         language, pool = str(options["language"]), str(options.get("pool", POOLS[0]))
@@ -55,10 +46,6 @@ def terms_of(build: Build, threads: int) -> pl.DataFrame:
     """Return the terms that the pairs of a build may have: ``TERM_COLUMNS``.
 
     They are read from the build; one of an earlier version, which lacks them, is derived anew.
-
-    Raises:
-        InputError: the file cannot be read or holds other rows than the manifest says, or the
-            manifest lacks the options that deriving needs.
     """
     known = build.manifest.outputs.get(TERM_FILE)
     if known is None:

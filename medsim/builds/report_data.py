@@ -67,14 +67,12 @@ def report_data_of(build: Build) -> BuildReportData:
 
 
 def _pairs(build: Build, key: SetKey) -> pl.DataFrame:
-    """Return the pairs of a set; those that no embedding made have no similarity."""
     columns = [name for name in ("label", *_SHOWN) if name in key.schema()]
     similarity = pl.col("similarity") if "similarity" in columns else pl.lit(None, pl.Float32)
     return build.read(key.path, columns).with_columns(similarity=similarity)
 
 
 def _sets(build: Build, stats: pl.DataFrame) -> list[SetKey]:
-    """Return the sets that have a file, strategy by strategy in order of the statistics."""
     rows = stats.select("dataset", "difficulty", "negatives").iter_rows(named=True)
     order = list(stats["negatives"].unique(maintain_order=True))
     keys = sorted((SetKey(**row) for row in rows), key=lambda key: order.index(key.negatives))
@@ -82,7 +80,6 @@ def _sets(build: Build, stats: pl.DataFrame) -> list[SetKey]:
 
 
 def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
-    """Return how long the different terms of all positives are."""
     terms = pl.Series("term", [], pl.String)
     for key in sets:
         if key.negatives == sets[0].negatives:  # the other strategies have the same positives

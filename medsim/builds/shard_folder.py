@@ -56,9 +56,6 @@ class ShardedRun:
 class ShardFolder:
     """The shards of one build; several processes may work on them at the same time.
 
-    Args:
-        out: where the build will lie, links followed.
-
     Attributes:
         folder: where the shards lie.
     """
@@ -71,11 +68,7 @@ class ShardFolder:
         return self.folder / f"shard-{shard.number}-of-{shard.total}.shard"
 
     def claim(self, own: ShardedRun) -> None:
-        """Note the run that the folder is for, unless one is noted; of several processes one does.
-
-        Raises:
-            OutputError: it is for another one, or cannot be written.
-        """
+        """Note the run that the folder is for, unless one is noted; one process of several does."""
         path = self.folder / _JOB
         if not path.exists():  # in most cases there is no need to try
             noted = {"job": own.key, "total": own.total, "source": own.source}
@@ -91,11 +84,7 @@ class ShardFolder:
             )
 
     def claimed_for(self) -> ShardedRun:
-        """Return the run that the folder is for.
-
-        Raises:
-            InputError: there is none.
-        """
+        """Return the run that the folder is for."""
         path = self.folder / _JOB
         try:
             noted = json.loads(path.read_text(encoding="utf-8"))
@@ -103,19 +92,15 @@ class ShardFolder:
             found.signature()
         except FileNotFoundError as error:
             raise InputError(
-                f"{self.folder} has no {_JOB}: there are no shards; make them with "
-                "medsim build --shard 1/2 and so on"
+                f"{self.folder} has no {_JOB}: there are no shards; make them with medsim "
+                "build, as shard 1/2 and so on"
             ) from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} cannot be read as a job of medsim ({error})") from error
         return found
 
     def write(self, own: ShardedRun, shard: Shard, found: Sequence[SearchResult]) -> None:
-        """Write the results of a shard; the file appears whole or not at all.
-
-        Raises:
-            OutputError: the folder has become another run's, or cannot be written.
-        """
+        """Write the results of a shard; the file appears whole or not at all."""
         self.check(own.key, own.total)
         arrays = {
             _SIGNATURE: np.array(own.signature(), np.str_),
@@ -179,7 +164,7 @@ class ShardFolder:
                 said.insert(0, absent)
             raise InputError(
                 f"{'; '.join(said[:_MOST_NAMED])}; make {'it' if len(left) == 1 else 'each'} "
-                f"with medsim build and --shard {left[0]}/{own.total}"
+                f"with medsim build, as shard {left[0]}/{own.total}"
             )
         return found
 
@@ -212,9 +197,6 @@ class ShardFolder:
 
         Another process may end at any moment and remove the folder of shards because it is empty;
         then it is made again. Once something lies in it, nobody can.
-
-        Raises:
-            OutputError: it cannot be made.
         """
         n_tried = 0
         while True:
@@ -242,7 +224,6 @@ def _digest(content: bytes) -> bytes:
 
 
 def _differences(there: ShardedRun, key: Mapping[str, str], total: int) -> list[str]:
-    """Return how another run differs, a few words for each difference."""
     found = []
     if there.total != total:
         found.append(f"{there.total} shards there, {total} here")

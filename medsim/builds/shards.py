@@ -119,11 +119,6 @@ class _MergedSearch:
     def find(
         self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
-        """Return the results of the shards.
-
-        Raises:
-            InputError: they lack first terms that are asked for.
-        """
         del index
         with run.progress.stage("take over the shards") as stage:
             for one in requests:
@@ -180,11 +175,7 @@ def _found_again(location: str) -> str:
 
 
 def _build_options(sharded: ShardedRun, options: MergeOptions) -> BuildOptions:
-    """Return the options of the build whose shards are merged.
-
-    Raises:
-        InputError: the source lies where the shards found it no longer.
-    """
+    """Return the options of the build whose shards are merged."""
     record = json.loads(sharded.key["options"])
     if options.source is None:
         try:

@@ -38,17 +38,7 @@ _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join wha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The options of a build or a shard, the files that they name, and the means of the run.
-
-    Attributes:
-        options: as they were given.
-        corrections: pairs that people judged otherwise, read from their file.
-        named: the embedding of embedding negatives; None where there are none.
-        cache: the folder that keeps what encoders made.
-        store: the database.
-        threads: how many to use.
-        progress: told of every stage.
-    """
+    """The options of a build or a shard, the files that they name, and the means of the run."""
 
     options: SearchOptions
     corrections: tuple[Correction, ...]
@@ -60,11 +50,7 @@ class Run:
 
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:
-        """Return the run of a build or a shard.
-
-        Raises:
-            InputError: the corrections or the embedding cannot be read.
-        """
+        """Return the run of a build or a shard."""
         progress = options.progress or Progress()
         corrections = read_corrections(options.corrections)
         named, cache = None, None

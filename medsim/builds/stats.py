@@ -34,9 +34,6 @@ def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
 def table_2(stats: pl.DataFrame) -> pl.DataFrame:
     """Return the statistics as table 2 of the paper has them: a row per set of positives.
 
-    Args:
-        stats: as ``stats.parquet`` has them, a row per dataset.
-
     Returns:
         dataset, difficulty, the positives' number and mean distance, then for each strategy the
         negatives' number and mean distance.

@@ -37,12 +37,7 @@ positive of the term, whatever its case; null where it is in none.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """The positives of a terminology and the terms that they join.
-
-    Attributes:
-        positives: of all sets.
-        index: all terms as arrays.
-    """
+    """The positives of a terminology and the terms that they join."""
 
     positives: Positives
     index: TermIndex
@@ -78,11 +73,6 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
 
     Terms that people judged to mean the same are joined, too. The tables term_component (term_id,
     component_id) and pool (term_id) are left in the store.
-
-    Args:
-        positives: with all terms.
-        store: with the table name.
-        pool: of negatives, one of ``config.POOLS``.
     """
     terms, pairs = positives.terms, positives.pairs
     node = terms["node_id"].to_numpy()

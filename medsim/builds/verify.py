@@ -95,7 +95,6 @@ def _check_files(build: Build) -> Iterator[Finding]:
 def _check_content(
     build: Build, named: NamedEmbedding | None, options: VerifyOptions, progress: Progress
 ) -> list[Finding]:
-    """Return the findings in the rows, all files being readable."""
     threads = checked_threads(options.threads)
     with Store(threads=threads) as store:
         store.view_files(build.folder, {"pair": PAIR_FILES})
@@ -122,7 +121,6 @@ def _check_content(
 def _check_embedding(
     recomputed: Recomputed, named: NamedEmbedding, options: VerifyOptions, progress: Progress
 ) -> list[Finding]:
-    """Return the findings on embedding negatives."""
     derived, cache = recomputed.derived, cache_folder(options.cache)
     index = embedded(named, derived, progress, threads=recomputed.threads, cache=cache)
     recomputed = replace(recomputed, derived=replace(derived, index=index))
@@ -134,7 +132,6 @@ def _check_embedding(
 
 
 def _schema(name: str) -> pl.Schema:
-    """Return the columns of a file of a build that holds no pairs."""
     if name == TERM_FILE:
         return pl.Schema(TERM_COLUMNS)
     if name.startswith("terminology/"):

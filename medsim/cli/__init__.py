@@ -15,16 +15,7 @@ from medsim.studies import commands as studies
 from medsim.terminologies import commands as releases
 from medsim.wic import commands as wic
 
-__all__ = [
-    "app",
-    "correlation",
-    "datasets",
-    "evaluation",
-    "outputs",
-    "releases",
-    "studies",
-    "wic",
-]
+__all__ = ["app", "correlation", "datasets", "evaluation", "outputs", "releases", "studies", "wic"]
 
 
 def _print_version(wanted: bool) -> None:

@@ -22,8 +22,7 @@ class SqlOptions(Options):
         ),
     ]
     statement: Annotated[
-        str | None,
-        Option("One select; read from standard input if piped.", argument=True),
+        str | None, Option("One select; read from standard input if piped.", argument=True)
     ] = None
     _: KW_ONLY
     threads: Threads = None

@@ -69,11 +69,7 @@ _PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
 
 @cache
 def _library() -> str:
-    """Return Vega with what embeds it, as one script, in the version that Altair writes for.
-
-    Raises:
-        OptionError: the extra medsim[report] is not installed.
-    """
+    """Return Vega with what embeds it, as one script, in the version that Altair writes for."""
     try:
         import altair as alt
         import vl_convert

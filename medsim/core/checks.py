@@ -56,11 +56,7 @@ def findings_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """The outcome of a verification.
-
-    Attributes:
-        findings: a row per check: check, promise, violations, example.
-    """
+    """The outcome of a verification."""
 
     findings: pl.DataFrame
 

@@ -26,11 +26,7 @@ MOST_SEED = (1 << 63) - 1
 
 
 def checked_threads(threads: int | None) -> int:
-    """Return how many threads to use: as many as asked for, or all that are available.
-
-    Raises:
-        OptionError: the number is out of range.
-    """
+    """Return how many threads to use: as many as asked for, or all that are available."""
     if threads is None:
         return available_threads()
     if not 1 <= threads <= MOST_THREADS:

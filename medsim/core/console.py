@@ -155,7 +155,6 @@ def command(
 
 
 def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
-    """Return options made of what Typer read."""
     hints = get_type_hints(options)
     for name, option in declared(options).items():
         value = values[name]

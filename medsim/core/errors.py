@@ -49,12 +49,7 @@ def unknown_name(kind: str, name: str, known: list[str]) -> str:
 
 
 def listed(names: Sequence[object], most: int | None = None) -> str:
-    """Return names as a sentence lists them: "a", "a and b", "a, b and c", "a, b and 7 more".
-
-    Args:
-        names: of any kind.
-        most: how many are named at most; all by default.
-    """
+    """Return names as a sentence lists them: "a", "a and b", "a, b and c", "a, b and 7 more"."""
     texts = list(map(str, names))
     if most is not None and len(texts) > most:
         texts[most:] = [f"{len(texts) - most:,} more"]

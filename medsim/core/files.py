@@ -33,9 +33,6 @@ def whole_file(
             takes, so that two may write the same file.
         sync_name: whether its name is on the disk as well; it need not be in a folder that is
             synced later, by ``sync_tree``.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     own = partial or path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:
@@ -65,14 +62,6 @@ def first_file(path: Path, partial: Path, content: bytes) -> bool:
     Of several processes one writes it, and all see it whole: it gets its name as a link, which no
     file system makes where the name is taken. Where there are no links the last one wins; so
     whoever needs to have won reads the file again.
-
-    Args:
-        path: of the file.
-        partial: where it is written, in the same folder; a name that no other process takes.
-        content: of the file.
-
-    Raises:
-        OutputError: it cannot be written.
     """
     try:
         partial.write_bytes(content)

@@ -19,9 +19,6 @@ class HashedReader(io.BufferedReader):
 
     Every byte is taken from the file once, in order, so the digest is of what readers were given,
     even if the file changes meanwhile. It cannot seek.
-
-    Args:
-        stream: of bytes; it is closed with the reader.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -71,19 +68,11 @@ class _HashedSource(io.RawIOBase):
 
 
 def open_hashed(path: Path) -> HashedReader:
-    """Return a reader of a file that hashes what is read.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """Return a reader of a file that hashes what is read."""
     return HashedReader(path.open("rb", buffering=0))
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hex.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return the SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Interrupts of the program, which ends in one line and one exit code, whatever runs."""
+"""Interrupts: the program ends in one line and one exit code, whatever runs."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Kind(Generic[M]):
         return self.manifest.kind
 
     @property
-    def one(self) -> str:
+    def with_article(self) -> str:
         """The noun with its article."""
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
@@ -101,8 +101,8 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         name = found.pop("kind", kind.name)
         if name != kind.name:
             raise InputError(
-                f"{path} is a manifest of kind {name!r}, not of {kind.one}, as {kind.command} "
-                "writes it"
+                f"{path} is a manifest of kind {name!r}, not of {kind.with_article}, as "
+                f"{kind.command} writes it"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         return kind.manifest(**found, outputs=outputs)

@@ -30,12 +30,7 @@ _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """Rows that were left out.
-
-    Attributes:
-        reason: why.
-        n_rows: how many.
-    """
+    """Rows that were left out."""
 
     reason: str
     n_rows: int
@@ -43,12 +38,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A file that was written.
-
-    Attributes:
-        rows: how many it has.
-        fingerprint: of its rows, in their order, see ``fingerprint``.
-    """
+    """A file that was written."""
 
     rows: int
     fingerprint: str
@@ -73,11 +63,7 @@ class Manifest:
     outputs: dict[str, Output]
 
     def write(self, folder: Path) -> None:
-        """Write it to ``folder``; it appears whole or not at all.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
+        """Write it to ``folder``; it appears whole or not at all."""
         content = asdict(self)
         last = {name: content.pop(name) for name in _LAST if name in content}
         text = json.dumps({"kind": self.kind, **content, **last}, indent=2, ensure_ascii=False)
@@ -87,13 +73,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunManifest(Manifest):
-    """The manifest of an output that takes long to compute.
-
-    Attributes:
-        libraries: versions by name.
-        threads: how many computed.
-        stages: seconds and peak memory of each stage.
-    """
+    """The manifest of an output that takes long to compute."""
 
     libraries: dict[str, str]
     threads: int
@@ -171,5 +151,4 @@ def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:
 
 @cache
 def _version(library: str) -> str:
-    """Return the version of a library; to read it takes milliseconds, and it stays the same."""
     return version(library)

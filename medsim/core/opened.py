@@ -34,19 +34,7 @@ _CLASSES = {
 
 
 class Opened(Generic[M]):
-    """A finished output; what it holds is read when it is asked for.
-
-    Args:
-        folder: where it lies.
-
-    Raises:
-        InputError: the folder holds no finished output of the kind.
-
-    Attributes:
-        folder: where it lies.
-        manifest: the account that it gives of itself.
-        kind: of output.
-    """
+    """A finished output; what it holds is read when it is asked for."""
 
     kind: ClassVar[Kind[Any]]
 
@@ -64,11 +52,8 @@ class Opened(Generic[M]):
         Args:
             path: inside the folder, as the manifest has it.
             columns: those that are read; all by default.
-
-        Raises:
-            InputError: it cannot be read.
         """
-        return read_rows(self.folder / path, columns)
+        return read_parquet(self.folder / path, columns)
 
     def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
@@ -103,14 +88,10 @@ class Opened(Generic[M]):
                 missing_columns="insert",  # those of the first file: embedding negatives' is first
             )
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise _unreadable(self.folder / files, error) from error
+            raise unreadable(self.folder / files, error) from error
 
     def _checked(self, path: str) -> pl.DataFrame:
-        """Return the rows of a file, which must be those that the manifest tells of.
-
-        Raises:
-            InputError: there is no such file, or it holds other rows.
-        """
+        """Return the rows of a file, which must be those that the manifest tells of."""
         known = self.manifest.outputs.get(path)
         if known is None:
             raise InputError(f"{self.folder} has no {path}; run {self.kind.command} again")
@@ -123,35 +104,19 @@ class Opened(Generic[M]):
         return frame
 
 
-def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the rows of a Parquet file, without the columns that folders name.
-
-    Args:
-        path: of the file.
-        columns: those that are read; all by default.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return the rows of a Parquet file, without the columns that folders name."""
     chosen = None if columns is None else list(columns)
     try:
         return pl.read_parquet(path, columns=chosen, hive_partitioning=False, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
-    """Return the finished output in a folder.
-
-    Args:
-        folder: where it lies.
-        accepted: classes of the kinds that it may be of; all by default.
-
-    Raises:
-        InputError: the folder holds no such output.
-    """
+    """Return the finished output in a folder."""
     place = Path(folder)
-    one = " or ".join(found.kind.one for found in accepted) or "an output of medsim"
+    one = " or ".join(found.kind.with_article for found in accepted) or "an output of medsim"
     if not place.is_dir():
         raise InputError(f"{place} is no folder; name that of {one}")
     if not (place / MANIFEST).exists():
@@ -164,7 +129,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
     if known is None:
         raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim ({name})")
     if accepted and known not in accepted:
-        raise InputError(f"{place} is {known.kind.one}, not {one}")
+        raise InputError(f"{place} is {known.kind.with_article}, not {one}")
     opened: O = known(place)
     return opened
 
@@ -178,7 +143,7 @@ def _class_of(name: str | None) -> type[Opened[Any]] | None:
     return found
 
 
-def _unreadable(path: Path, error: Exception) -> InputError:
+def unreadable(path: Path, error: Exception) -> InputError:
     """Return the error of a file that cannot be read, with the library's first line."""
     lines = str(error).strip().splitlines()
     return InputError(f"{path} cannot be read ({lines[0] if lines else type(error).__name__})")

@@ -7,7 +7,7 @@ type and an ``Option`` with the help, its default is that of the command line an
     class SearchOptions(Options):
         folder: Annotated[str | Path, Option("The folder of a build.", argument=True)]
         _: KW_ONLY
-        pool: Annotated[str, Option("What is searched.", choices=POOLS, noun="pool")] = "set"
+        pool: Annotated[str, Option("What is searched.", choices=POOLS)] = "set"
 
 
     @public(SearchOptions)
@@ -68,7 +68,7 @@ class Option:
         lower: whether the command line ignores its case.
         or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
         choices: the names that are accepted; None accepts any.
-        noun: of a choice, for messages, such as "pool".
+        noun: of a choice, for messages; by default the name of the field.
         least: the smallest number that is accepted.
         most: the largest number that is accepted.
         key: under which manifests keep the value; None where it does not decide what comes out.
@@ -84,7 +84,7 @@ class Option:
     lower: bool = False
     or_name: bool = False
     choices: Sequence[str] | None = None
-    noun: str = "name"
+    noun: str = ""
     least: float | None = None
     most: float | None = None
     key: str | None = None
@@ -99,7 +99,7 @@ class Option:
         """
         for one in value if isinstance(value, tuple) else (value,):
             if self.choices is not None and one is not None and one not in self.choices:
-                raise OptionError(unknown_name(self.noun, str(one), list(self.choices)))
+                raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
         if isinstance(value, (int, float)):
             low, high = self.least, self.most
             if (low is not None and value < low) or (high is not None and value > high):

@@ -31,9 +31,6 @@ _SPILL = "spill"
 class OutputFolder:
     """The unfinished folder of one output, which no other process writes to.
 
-    Args:
-        out: where it will lie.
-
     Attributes:
         folder: where it lies until it is published.
         outputs: what has been written, by path.
@@ -100,13 +97,7 @@ class OutputFolder:
         return name in self._digests and (self.folder / name).exists()
 
     def write(self, name: str, frame: pl.DataFrame, metadata: Mapping[str, str]) -> None:
-        """Write a frame as Parquet; the file appears whole or not at all.
-
-        Args:
-            name: the path inside the folder.
-            frame: the rows.
-            metadata: the key-value metadata of the file.
-        """
+        """Write a frame as Parquet; the file appears whole or not at all."""
         with self._whole(name) as partial:
             frame.write_parquet(partial, metadata=dict(metadata))
         self._digests[name] = digest_of(self.folder / name)
@@ -114,13 +105,7 @@ class OutputFolder:
         self.register_existing(name, frame)
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
-        """Write a text file, which appears whole or not at all.
-
-        Args:
-            name: the path inside the folder.
-            text: of the file.
-            n_rows: how many rows it has.
-        """
+        """Write a text file, which appears whole or not at all."""
         data = text.encode()
         with self._whole(name) as partial:
             partial.write_bytes(data)
@@ -179,9 +164,6 @@ class OutputFolder:
         """Take files of an earlier output at the same place over as they are.
 
         They are linked where the file system can, else copied.
-
-        Args:
-            files: what is known of each by its path; None of what is not medsim's.
         """
         for name, known in files.items():
             source, target = self._out / name, self.folder / name
@@ -236,14 +218,6 @@ def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFo
     """Give the body the only right to write an output to ``out``.
 
     What an interrupted run left is there where the kind can be resumed, else it is removed.
-
-    Args:
-        out: where it will lie.
-        kind: of the output.
-        overwrite: whether an earlier one there may be replaced.
-
-    Raises:
-        OutputError: ``out`` is taken, is being written by another process, or cannot be written.
     """
     out = resolved(out)
     output = OutputFolder(out)
@@ -279,11 +253,7 @@ def _is_worth_resuming(folder: Path, kind: Kind[Any]) -> bool:
 
 @contextmanager
 def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
-    """Give the body a lock on ``out``.
-
-    Raises:
-        OutputError: another process has it, or none can be had.
-    """
+    """Give the body a lock on ``out``."""
     with ExitStack() as stack:
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -301,11 +271,7 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
 
 
 def resolved(out: Path) -> Path:
-    """Return where ``out`` lies, links followed.
-
-    Raises:
-        OutputError: nothing can be written there.
-    """
+    """Return where ``out`` lies, links followed."""
     try:
         place = out.resolve()
     except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
@@ -331,7 +297,7 @@ def check_free(out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
     if not overwrite and kind.grows:
         return
     if not overwrite:
-        raise OutputError(f"{out} holds {kind.one} already; add `overwrite` to replace it")
+        raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
     for path in out.rglob("*"):
         name = path.relative_to(out).as_posix()
         if name not in own and (path.is_symlink() or not path.is_dir()):

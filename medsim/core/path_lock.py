@@ -36,10 +36,6 @@ def path_lock(path: Path) -> Iterator[None]:
 
     Where the file system or the operating system knows no such locks, the lock is the existence of
     a second file, which filelock looks after.
-
-    Raises:
-        BlockingIOError: another process has it.
-        OSError: no lock can be made there.
     """
     descriptor = _locked(path)
     if descriptor is None:

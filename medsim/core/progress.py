@@ -118,7 +118,8 @@ class Progress:
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
         """Run the body as a stage named ``name``; its record is kept when it ends well."""
-        _reset_peak()
+        with suppress(OSError):  # the system forgets the process's peak memory, where it can
+            Path("/proc/self/clear_refs").write_text(_CLEAR_PEAK, encoding="ascii")
         began = time.perf_counter()
         with self._bars() as bars:
             stage = Stage(name, bars, None if self._stream is None else self.say)
@@ -160,14 +161,6 @@ class Progress:
         console = Console(file=self._stream)
         with progress.Progress(*columns, console=console, transient=True) as bars:
             yield bars
-
-
-def _reset_peak() -> None:
-    """Let the system forget the process's peak memory, where it can."""
-    try:
-        Path("/proc/self/clear_refs").write_text(_CLEAR_PEAK, encoding="ascii")
-    except OSError:
-        return
 
 
 def _peak_mib() -> int:

@@ -22,14 +22,7 @@ _PARAM = re.compile(r"\$([a-z_]\w*)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One SQL file.
-
-    Attributes:
-        name: its path below ``sql``, without the suffix.
-        text: the whole file.
-        sentence: what its header says first.
-        header: the declared fields, such as ``writes`` and ``params``.
-    """
+    """One SQL file."""
 
     name: str
     text: str
@@ -90,11 +83,7 @@ def datasets() -> tuple[Dataset, ...]:
 
 
 def dataset(name: str) -> Dataset:
-    """Return one registered dataset.
-
-    Raises:
-        OptionError: no dataset has that name.
-    """
+    """Return one registered dataset."""
     known = {dataset.name: dataset for dataset in datasets()}
     if name not in known:
         raise OptionError(unknown_name("dataset", name, list(known)))
@@ -111,7 +100,6 @@ def _dataset(registered: Query) -> Dataset:
 
 
 def _sentence(text: str) -> str:
-    """Return the first paragraph of a header."""
     lines = (line.removeprefix("--").strip() for line in text.splitlines())
     return " ".join(takewhile(bool, lines))
 

@@ -26,11 +26,7 @@ class Registry(Generic[T]):
         self._discovered = False
 
     def register(self, name: str, entry: T) -> T:
-        """Return ``entry`` after filing it under ``name``.
-
-        Raises:
-            ValueError: another plug-in has that name.
-        """
+        """Return ``entry`` after filing it under ``name``."""
         if name in self._entries:
             message = f"two plug-ins of kind {self._kind} are named {name!r}"
             raise ValueError(message)
@@ -43,11 +39,7 @@ class Registry(Generic[T]):
         return dict(sorted(self._entries.items()))
 
     def get(self, name: str) -> T:
-        """Return the plug-in named ``name``.
-
-        Raises:
-            OptionError: there is none; the message suggests the nearest names.
-        """
+        """Return the plug-in named ``name``."""
         entries = self.all()
         if name not in entries:
             raise OptionError(unknown_name(self._kind, name, list(entries)))

@@ -50,12 +50,7 @@ class QueryError(MedsimError):
 
 
 class Store:
-    """An in-memory DuckDB database for one run, closed at the end of a ``with``.
-
-    Args:
-        threads: how many threads DuckDB uses.
-        spill: the folder for what does not fit in memory; None keeps everything in memory.
-    """
+    """An in-memory DuckDB database for one run, closed at the end of a ``with``."""
 
     def __init__(self, *, threads: int, spill: Path | None = None) -> None:
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -179,11 +174,7 @@ class Store:
         self._connection.execute("set lock_configuration = true")
 
     def select(self, statement: str) -> pl.DataFrame:
-        """Return the rows of one read-only statement that a user wrote.
-
-        Raises:
-            StatementError: it is no single select, or DuckDB refuses it.
-        """
+        """Return the rows of one read-only statement that a user wrote."""
         try:
             parsed = self._connection.extract_statements(statement)
         except duckdb.Error as error:
@@ -244,13 +235,7 @@ def _close_unclaimed(ends: list[int]) -> bool:
 
 
 def _pump(chunks: Iterable[bytes], unclaimed: list[int], failures: list[BaseException]) -> None:
-    """Write chunks to a pipe until they end or nobody reads.
-
-    Args:
-        chunks: of text.
-        unclaimed: the end of the pipe to write to; empty where the reader has given up already.
-        failures: where what ``chunks`` raises is put.
-    """
+    """Write chunks to a pipe until they end or nobody reads."""
     try:
         writing = unclaimed.pop()
     except IndexError:

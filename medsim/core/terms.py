@@ -9,19 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.kernels.packing import taken
+from medsim.kernels.packing import starts_of, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.kernels.types import Codes, Rows, Starts
 
-TERM_SCHEMA = {
-    "term_id": pl.Int32,
-    "term": pl.String,
-    "lower_term": pl.String,
-    "node_id": pl.Int32,
-}
+TERM_SCHEMA = {"term_id": pl.Int32, "term": pl.String, "lower_term": pl.String, "node_id": pl.Int32}
 
 
 def lowered(terms: Sequence[str]) -> list[str]:
@@ -31,9 +26,6 @@ def lowered(terms: Sequence[str]) -> list[str]:
 
 def numbered(spellings: pl.Series) -> pl.DataFrame:
     """Return the term table of distinct spellings.
-
-    Args:
-        spellings: distinct terms.
 
     Returns:
         A row per term in order of code points: ``term_id`` counts the rows, so that ids compare
@@ -72,10 +64,8 @@ class PackedTerms:
 def pack(terms: Sequence[str]) -> PackedTerms:
     """Return the terms as arrays; a lone surrogate keeps its code point."""
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
-    starts = np.zeros(len(terms) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
     text = "".join(terms).encode("utf-32-le", "surrogatepass")
-    return PackedTerms(codes=np.frombuffer(text, np.uint32), starts=starts)
+    return PackedTerms(codes=np.frombuffer(text, np.uint32), starts=starts_of(lengths))
 
 
 def unpack(packed: PackedTerms) -> list[str]:

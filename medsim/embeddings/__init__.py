@@ -114,9 +114,6 @@ FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.form
 def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     """Return the format of an embedding: the one that the options name, or that recognises it.
 
-    Returns:
-        Its name and itself.
-
     Raises:
         InputError: the path does not exist, or no format recognises it, or several do.
         OptionError: no format has the name that the options give.

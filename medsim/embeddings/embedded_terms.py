@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEmbedding:
-    """An embedding that is to be evaluated.
-
-    Attributes:
-        spec: how the user names it.
-        format_name: of its format.
-        format: how it is read.
-        fingerprint: of its files, see ``medsim.embeddings.fingerprint``.
-    """
+    """An embedding that is to be evaluated."""
 
     spec: EmbeddingSpec
     format_name: str
@@ -64,11 +57,7 @@ class EmbeddedTerms:
 
 
 def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
-    """Return an embedding with its format and the fingerprint of its files.
-
-    Raises:
-        InputError: it is missing, or in no known format.
-    """
+    """Return an embedding with its format and the fingerprint of its files."""
     with progress.stage(f"identify {spec.name}") as stage:
         name, found = find_format(spec.path, spec.options)
         digest = fingerprint(spec.path, found, spec.options)
@@ -84,15 +73,7 @@ def embed_terms(
     threads: int,
     cache: Path | None,
 ) -> EmbeddedTerms:
-    """Return terms as an embedding has them.
-
-    Args:
-        named: the embedding.
-        terms: distinct, in order of code points.
-        progress: reports the stage.
-        threads: how many may compute.
-        cache: the folder that keeps what encoders made.
-    """
+    """Return terms as an embedding has them."""
     spec = named.spec
     with progress.stage(f"embed {len(terms):,} terms by {spec.name}") as stage:
         request = Request(
@@ -113,7 +94,6 @@ def embed_terms(
 def _embedded(
     terms: Sequence[str], found: WordVectors | TermVectors, options: EmbeddingOptions
 ) -> EmbeddedTerms:
-    """Return terms with the vectors that were found of them."""
     embedded: Embedded = TermPoints(vectors=found.vectors)
     words, n_words, n_unknown = None, None, None
     if isinstance(found, WordVectors):
@@ -123,12 +103,7 @@ def _embedded(
         covered, n_words, n_unknown = bags.covered, bags.n_words, bags.n_unknown
     else:
         covered = found.covered
-    columns = {
-        "term": terms,
-        "covered": covered,
-        "n_words": n_words,
-        "n_unknown_words": n_unknown,
-    }
+    columns = {"term": terms, "covered": covered, "n_words": n_words, "n_unknown_words": n_unknown}
     return EmbeddedTerms(
         embedded=embedded,
         covered=covered,

@@ -64,14 +64,12 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
         encoder: the model.
         request: the terms, distinct; nothing is kept where it has no cache.
         files: a hash of the files that decide the vectors, see ``medsim.embeddings.fingerprint``.
-
-    Raises:
-        InputError: a vector is not finite.
-        OutputError: the cache cannot be written.
     """
     cache = None
     if request.cache is not None:
-        cache = VectorCache(request.cache / _key(encoder, files), encoder.n_dimensions)
+        key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
+        folder = request.cache / hashlib.sha256(key).hexdigest()
+        cache = VectorCache(folder, encoder.n_dimensions)
     rows = {term: row for row, term in enumerate(request.terms)}
     vectors = _matrix(len(rows), encoder.n_dimensions, request.cache)
     done = np.zeros(len(rows), np.bool_)
@@ -102,14 +100,7 @@ def register_encoder(
     open_encoder: Callable[[Path, EmbeddingOptions, int], Encoder],
     files: Callable[[Path, EmbeddingOptions], list[Path]],
 ) -> Format:
-    """Return the format of a kind of encoder after registering it.
-
-    Args:
-        name: of the format, as ``model_folder.kind`` tells it.
-        describes: it, for messages.
-        open_encoder: returns the encoder at a path, with its options and the number of threads.
-        files: see ``medsim.embeddings.Format``.
-    """
+    """Return the format of a kind of encoder after registering it."""
 
     def load(path: Path, request: Request) -> TermVectors:
         encoder = open_encoder(path, request.options, request.threads)
@@ -126,11 +117,7 @@ def register_encoder(
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Return vectors scaled to length 1; zeros stay zeros.
-
-    Args:
-        vectors: float32[n, n_dimensions]
-    """
+    """Return vectors scaled to length 1; zeros stay zeros."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
@@ -144,12 +131,7 @@ def missing_extra(name: str) -> OptionError:
 
 @contextmanager
 def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn errors that libraries raise in the body into an InputError that names ``path``.
-
-    Args:
-        path: of the file or folder at fault.
-        kinds: the errors that they raise for what is damaged or unfit.
-    """
+    """Turn errors that libraries raise in the body into an InputError that names ``path``."""
     try:
         yield
     except Exception as error:
@@ -157,12 +139,6 @@ def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
         if type(error) is not Exception and not isinstance(error, kinds):
             raise
         raise InputError(f"{path}: {' '.join(str(error).split())[:300]}") from error
-
-
-def _key(encoder: Encoder, files: str) -> str:
-    """Return the name of the folder that keeps an encoder's vectors."""
-    text = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
@@ -180,7 +156,6 @@ def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _finite(terms: Sequence[str], vectors: Vectors) -> Vectors:
-    """Return vectors as they are, if all are finite."""
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         term = terms[int(np.argmin(finite))]

@@ -11,8 +11,7 @@ import faiss
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.embeddings.tokens import starts_of
-from medsim.kernels.best import Best
+from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.cosine_search import (
     Points,
     count_as_similar,
@@ -22,6 +21,7 @@ from medsim.kernels.cosine_search import (
     most_similar_linked,
     similarities,
 )
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,9 +78,6 @@ class CosineSearch:
         index: one of ``INDEXES``.
         seed: of ties, and of the cells of an ivf index.
         threads: how many search.
-
-    Raises:
-        OptionError: there is no such index.
     """
 
     def __init__(
@@ -116,7 +113,7 @@ class CosineSearch:
                 and from an ivf index where its cells have no others.
             advance: called with the number of queries done since the last call.
         """
-        nearest = _slots(sizes)
+        nearest = empty_slots(sizes, np.float32)
         n_points = len(self._points.groups)
         asked = np.maximum(sizes + self._group_sizes[queries] + _SPARE, _FEWEST)
         left = np.flatnonzero(sizes > 0)
@@ -217,12 +214,7 @@ class CosineSearch:
             yield self._units(slice(begin, begin + _BLOCK))
 
     def _ask(
-        self,
-        queries: Ids,
-        rows: Rows,
-        asked: Ids,
-        nearest: Best,
-        advance: Callable[[int], None],
+        self, queries: Ids, rows: Rows, asked: Ids, nearest: Best, advance: Callable[[int], None]
     ) -> Rows:
         """Ask FAISS for the candidates of some queries, and return those that need more."""
 
@@ -251,11 +243,7 @@ class CosineSearch:
         return np.asarray(~full | (lowest <= last + self._error), np.bool_)
 
     def _compare_all(
-        self,
-        queries: Ids,
-        rows: Rows,
-        nearest: Best,
-        advance: Callable[[int], None],
+        self, queries: Ids, rows: Rows, nearest: Best, advance: Callable[[int], None]
     ) -> None:
         def compare(row: int) -> None:
             slots = np.array([row], np.int32)
@@ -305,21 +293,7 @@ def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:
             yield alike[begin : begin + n_rows]
 
 
-def _slots(sizes: Ids) -> Best:
-    starts = starts_of(sizes)
-    return Best(
-        starts=starts,
-        counts=np.zeros(len(sizes), np.int32),
-        ids=np.empty(starts[-1], np.int32),
-        distances=np.empty(starts[-1], np.float32),
-        ties=np.empty(starts[-1], np.uint64),
-    )
-
-
 def _compact(nearest: Best) -> Neighbours:
-    """Return the neighbours in the slots, less the empty ones."""
-    starts = starts_of(nearest.counts)
-    filled = np.repeat(nearest.starts[:-1] - starts[:-1], nearest.counts) + np.arange(starts[-1])
-    return Neighbours(
-        starts=starts, ids=nearest.ids[filled], similarities=-nearest.distances[filled]
-    )
+    starts, filled = filled_slots(nearest)
+    cosines = -nearest.distances[filled].astype(np.float32, copy=False)
+    return Neighbours(starts=starts, ids=nearest.ids[filled], similarities=cosines)

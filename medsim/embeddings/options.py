@@ -29,15 +29,13 @@ class EmbeddingOptions(Options):
 
     format: Annotated[str | None, Option("Name of its format; by default that of the file.")] = None
     vocabulary: Annotated[
-        Path | None,
-        Option("File that names the rows of an array; by default the one beside it."),
+        Path | None, Option("File that names the rows of an array; by default the one beside it.")
     ] = None
     keys: Annotated[
         str | None,
         Option(
             "Whether rows are vectors of words or of terms; by default that of the file.",
             choices=("words", "terms"),
-            noun="keys",
         ),
     ] = None
     case: Annotated[
@@ -46,7 +44,6 @@ class EmbeddingOptions(Options):
             "How a word is looked up: as it stands, else in lower case (fallback); only in lower "
             "case (lower); or only as it stands (keep).",
             choices=("fallback", "lower", "keep"),
-            noun="case",
         ),
     ] = "fallback"
     parts: Annotated[
@@ -55,7 +52,6 @@ class EmbeddingOptions(Options):
             "When a word is split at inner punctuation (hyphens, slashes): where it has no vector "
             "as a whole (fallback), always, or never.",
             choices=("fallback", "always", "never"),
-            noun="parts",
         ),
     ] = "fallback"
     digits: Annotated[
@@ -64,7 +60,6 @@ class EmbeddingOptions(Options):
             "What a digit of a word becomes: itself (keep); a #, as in word2vec's Google News "
             "vectors (hash); or a 0 (zero).",
             choices=("keep", "hash", "zero"),
-            noun="digits",
         ),
     ] = "keep"
     coverage: Annotated[
@@ -72,7 +67,6 @@ class EmbeddingOptions(Options):
         Option(
             "When a term counts as covered: when any of its words has a vector, or all.",
             choices=("any", "all"),
-            noun="coverage",
         ),
     ] = "any"
     pooling: Annotated[
@@ -81,7 +75,6 @@ class EmbeddingOptions(Options):
             "How token vectors of an encoder become one; by default that of the "
             "model's settings, else the mean.",
             choices=POOLINGS,
-            noun="pooling",
         ),
     ] = None
     normalize: Annotated[
@@ -90,7 +83,6 @@ class EmbeddingOptions(Options):
             "Whether an encoder's vectors are scaled to length 1; by default as the "
             "model's settings have it, else not.",
             choices=("yes", "no"),
-            noun="normalize",
         ),
     ] = None
     prefix: Annotated[
@@ -103,12 +95,7 @@ class EmbeddingOptions(Options):
         return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
 
     def check_fit(self, kind: str, *accepted: str) -> None:
-        """Raise OptionError for an option that is given and not accepted.
-
-        Args:
-            kind: of embedding, such as "word2vec, binary".
-            accepted: names beside ``format``, which every embedding has.
-        """
+        """Raise OptionError for an option that is given and not accepted."""
         for name, value in self.chosen().items():
             if name not in ("format", *accepted):
                 raise OptionError(
@@ -118,13 +105,7 @@ class EmbeddingOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingSpec:
-    """An embedding that a user names.
-
-    Attributes:
-        name: under which results have it.
-        path: of its file or folder.
-        options: how it is read.
-    """
+    """An embedding that a user names."""
 
     name: str
     path: Path
@@ -133,13 +114,7 @@ class EmbeddingSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPath:
-    """A path with a name before it and options behind it.
-
-    Attributes:
-        name: under which results have it.
-        path: as it stands in the text.
-        options: values by name.
-    """
+    """A path with a name before it and options behind it."""
 
     name: str
     path: str
@@ -147,11 +122,7 @@ class NamedPath:
 
 
 def parse_embedding(text: str) -> EmbeddingSpec:
-    """Return the embedding that a text such as "bert=models/bert,pooling=cls" names.
-
-    Raises:
-        OptionError: see ``parse_named``; or an option is unknown or has a wrong value.
-    """
+    """Return the embedding that a text such as "bert=models/bert,pooling=cls" names."""
     found = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
     path = Path(found.path).expanduser()
     return EmbeddingSpec(name=found.name, path=path, options=parse_options(found.options))
@@ -161,14 +132,6 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     """Return the path of a text such as "bert=models/bert,pooling=cls".
 
     Options stand at the end, ``,NAME=VALUE`` each; a comma before anything else is of the path.
-
-    Args:
-        text: as the user gives it.
-        noun: for messages, such as "embedding".
-        example: of a text, for messages.
-
-    Raises:
-        OptionError: it has no name or no path, or gives an option twice.
     """
     name, equals, rest = text.partition("=")
     given: dict[str, str] = {}
@@ -188,11 +151,7 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
 
 
 def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:
-    """Return options given as text by name.
-
-    Raises:
-        OptionError: a name is unknown, or a value is none of its choices.
-    """
+    """Return options given as text by name."""
     known = [one.name for one in fields(EmbeddingOptions)]
     for name in given:
         if name not in known:

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A stretch of a sentence.
-
-    Attributes:
-        sentence: in which it stands.
-        start: its first code point.
-        end: one past its last.
-    """
+    """A stretch of a sentence."""
 
     sentence: str
     start: int

@@ -29,17 +29,15 @@ import unicodedata
 from array import array
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.core.terms import lowered
-from medsim.kernels.packing import taken
+from medsim.kernels.packing import starts_of, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Container, Iterable
 
     from medsim.embeddings import WordVectors
     from medsim.embeddings.options import EmbeddingOptions
@@ -100,13 +98,7 @@ def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
 def unseen(
     terms: Iterable[str], known: Container[str], options: EmbeddingOptions
 ) -> frozenset[str]:
-    """Return the forms in which words are read of which no form is known.
-
-    Args:
-        terms: of the datasets.
-        known: the forms that are in the vocabulary.
-        options: how words are looked up.
-    """
+    """Return the forms in which words are read of which no form is known."""
     return frozenset(
         form
         for token in _tokens(terms)
@@ -154,20 +146,6 @@ def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions
         covered=covered,
         n_words=n_words.astype(np.int32),
     )
-
-
-def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
-    """Return the beginning of each group of a row of groups, and the end of the last.
-
-    Args:
-        sizes: of the groups.
-
-    Returns:
-        int64[n_groups + 1]
-    """
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
 
 
 def _tokens(terms: Iterable[str]) -> set[str]:

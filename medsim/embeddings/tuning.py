@@ -19,13 +19,7 @@ _LONGEST_STEP = 1.0  # the largest norm of a gradient
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPairs:
-    """Pairs of texts that mean the same or do not.
-
-    Attributes:
-        left: one of each pair.
-        right: the other.
-        labels: bool[n_pairs].
-    """
+    """Pairs of texts that mean the same or do not."""
 
     left: Sequence[str]
     right: Sequence[str]
@@ -42,13 +36,6 @@ def tune(
     is put back afterwards. Sums are taken in an order that depends on threads and machine, and
     fitting makes more of such differences, so the same seed gives nearly but not always quite the
     same model.
-
-    Args:
-        model: a ``SentenceTransformer``, which is changed.
-        pairs: what it is fitted on, in an order that does not depend on the file's.
-        epochs: how often it sees each pair.
-        seed: of the order of pairs and of dropout.
-        advance: called with the number of pairs done since the last call.
     """
     import torch  # noqa: PLC0415 — comes with an extra
     from sentence_transformers.losses import CosineSimilarityLoss  # noqa: PLC0415 — an extra

@@ -58,12 +58,7 @@ def cache_folder(chosen: str | Path | None) -> Path | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Vectors that were written together.
-
-    Attributes:
-        terms: distinct.
-        vectors: float32[n_terms, n_dimensions].
-    """
+    """Vectors that were written together."""
 
     terms: Sequence[str]
     vectors: Vectors
@@ -75,10 +70,6 @@ class VectorCache:
     A part is named by the SHA-256 of its bytes, and is renamed to that name once it is on the disk.
     So a process that is killed leaves no part that looks whole and is not, and a part whose bytes
     have changed since is recognised by its name.
-
-    Args:
-        folder: where the parts lie; made when the first is written.
-        n_dimensions: of every vector.
     """
 
     def __init__(self, folder: Path, n_dimensions: int) -> None:
@@ -90,9 +81,6 @@ class VectorCache:
 
         The bytes of a part are compared with its name once a process. After that its terms are read
         to see whether any is wanted, and its vectors where one is.
-
-        Args:
-            wanted: the terms to yield, all by default.
         """
         for path in sorted(self._folder.glob(f"*{_PART}")):
             part = None
@@ -108,11 +96,7 @@ class VectorCache:
                 yield part
 
     def add(self, part: Part) -> None:
-        """Write a part; it is on the disk when this returns.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
+        """Write a part; it is on the disk when this returns."""
         terms = json.dumps(list(part.terms)).encode("ascii")
         vectors = np.ascontiguousarray(part.vectors, np.float32)
         content = save({"terms": np.frombuffer(terms, np.uint8), "vectors": vectors})

@@ -38,15 +38,7 @@ def candidates(array: Path) -> list[Path]:
 
 
 def find_vocabulary(array: Path, given: Path | None) -> Path:
-    """Return the file that names the rows of an array.
-
-    Args:
-        array: its file.
-        given: the file that the user names, if any.
-
-    Raises:
-        InputError: there is none, or more than one may be meant.
-    """
+    """Return the file that names the rows of an array."""
     if given is not None:
         return given
     found = candidates(array)
@@ -64,9 +56,6 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
     each, counted from 0; a table has them in a column of one of the names ``COLUMNS``, or in its
     only column of text. A column named "term" has terms, any other has words; ``keys`` overrules
     that.
-
-    Raises:
-        InputError: the file cannot be read, or has another form.
     """
     with readable(path, pl.exceptions.PolarsError):
         match path.suffix.lower():
@@ -82,11 +71,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
 
 
 def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
-    """Return the words or terms of a table; see ``read_vocabulary``.
-
-    Raises:
-        InputError: it has no rows, or no column of words or terms, or a row has none.
-    """
+    """Return the words or terms of a table; see ``read_vocabulary``."""
     name = _text_column(path, table.collect_schema())
     values = table.select(name).collect().to_series()
     if values.is_empty():
@@ -99,7 +84,6 @@ def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
 
 
 def _text_column(path: Path, schema: pl.Schema) -> str:
-    """Return the column of a table that names its rows."""
     texts = [name for name, kind in schema.items() if kind == pl.String]
     named = [name for known in COLUMNS for name in texts if name.lower() == known]
     found = named[:1] or texts

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import kernel
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Singles, Starts
@@ -32,6 +33,25 @@ class Best(NamedTuple):
     ids: Ids
     distances: Ids | Singles
     ties: Hashes
+
+
+def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32]) -> Best:
+    """Return slots for as many candidates as each query wants, none of them filled."""
+    starts = starts_of(sizes)
+    return Best(
+        starts=starts,
+        counts=np.zeros(len(sizes), np.int32),
+        ids=np.empty(starts[-1], np.int32),
+        distances=np.empty(starts[-1], distance),
+        ties=np.empty(starts[-1], np.uint64),
+    )
+
+
+def filled_slots(best: Best) -> tuple[Starts, Starts]:
+    """Return where each query's candidates begin, and the slots that are filled."""
+    starts = starts_of(best.counts)
+    filled = np.repeat(best.starts[:-1] - starts[:-1], best.counts) + np.arange(starts[-1])
+    return starts, filled
 
 
 @kernel

@@ -53,13 +53,7 @@ _CODE_BYTES = 4
 
 
 def _run_pass(
-    _typing: Any,
-    planned: Any,
-    query: Any,
-    equals: Any,
-    row_bytes: Any,
-    states: Any,
-    counts: Any,
+    _typing: Any, planned: Any, query: Any, equals: Any, row_bytes: Any, states: Any, counts: Any
 ) -> Any:
     """Compute some rows of the table over some columns; return all ones if no term is left.
 
@@ -74,9 +68,6 @@ def _run_pass(
         row_bytes: uint64, the bytes of one character's vectors.
         states: uint64, where the columns' states lie.
         counts: uint64, where the bit planes of the counters lie.
-
-    Returns:
-        uint64.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

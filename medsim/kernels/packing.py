@@ -1,15 +1,26 @@
-"""Copies packed terms."""
+"""Packed terms: where each begins, and copies of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from medsim.kernels.types import Codes, Rows, Starts
+
+
+def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
+    """Return where each of some groups begins, and where the last ends: int64[n_groups + 1]."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
 
 
 @kernel

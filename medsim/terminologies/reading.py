@@ -18,12 +18,6 @@ def read_terminology(
 ) -> Terminology:
     """Fill the canonical tables and return the facts about the terminology.
 
-    Args:
-        location: a path or a built-in name.
-        store: written.
-        reading: how it is read.
-        progress: reports the stage.
-
     Raises:
         InputError: the source is missing, damaged, in no known format, or has no names in the
             language.

@@ -6,7 +6,6 @@ import io
 import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal, Self
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -16,6 +15,7 @@ import polars.selectors as cs
 
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.files import put_in_place
+from medsim.core.manifest import medsim_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,17 +84,6 @@ class ReleaseWriter:
     The same calls write the same bytes. Until all is written the zip lies beside ``path`` under
     a name that ends in ``.partial``; an error or an interrupt removes it and leaves whatever was
     at ``path`` as it was.
-
-    Args:
-        path: the zip to write; an earlier file is replaced.
-        release_date: the date in the names of the files.
-        origin: where the content comes from.
-        edition: letters and digits for the name of the release's folder.
-        namespace: the country or namespace in the names of the files.
-
-    Raises:
-        OptionError: ``edition`` or ``namespace`` holds anything but letters and digits.
-        OutputError: the zip cannot be written.
     """
 
     def __init__(
@@ -157,10 +146,6 @@ class ReleaseWriter:
             frames: the rows, a frame at a time; each has the file's columns under their RF2
                 names, in any order, besides others; dates are written as YYYYMMDD, booleans as
                 0 and 1.
-
-        Raises:
-            InputError: a term holds a tab or a line break, which RF2 cannot express.
-            OutputError: the zip cannot be written.
         """
         n_rows = 0
 
@@ -202,7 +187,6 @@ class ReleaseWriter:
             raise OutputError(f"cannot write {self._path}: {reason}") from error
 
     def _discard(self) -> None:
-        """Remove the unfinished zip."""
         with suppress(OSError, ValueError):
             self._opened().close()
         self._partial.unlink(missing_ok=True)
@@ -232,13 +216,6 @@ def _origin_json(origin: ReleaseOrigin) -> bytes:
         "origin": origin.kind,
         "redistributable": origin.redistributable,
         "terms": origin.terms,
-        "writer": _writer(),
+        "writer": f"medsim {medsim_version()}",
     }
     return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _writer() -> str:
-    try:
-        return f"medsim {version('medsim')}"
-    except PackageNotFoundError:  # run from a checkout that was never installed
-        return "medsim"

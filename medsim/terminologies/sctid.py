@@ -58,9 +58,6 @@ def sctids(
 
     Returns:
         int64[n], the identifiers.
-
-    Raises:
-        OptionError: an item number or the namespace does not fit.
     """
     if items.size and not (items.min() >= 1 and items.max() <= LARGEST_ITEM):
         found = f"{items.min()} to {items.max()}"

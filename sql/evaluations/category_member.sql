@@ -34,6 +34,4 @@ anti join category as own
         b.category = own.category
         and b.concept_id = own.concept_id
 where c.active
-order by
-    b.category,
-    b.concept_id;
+order by all;

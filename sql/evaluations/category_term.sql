@@ -18,9 +18,7 @@ with own as (
     where
         n.is_fsn
         and not m.is_shared
-    group by
-        m.category,
-        n.node_id
+    group by all
 )
 
 select
@@ -30,6 +28,4 @@ select
     count(*) over (partition by o.node_id) > 1 as is_shared
 from own as o
 inner join term as t on o.term_id = t.term_id
-order by
-    o.category,
-    o.node_id;
+order by all;

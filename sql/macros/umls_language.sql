@@ -3,37 +3,13 @@
 -- writes  macro umls_language(lat): such as 'en'
 
 create or replace macro umls_language(lat) as
-case lat
-    when 'ENG' then 'en'
-    when 'ARA' then 'ar'
-    when 'BAQ' then 'eu'
-    when 'BUL' then 'bg'
-    when 'CHI' then 'zh'
-    when 'CZE' then 'cs'
-    when 'DAN' then 'da'
-    when 'DUT' then 'nl'
-    when 'EST' then 'et'
-    when 'FIN' then 'fi'
-    when 'FRE' then 'fr'
-    when 'GER' then 'de'
-    when 'GRE' then 'el'
-    when 'HEB' then 'he'
-    when 'HUN' then 'hu'
-    when 'ITA' then 'it'
-    when 'JPN' then 'ja'
-    when 'KOR' then 'ko'
-    when 'LAV' then 'lv'
-    when 'LIT' then 'lt'
-    when 'NOR' then 'no'
-    when 'POL' then 'pl'
-    when 'POR' then 'pt'
-    when 'RUS' then 'ru'
-    when 'SCR' then 'hr'
-    when 'SLO' then 'sk'
-    when 'SLV' then 'sl'
-    when 'SPA' then 'es'
-    when 'SWE' then 'sv'
-    when 'TUR' then 'tr'
-    when 'UKR' then 'uk'
-    else lower(lat)
-end;
+coalesce(
+    map {
+        'ENG': 'en', 'ARA': 'ar', 'BAQ': 'eu', 'BUL': 'bg', 'CHI': 'zh', 'CZE': 'cs', 'DAN': 'da',
+        'DUT': 'nl', 'EST': 'et', 'FIN': 'fi', 'FRE': 'fr', 'GER': 'de', 'GRE': 'el', 'HEB': 'he',
+        'HUN': 'hu', 'ITA': 'it', 'JPN': 'ja', 'KOR': 'ko', 'LAV': 'lv', 'LIT': 'lt', 'NOR': 'no',
+        'POL': 'pl', 'POR': 'pt', 'RUS': 'ru', 'SCR': 'hr', 'SLO': 'sk', 'SLV': 'sl', 'SPA': 'es',
+        'SWE': 'sv', 'TUR': 'tr', 'UKR': 'uk'
+    }[lat],
+    lower(lat)
+);

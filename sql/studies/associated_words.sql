@@ -45,9 +45,7 @@ select
     coalesce(min(concept_id) filter (where are_synonyms), min(concept_id)) as concept_id
 from pair
 where word1_id < word2_id
-group by
-    word1_id,
-    word2_id
+group by all
 order by
     word1_id,
     word2_id;

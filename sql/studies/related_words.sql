@@ -39,6 +39,4 @@ select distinct
     greatest(one_id, other_id) as word2_id
 from related
 where one_id <> other_id
-order by
-    word1_id,
-    word2_id;
+order by all;

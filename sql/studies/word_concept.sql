@@ -11,6 +11,4 @@ select distinct
     n.concept_id
 from name as n
 inner join word_node as w on n.node_id = w.node_id
-order by
-    w.word_id,
-    n.concept_id;
+order by all;

@@ -8,6 +8,4 @@ select
     n.concept_id
 from form_name as n
 inner join form as f on n.form_id = f.form_id
-order by
-    f.lower_term,
-    n.concept_id;
+order by all;

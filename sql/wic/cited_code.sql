@@ -42,9 +42,5 @@ select
 from cited as d
 inner join concept as c on d.concept_id = c.concept_id
 where c.active
-group by
-    d.vocabulary,
-    d.code
-order by
-    d.vocabulary,
-    d.code;
+group by all
+order by all;

@@ -43,9 +43,5 @@ select
     greatest(one, other) as form2,
     min(group_rank)::tinyint as group_rank
 from related
-group by
-    form1,
-    form2
-order by
-    form1,
-    form2;
+group by all
+order by all;

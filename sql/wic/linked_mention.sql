@@ -22,10 +22,7 @@ inner join cited_code as k
         m.vocabulary = k.vocabulary
         and m.code = k.code
 where k.n_concepts = 1
-group by
-    m.sentence,
-    m."start",
-    m."end"
+group by all
 having count(distinct k.concept_id) = 1
 order by
     m.sentence,

@@ -13,6 +13,4 @@ where
     d.active
     and c.active
     and d.language = $language
-order by
-    d.term asc,
-    d.concept_id asc;
+order by all;

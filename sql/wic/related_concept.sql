@@ -73,7 +73,4 @@ from found as f
 inner join mentioned as a on f.one = a.concept_id
 inner join mentioned as b on f.other = b.concept_id
 where f.one <> f.other
-order by
-    concept1,
-    concept2,
-    f.relation;
+order by all;

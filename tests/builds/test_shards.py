@@ -250,7 +250,7 @@ def test_missing_shards_are_named(source: Path, tmp_path: Path) -> None:
     with pytest.raises(medsim.MedsimError, match="shards 2 and 4 of 4 are missing in") as error:
         medsim.merge(tmp_path / "out")
 
-    assert said(error).endswith("make each with medsim build and --shard 2/4")
+    assert said(error).endswith("make each with medsim build, as shard 2/4")
     shards(source, tmp_path / "out", 4, 2)
     with pytest.raises(medsim.MedsimError, match="shard 4 of 4 is missing in"):
         medsim.merge(tmp_path / "out")
@@ -294,7 +294,7 @@ def test_missing_and_damaged_shards_are_named_together(source: Path, tmp_path: P
         medsim.merge(tmp_path / "out")
 
     assert "shard-2-of-4.shard is damaged" in said(error)
-    assert said(error).endswith("make each with medsim build and --shard 2/4")
+    assert said(error).endswith("make each with medsim build, as shard 2/4")
 
 
 def test_a_shard_of_another_job_that_was_copied_in_is_refused(

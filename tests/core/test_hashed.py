@@ -68,7 +68,7 @@ def test_an_ontology_that_is_replaced_has_the_digest_of_what_was_parsed(
 
     monkeypatch.setattr(obo, "_tables", replaced)
     with Store(threads=1) as store:
-        (file,) = obo.load(path, store, ReadingOptions()).files
+        (file,) = obo.read_obo(path, store, ReadingOptions()).files
 
     assert (file.sha256, file.size) == (digest(OBO), len(OBO))
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.datasets import levenshtein
 
-from medsim.builds.negatives import layout, nearest
+from medsim.builds.negatives import layout
 from medsim.core.terms import pack
+from medsim.kernels.best import empty_slots
 from medsim.kernels.edit_search import Search
 from medsim.kernels.trigrams import Tally, index_trigrams, search_by_trigrams
 
@@ -26,7 +27,7 @@ def alike(terms: list[str], wanted: int) -> list[list[tuple[str, int]]]:
     """Return the candidates that each term's trigrams alone give; terms are in order of text."""
     pool = layout.laid_out(layout.Candidates.of(terms))
     queries = np.arange(len(terms), dtype=np.int32)
-    best = nearest._no_candidates(np.full(len(terms), wanted, np.int32))
+    best = empty_slots(np.full(len(terms), wanted, np.int32), np.int32)
     tally = Tally(counts=np.zeros(len(terms), np.uint8), counted=np.empty(len(terms), np.int32))
     work = layout.workspace(pool)
 

@@ -126,14 +126,7 @@ class Strategy(Protocol):
     def __call__(
         self, index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
     ) -> NegativeSampler:
-        """Return the sampler for the sets of one terminology.
-
-        Args:
-            index: its terms.
-            seed: of draws and ties.
-            threads: how many to use.
-            known: results of earlier searches; they spare time and change no negative.
-        """
+        """Return the sampler for the sets of one terminology."""
 
 
 STRATEGIES: Registry[Strategy] = Registry("strategy", "medsim.builds.negatives")

@@ -10,6 +10,7 @@ import numpy as np
 from medsim.builds.negatives import SearchResult
 from medsim.builds.negatives.layout import Candidates
 from medsim.builds.negatives.nearest import NearestSearch
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,13 +53,7 @@ class Search(Protocol):
     """A pool laid out for searching."""
 
     def nearest(self, queries: Ids, sizes: Ids, advance: Callable[[int], None], /) -> Listed:
-        """Return the nearest candidates of rows of the pool, fewer only where there are no others.
-
-        Args:
-            queries: int32[n_queries], rows of the pool.
-            sizes: int32[n_queries], how many each asks for.
-            advance: told how many more queries are done.
-        """
+        """Return the nearest candidates of rows of the pool; fewer only if there are no others."""
 
 
 class CandidateSource:
@@ -108,8 +103,7 @@ class CandidateSource:
             stage.total(len(short))
             self.add(self.search(term1_ids[short], sizes[short], stage.advance))
         counts = self._counts[rows]
-        starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(counts, out=starts[1:])
+        starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
         return CandidateLists(
             starts=starts,
@@ -139,15 +133,7 @@ class CandidateSource:
 def candidate_source(
     index: TermIndex, name: str, pool_ids: Ids, *, seed: int, threads: int
 ) -> CandidateSource:
-    """Return the source of candidates of one pool by Levenshtein distance, exact as brute force.
-
-    Args:
-        index: the terms of the terminology.
-        name: of the pool.
-        pool_ids: int32[n_pool], its terms in order of text.
-        seed: of ties.
-        threads: how many to use.
-    """
+    """Return the source of candidates of one pool by Levenshtein distance, exact as brute force."""
 
     def lay_out() -> Search:
         return NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)
@@ -156,12 +142,7 @@ def candidate_source(
 
 
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
-    """Return the terms of a pool as a search takes them.
-
-    Args:
-        index: the terms of the terminology.
-        pool_ids: int32[n_pool], those of the pool in order of text.
-    """
+    """Return the terms of a pool as a search takes them."""
     return Candidates(
         terms=index.lower.take(pool_ids),
         components=index.components[pool_ids],

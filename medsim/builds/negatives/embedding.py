@@ -26,9 +26,6 @@ def embedding_negatives(
     the cosine of an embedding for the distance, so it finds what that embedding confuses. A term
     without a vector is no candidate, and as a first term gets none. See
     ``medsim.builds.negatives.Strategy``.
-
-    Raises:
-        OptionError: the terms have no vectors.
     """
     del known
     embedding = index.embedding

@@ -20,10 +20,6 @@ _GROUPS_A_THREAD = 8  # at least, so that all threads end at about the same time
 def groups(task: Search, threads: int) -> list[Ids]:
     """Return the queries that want anything, in groups of near lengths, costliest first.
 
-    Args:
-        task: the search; its bounds tell the cost of a query.
-        threads: that will search them.
-
     Returns:
         Each int32[n], numbers of queries in order of length, then of text.
     """

@@ -13,7 +13,7 @@ from numba import config
 from medsim.builds.negatives.groups import groups
 from medsim.builds.negatives.layout import laid_out, orders, slate, tally, workspace
 from medsim.core.errors import OptionError
-from medsim.kernels.best import Best
+from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.edit_search import Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
 from medsim.kernels.trigrams import index_trigrams, search_by_trigrams
@@ -60,9 +60,6 @@ class NearestSearch:
             are the same.
 
     Beside the pool, each thread takes about 2 kB for every character of the longest term.
-
-    Raises:
-        OptionError: the seed is out of range.
     """
 
     def __init__(
@@ -84,19 +81,11 @@ class NearestSearch:
 
         Candidates are ordered by (distance, hash of seed and both terms, text).
 
-        Args:
-            queries: int32[n_queries], rows of the pool.
-            wanted: int32[n_queries], how many each query asks for.
-            advance: told how many more queries are done, from any thread.
-
         Returns:
             As many as wanted, or fewer where the pool has no more.
-
-        Raises:
-            OptionError: a query is no row of the pool, or a number is missing or negative.
         """
         queries, wanted = _checked(queries, wanted, len(self._pool.ids))
-        best = _no_candidates(wanted)
+        best = empty_slots(wanted, np.int32)
         task = Search(self._pool, self._seed, queries, best)
         works = [workspace(self._pool) for _ in range(self._threads)]
         starts = range(0, len(queries), _QUERIES_A_TASK)
@@ -166,24 +155,8 @@ def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]
         executor.shutdown(cancel_futures=True)
 
 
-def _no_candidates(capacity: Ids) -> Best:
-    starts = np.zeros(len(capacity) + 1, np.int64)
-    np.cumsum(capacity, out=starts[1:])
-    return Best(
-        starts=starts,
-        counts=np.zeros(len(capacity), np.int32),
-        ids=np.empty(starts[-1], np.int32),
-        distances=np.empty(starts[-1], np.int32),
-        ties=np.empty(starts[-1], np.uint64),
-    )
-
-
 def _trimmed(best: Best) -> Nearest:
-    """Return the slots that are filled."""
-    slot_of = np.repeat(best.starts[:-1], best.counts)
-    starts = np.zeros_like(best.starts)
-    np.cumsum(best.counts, out=starts[1:])
-    slots = slot_of + np.arange(starts[-1]) - np.repeat(starts[:-1], best.counts)
+    starts, filled = filled_slots(best)
     return Nearest(
-        starts=starts, ids=best.ids[slots], distances=best.distances[slots].astype(np.int32)
+        starts=starts, ids=best.ids[filled], distances=best.distances[filled].astype(np.int32)
     )

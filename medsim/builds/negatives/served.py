@@ -8,6 +8,7 @@ import numpy as np
 
 from medsim.builds.negatives import Negatives
 from medsim.builds.negatives.requests import SLACK, TERMINOLOGY, first_terms, pool_of
+from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
@@ -27,11 +28,6 @@ class ServedNegatives:
     dry give the negatives of the greedy rule. So any lists that are long enough give the same, be
     they searched for here, elsewhere, or for another set of the same pool. A first
     term that no list can be found for gets no negatives.
-
-    Args:
-        index: all terms.
-        source_of: returns the source of candidates of a pool, by its name and its terms,
-            int32[n_pool] in order of text.
     """
 
     def __init__(self, index: TermIndex, source_of: Callable[[str, Ids], CandidateSource]) -> None:
@@ -66,8 +62,7 @@ class ServedNegatives:
 
 
 def _serve(firsts: Ids, wanted: Ids, lists: CandidateLists, used: UsedPairs) -> Chosen:
-    starts = np.zeros(len(firsts) + 1, np.int64)
-    np.cumsum(wanted, out=starts[1:])
+    starts = starts_of(wanted)
     chosen = Chosen(
         starts=starts, counts=np.zeros(len(firsts), np.int32), ids=np.empty(starts[-1], np.int32)
     )

@@ -32,20 +32,12 @@ def table_formats() -> list[str]:
 
 
 def table_format_name(name: str) -> str:
-    """Return the name of a format, if it is one.
-
-    Raises:
-        OptionError: it is not; the message suggests near ones.
-    """
+    """Return the name of a format, if it is one."""
     if name not in table_formats():
         raise OptionError(unknown_name("format", name, table_formats()))
     return name
 
 
 def table_format(name: str) -> TableFormat:
-    """Return the format with a name.
-
-    Raises:
-        OptionError: there is none.
-    """
+    """Return the format with a name."""
     return cast("TableFormat", import_module(f"{__name__}.{table_format_name(name)}"))

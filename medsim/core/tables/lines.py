@@ -22,21 +22,13 @@ SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
 
 
 def lines_of(text: Text) -> Iterator[str]:
-    """Yield the lines of a text with their ends, which are CR, LF or both.
-
-    Raises:
-        InputError: a line is too long.
-    """
+    """Yield the lines of a text with their ends, which are CR, LF or both."""
     # newline="" knows all three line ends and leaves them as they are.
     return checked_lines(text.path, io.StringIO(text.content, newline=""))
 
 
 def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines as they are.
-
-    Raises:
-        InputError: one is too long.
-    """
+    """Yield lines as they are."""
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
             raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")
@@ -49,14 +41,6 @@ def cells_of_lines(
     """Yield the number, from 1, and the cells of each line that is not blank.
 
     A cell may be quoted; then it may hold line ends, and the number is that of its first line.
-
-    Args:
-        text: of a file.
-        separator: what stands between cells.
-        trimmed: whether cells lose the white space around them.
-
-    Raises:
-        InputError: a line is too long, or its quotes do not match.
     """
     reader = csv.reader(lines_of(text), delimiter=separator, skipinitialspace=trimmed, strict=True)
     number = 1
@@ -75,11 +59,7 @@ def cells_of_lines(
 def first_lines(
     text: Text, separators: Iterable[str] = tuple(SEPARATORS.values())
 ) -> dict[str, list[str]]:
-    """Return the cells of the first line that is not blank, for each separator that can cut it.
-
-    Raises:
-        InputError: none can, or there is no such line.
-    """
+    """Return the cells of the first line that is not blank, for each separator that can cut it."""
     first: dict[str, list[str]] = {}
     failures: list[InputError] = []
     for separator in separators:

@@ -9,6 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.hashed import open_hashed
+from medsim.core.opened import unreadable
 from medsim.core.tables.lines import cells_of_lines, first_lines
 from medsim.core.tables.text import read_text
 
@@ -77,7 +78,7 @@ def read_table(path: Path, needed: Sequence[str] = (), known: Sequence[str] | No
     try:
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])
     except pl.exceptions.PolarsError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     at = pl.int_range(1, frame.height + 1, dtype=pl.Int64, eager=True)
     return Table(path=path, unit="row", at=at, frame=cells, sha256=sha256)
 
@@ -128,18 +129,6 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() == ".parquet"
 
 
-def read_parquet(path: Path) -> pl.DataFrame:
-    """Return a Parquet file's table as it is.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        return pl.read_parquet(path, hive_partitioning=False, glob=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, error) from error
-
-
 def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
     """Return a Parquet file's table, and the SHA-256 of the bytes that it was read from."""
     try:
@@ -148,12 +137,7 @@ def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
             sha256 = stream.finish()
         return pl.read_parquet(data, hive_partitioning=False, glob=False), sha256
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    said = str(error).strip().splitlines() or [type(error).__name__]
-    return InputError(f"{path} cannot be read ({said[0]})")
+        raise unreadable(path, error) from error
 
 
 def _as_text(column: pl.Series, name: str) -> pl.Series:
@@ -163,7 +147,6 @@ def _as_text(column: pl.Series, name: str) -> pl.Series:
 
 
 def _fit(header: Sequence[str], needed: Sequence[str]) -> tuple[int, int]:
-    """Return how many columns of a header are needed, and how many it has."""
     return len({*needed} & {*map(_plain, header)}), len(header)
 
 

@@ -61,9 +61,6 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
         path: of the file.
         guess: whether a file in neither is taken for latin-1, with a warning, if nothing in it
             shows that it is no text.
-
-    Raises:
-        InputError: the file cannot be read, is too large or empty, or is no such text.
     """
     data, sha256 = bytes_of(path)
     for begin, what in _NO_TEXT.items():
@@ -91,11 +88,7 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
 
 
 def bytes_of(path: Path) -> tuple[bytes, str]:
-    """Return the bytes of a file and their SHA-256, in hex.
-
-    Raises:
-        InputError: the file cannot be read or is too large.
-    """
+    """Return the bytes of a file and their SHA-256, in hex."""
     try:
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is no file")

@@ -106,7 +106,6 @@ def _arrays_in(folder: Path) -> list[Path]:
 
 
 def _array_file(path: Path) -> Path:
-    """Return the file of an array, or the only one in a folder."""
     arrays = _arrays_in(path) if path.is_dir() else [path]
     if len(arrays) != 1:
         names = ", ".join(file.name for file in arrays) or "none"
@@ -116,7 +115,6 @@ def _array_file(path: Path) -> Path:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[_Array]:
-    """Open an array."""
     opens = _opener(file)
     with readable(file, *_DAMAGES), opens(file) as array:
         yield array

@@ -20,7 +20,8 @@ from medsim.embeddings.formats.files import (
 )
 from medsim.embeddings.formats.rows import first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.tokens import starts_of, unseen
+from medsim.embeddings.tokens import unseen
+from medsim.kernels.packing import starts_of
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 
 if TYPE_CHECKING:
@@ -118,7 +119,6 @@ def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
 
 
 def _opened(path: Path, wanted: Collection[str]) -> _Model:
-    """Return a model after comparing what it claims with the file's size."""
     with readable(path), path.open("rb") as stream:
         beginning = stream.read(_BEGINNING.size)
         if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):

@@ -52,12 +52,7 @@ class Header:
 
 @contextmanager
 def readable(path: Path, *others: type[Exception]) -> Iterator[None]:
-    """Turn what the body raises of a file that is damaged or not there into an InputError.
-
-    Args:
-        path: of the file, for the message.
-        others: the errors beside OSError that say so.
-    """
+    """Turn what the body raises of a file that is damaged or not there into an InputError."""
     faults: tuple[type[Exception], ...] = (OSError, *others)
     try:
         yield
@@ -71,11 +66,7 @@ def itself(path: Path, _options: EmbeddingOptions) -> list[Path]:
 
 
 def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
-    """Yield a file's content in blocks, and tell how many bytes of the file have been read.
-
-    Raises:
-        InputError: it cannot be read, or is packed and damaged.
-    """
+    """Yield a file's content in blocks, and tell how many bytes of the file have been read."""
     with readable(path, *_DAMAGES):
         stage.total(path.stat().st_size)
         with path.open("rb") as raw, _unpacked(raw) as stream:
@@ -87,11 +78,7 @@ def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
 
 
 def beginning_of(path: Path) -> bytes:
-    """Return the first 2 MiB of a file's content.
-
-    Raises:
-        InputError: it cannot be read, or is packed and damaged.
-    """
+    """Return the first 2 MiB of a file's content."""
     with readable(path, *_DAMAGES), path.open("rb") as raw, _unpacked(raw) as stream:
         return stream.read(_PEEK)
 
@@ -129,9 +116,6 @@ def checked_header(path: Path, beginning: bytes, row_size: int, number_size: int
         beginning: of its content.
         row_size: the fewest bytes that a row has beside its numbers.
         number_size: the fewest bytes of a number.
-
-    Raises:
-        InputError: there is none, or it claims more than the file can hold.
     """
     header = header_of(beginning)
     if header is None:
@@ -177,7 +161,6 @@ def reason(error: Exception) -> str:
 
 
 def _unpacked(raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
-    """Return the content of a file that may be packed."""
     packed = raw.read(len(_GZIP)) == _GZIP
     raw.seek(0)
     return gzip.open(raw) if packed else nullcontext(raw)  # type: ignore[return-value]  # it reads bytes

@@ -28,18 +28,6 @@ class StaticEncoder:
 
     The mean of a term's tokens is of that term alone, so a vector does not depend on its batch. A
     term without a known token has zeros.
-
-    Args:
-        path: of the folder.
-        options: how it is read.
-
-    Attributes:
-        n_dimensions: of its vectors.
-        identity: see ``medsim.embeddings.encoders.Encoder``.
-
-    Raises:
-        InputError: the folder is damaged.
-        OptionError: the library is not installed, or an option does not fit.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, _threads: int) -> None:

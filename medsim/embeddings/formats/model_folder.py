@@ -79,11 +79,7 @@ def onnx_files(folder: Path) -> list[Path]:
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings in the files of a folder, as far as they are there.
-
-    Raises:
-        InputError: a file is damaged, or has an impossible value.
-    """
+    """Return the settings in the files of a folder, as far as they are there."""
     modules = read_modules(folder)
     steps = [module.rpartition(".")[2] for _, module in modules]
     prompts = _object(folder / _PROMPTS)
@@ -105,11 +101,7 @@ def read_settings(folder: Path) -> Settings:
 
 
 def read_modules(folder: Path) -> list[tuple[str, str]]:
-    """Return the subfolder and the class of each step of a model; none where no file lists them.
-
-    Raises:
-        InputError: modules.json is damaged.
-    """
+    """Return the subfolder and the class of each step of a model; none where no file lists them."""
     path = folder / MODULES
     try:
         modules = json.loads(path.read_bytes())
@@ -139,7 +131,6 @@ def model_files(folder: Path) -> list[Path]:
 
 
 def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
-    """Return how a model pools, in the words of sentence-transformers."""
     for subfolder, module in modules:
         if module.endswith(".Pooling"):
             settings = _object(folder / subfolder / _CONFIG)

@@ -38,16 +38,6 @@ class OnnxEncoder:
     A run has terms of equally many tokens, so nothing is ever padded; and a single term where the
     model quantises as it runs. Each run has one thread, and several run at a time. So a vector
     depends neither on its batch nor on threads, but for the order in which ONNX Runtime adds.
-
-    Args:
-        path: of the .onnx file.
-        tokenizer: of its tokenizer.json.
-        options: how it is read.
-        threads: how many may compute.
-
-    Attributes:
-        n_dimensions: of its vectors.
-        identity: see ``medsim.embeddings.encoders.Encoder``.
     """
 
     def __init__(
@@ -81,14 +71,7 @@ class OnnxEncoder:
         return unit(vectors) if self._normalize else vectors
 
     def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
-        """Return the mean of the last layer's vectors of the tokens of each target.
-
-        Args:
-            targets: stretches of sentences; a batch of them, as ``encode`` takes terms.
-
-        Raises:
-            OptionError: the model gives one vector a text.
-        """
+        """Return the mean of the last layer's vectors of the tokens of each target."""
         if not self._session.of_tokens:
             raise OptionError("the model gives one vector a text, and none of the words in it")
         with naming(self._tokenizer_path, (ValueError, TypeError)):
@@ -143,18 +126,12 @@ class OnnxEncoder:
 
 
 def open_encoder(path: Path, options: EmbeddingOptions, threads: int) -> OnnxEncoder:
-    """Return the encoder in a file or folder.
-
-    Raises:
-        InputError: a file is missing or damaged, or the model is no encoder of tokens.
-        OptionError: a library is not installed, or an option does not fit.
-    """
+    """Return the encoder in a file or folder."""
     options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
     return OnnxEncoder(_model(path), _tokenizer(path, options), options, threads)
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
-    """Return the files of the model and its weights, its tokenizer and its settings."""
     model = _model(path)
     own = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
     model_and_weights = sorted(file for file in own if file.is_file())  # such as model.onnx_data
@@ -162,7 +139,6 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 
 
 def _model(path: Path) -> Path:
-    """Return the .onnx file of a model."""
     if not path.is_dir():
         return path
     found = onnx_files(path)
@@ -173,14 +149,12 @@ def _model(path: Path) -> Path:
 
 
 def _root(model: Path) -> Path:
-    """Return the folder with the files that belong to an .onnx file."""
     beside = model.parent
     inner = beside.name == "onnx" and not (beside / _TOKENIZER).exists()
     return beside.parent if inner else beside
 
 
 def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
-    """Return the file of the tokenizer."""
     found = options.vocabulary or _root(_model(path)) / _TOKENIZER
     if not found.is_file():
         raise InputError(f"{found} does not exist; name the tokenizer with ,vocabulary=PATH")

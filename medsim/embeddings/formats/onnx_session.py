@@ -29,19 +29,12 @@ _DYNAMIC = b"DynamicQuantize"  # how the names of such operators begin, as they 
 class OnnxSession:
     """A model that is run by any number of threads, each run in the thread that asks for it.
 
-    Args:
-        path: of the .onnx file.
-
     Attributes:
         n_dimensions: of its vectors.
         of_tokens: whether it gives a vector for every token; else it gives one for every text.
         dynamic: whether it quantises as it runs: then the values of all texts of a run decide how
             each is rounded.
         version: of ONNX Runtime.
-
-    Raises:
-        InputError: the file is no model, or one that takes or gives something else.
-        OptionError: ONNX Runtime is not installed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,10 +71,6 @@ class OnnxSession:
     def run(self, ids: Tokens, types: Tokens) -> Outputs:
         """Return the vectors of texts of equally many tokens.
 
-        Args:
-            ids: int64[n_texts, n_tokens]
-            types: int64[n_texts, n_tokens], 0 but for second parts of a text.
-
         Returns:
             float32[n_texts, n_tokens, n_dimensions], or float32[n_texts, n_dimensions] where the
             model gives one vector a text.
@@ -95,7 +84,6 @@ class OnnxSession:
             return list(self._session.run(self._outputs, fed))
 
     def _checked_inputs(self) -> dict[str, str]:
-        """Return the type of each input."""
         wanted = {one.name: one.type for one in self._session.get_inputs()}
         fits = set(wanted) <= set(_FED) and set(wanted.values()) <= set(_WHOLE)
         if "input_ids" not in wanted or not fits:
@@ -125,6 +113,5 @@ class OnnxSession:
 
 
 def _holds(path: Path, text: bytes) -> bool:
-    """Return whether a file that is not empty holds a text."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return content.find(text) >= 0

@@ -25,11 +25,6 @@ class WantedWords:
 
     Words are compared as UTF-8, so a word of the file that is no valid UTF-8 is none of those
     wanted and is passed over.
-
-    Args:
-        path: of the file.
-        wanted: the words.
-        unit: what its rows are called, "line" or "row".
     """
 
     def __init__(self, path: Path, wanted: Collection[str], unit: str) -> None:
@@ -40,11 +35,7 @@ class WantedWords:
         self.wanted = frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
 
     def add(self, word: bytes, row: int, vector: bytes) -> None:
-        """Keep the vector of a wanted word: its numbers as float32, low byte first.
-
-        Raises:
-            InputError: the word has a vector already.
-        """
+        """Keep the vector of a wanted word: its numbers as float32, low byte first."""
         if word in self._rows:
             raise InputError(
                 f"{self.path}: {_text(word)!r} stands in {self._unit} {self._rows[word]:,} and "
@@ -54,11 +45,7 @@ class WantedWords:
         self._vectors += vector
 
     def result(self, n_dimensions: int, n_vocabulary: int) -> WordVectors:
-        """Return the vectors of all that were added.
-
-        Raises:
-            InputError: a vector has a value that is not finite.
-        """
+        """Return the vectors of all that were added."""
         vectors = np.frombuffer(self._vectors, "<f4").reshape(-1, n_dimensions)
         words = [_text(word) for word in self._rows]
         if (at := first_not_finite(vectors)) is not None:
@@ -101,14 +88,6 @@ def keyed(
 
     A term has the row that bears its text; else, with ``case=fallback``, the first row that bears
     it in another case. With ``case=lower`` case never counts, with ``case=keep`` always.
-
-    Args:
-        keys: of the rows.
-        request: what is wanted.
-        take: returns float32[n_rows, n_dimensions] for increasing rows, int64[n_rows].
-
-    Raises:
-        InputError: a key that is looked up comes twice, or its vector is not finite.
     """
     if keys.kind == TERMS:
         return _terms(keys, request, take)

@@ -45,14 +45,6 @@ class SentenceEncoder:
         path: of the folder.
         options: how it is read.
         threads: how many may compute; PyTorch has one number for the whole process.
-
-    Attributes:
-        n_dimensions: of its vectors.
-        identity: see ``medsim.embeddings.encoders.Encoder``.
-
-    Raises:
-        InputError: the folder is damaged, or its weights are pickled.
-        OptionError: the library is not installed, or an option does not fit the model.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:

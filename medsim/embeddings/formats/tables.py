@@ -53,7 +53,6 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
 
 
 def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
-    """Return some vectors."""
     n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
     check_dimensions(keys.path, n_dimensions)
     wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})
@@ -80,7 +79,6 @@ def _fault(keys: Keys, row: int, has: str) -> InputError:
 
 
 def _vector_column(path: Path, schema: pl.Schema) -> str:
-    """Return the column of a table that has the vectors."""
     lists = [name for name, kind in schema.items() if _is_vector(kind)]
     found = [name for known in _COLUMNS for name in lists if name.lower() == known][:1] or lists
     if len(found) != 1:

@@ -53,7 +53,6 @@ def _recognises_without_header(path: Path) -> bool:
 
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
-    """Return the vectors of the wanted words; see ``medsim.embeddings.Load``."""
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     header = checked_header(path, _without_mark(beginning_of(path)), row_size=1, number_size=2)
     found = WantedWords(path, request.words, "line")
@@ -131,7 +130,6 @@ def _wrong_count(path: Path, number: int, n_numbers: int, n_dimensions: int) -> 
 
 
 def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
-    """Yield the lines of a file."""
     rest = b""
     is_first = True
     for block in blocks(path, stage):
@@ -150,7 +148,6 @@ def _without_mark(text: bytes) -> bytes:
 
 
 def _fields(text: bytes) -> list[bytes]:
-    """Return the fields of the first line of a text."""
     return text.partition(b"\n")[0].rstrip(b" \r").split(b" ")
 
 

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags
-from medsim.embeddings.metrics.vectors import (
-    COMPARISONS,
-    row_metric,
-)
+from medsim.embeddings.metrics.vectors import COMPARISONS, row_metric
 from medsim.kernels.bag_pairs import averaged
 
 if TYPE_CHECKING:
@@ -25,11 +22,6 @@ def points_of(embedded: Embedded, terms: Ids, workers: Workers) -> Vectors:
     """Return one vector a term, of a bag the mean of its words: float32[n_terms, n_dimensions].
 
     Their cosines are one of ``COSINES``. Where all terms are wanted, vectors are not copied.
-
-    Args:
-        embedded: terms as an embedding has them.
-        terms: int32[n_terms], which, each once; one without words gives zeros.
-        workers: share out the terms.
     """
     if isinstance(embedded, WordBags):
         return workers.spread(lambda part: _means(embedded, terms[part]), len(terms))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from medsim.kernels.vector_tables import centred_products, overlap_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
     from medsim.embeddings.metrics.workers import Workers
     from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
@@ -46,20 +44,12 @@ def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[s
     return tabulate_bags(own, products, partial(dynamax_table, memberships), workers)
 
 
-def _compare(prepared: Vectors, _weights: NDArray[Any], first: Ids, second: Ids) -> Values:
-    return overlaps(prepared, first, second)
-
-
-def _tabulate(left: Vectors, _left: NDArray[Any], right: Vectors, _right: NDArray[Any]) -> Table:
-    return overlap_table(left, right)
-
-
 _POOLED = Comparison(
     describes="Jaccard index",
     prepare=lambda vectors: vectors,
     weigh=lambda vectors: np.zeros(len(vectors), np.int8),
-    compare=_compare,
-    tabulate=_tabulate,
+    compare=lambda prepared, _weights, first, second: overlaps(prepared, first, second),
+    tabulate=lambda left, _left, right, _right: overlap_table(left, right),
 )
 
 

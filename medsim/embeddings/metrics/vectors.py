@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
-from medsim.kernels.vector_pairs import (
-    centred_cosines,
-    kendalls,
-    mean_ranks,
-    means,
-    untied_pairs,
-)
+from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
 from medsim.kernels.vector_tables import cosine_table, kendall_table
 
 if TYPE_CHECKING:
@@ -52,25 +46,17 @@ class Comparison:
     tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
 
 
-def _as_they_are(vectors: Vectors) -> Vectors:
-    return vectors
-
-
-def _origin(vectors: Vectors) -> Values:
-    return np.zeros(len(vectors))
-
-
 COMPARISONS = {
     "cos": Comparison(
         describes="cosine",
-        prepare=_as_they_are,
-        weigh=_origin,
+        prepare=lambda vectors: vectors,
+        weigh=lambda vectors: np.zeros(len(vectors)),
         compare=centred_cosines,
         tabulate=cosine_table,
     ),
     "pearson": Comparison(
         describes="Pearson's correlation",
-        prepare=_as_they_are,
+        prepare=lambda vectors: vectors,
         weigh=means,
         compare=centred_cosines,
         tabulate=cosine_table,
@@ -183,15 +169,7 @@ def row_metric(
     comparison: Comparison,
     vectors_of: Callable[[Any, Ids], Vectors],
 ) -> Metric:
-    """Return the metric that compares one vector of either term.
-
-    Args:
-        of: see ``Metric``.
-        describes: as ``of``.
-        comparison: of the vectors.
-        vectors_of: returns float32[n_terms, n_dimensions] for terms as an embedding has them, and
-            int32[n_terms].
-    """
+    """Return the metric that compares one vector of either term."""
 
     def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
         return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)
@@ -202,14 +180,13 @@ def row_metric(
     return Metric(of=of, describes=describes, similarities=similarities, tabulate=tabulate)
 
 
-def _of_points(points: TermPoints, terms: Ids) -> Vectors:
-    return points.vectors[terms]
-
-
 for _name, _comparison in COMPARISONS.items():
     METRICS.register(
         _name,
         row_metric(
-            TermPoints, f"{_comparison.describes} of the terms' vectors", _comparison, _of_points
+            TermPoints,
+            f"{_comparison.describes} of the terms' vectors",
+            _comparison,
+            lambda points, terms: points.vectors[terms],
         ),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.metrics import WordBags
-from medsim.embeddings.tokens import starts_of
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +20,7 @@ _ROWS_A_TASK = 16
 
 
 def bags_of(bags: WordBags, terms: Ids) -> WordBags:
-    """Return some terms as bags, with the vectors of their own words alone.
-
-    Args:
-        bags: of any terms.
-        terms: int32[n_terms].
-    """
+    """Return some terms as bags, with the vectors of their own words alone."""
     sizes = np.diff(bags.starts)[terms]
     starts = starts_of(sizes)
     tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])

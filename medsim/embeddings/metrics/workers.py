@@ -28,12 +28,7 @@ def _unreported(_n_rows: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """Threads that report their progress.
-
-    Attributes:
-        threads: how many compute at once.
-        advance: called with the number of pairs done since the last call.
-    """
+    """Threads that report their progress."""
 
     threads: int
     advance: Callable[[int], None] = _unreported

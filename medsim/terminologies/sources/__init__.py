@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that was read.
-
-    Attributes:
-        name: its path inside the release, or its file name.
-        size: in bytes, uncompressed.
-        sha256: of its bytes, in hex.
-    """
+    """A file that was read."""
 
     name: str
     size: int

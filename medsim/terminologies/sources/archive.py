@@ -32,13 +32,7 @@ _ENCRYPTED = 0x1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFile:
-    """A file inside a release.
-
-    Attributes:
-        release: the folder or zip.
-        inner: its path inside, with forward slashes.
-        size: in bytes, uncompressed.
-    """
+    """A file inside a release."""
 
     release: Path
     inner: str
@@ -51,11 +45,7 @@ class ReleaseFile:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open it as a stream of bytes; what gzip packed is unpacked on the way.
-
-        Raises:
-            InputError: it cannot be read, or the zip is damaged there.
-        """
+        """Open it as a stream of bytes; what gzip packed is unpacked on the way."""
         try:
             if self.release.is_dir():
                 with (self.release / self.inner).open("rb") as stream:

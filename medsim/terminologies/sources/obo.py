@@ -76,10 +76,6 @@ class _ReadableText:
 
     Comment lines are left empty, as fastobo 0.14 panics on them inside a frame. At the first byte
     that is not UTF-8 the text ends, and ``check`` raises: fastobo would hide an error of its input.
-
-    Args:
-        stream: of an OBO file.
-        path: of the file, for messages.
     """
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
@@ -121,7 +117,7 @@ class _ReadableText:
         return part
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
     rows = _Rows()
     try:
@@ -227,21 +223,13 @@ def _add_code(rows: _Rows, concept_id: str, xref: fastobo.id.PrefixedIdent) -> N
 
 
 def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
-    concepts: list[tuple[object, ...]] = [
-        (concept_id, active, "", "") for concept_id, active in rows.active.items()
-    ]
-    found: dict[str, list[tuple[object, ...]]] = {
-        "concept": concepts,
-        "description": list(rows.description),
-        "association": list(rows.association),
-        "is_a": list(rows.is_a),
-        "code": list(rows.code),
-    }
-    frames = {
-        table: pl.DataFrame(found[table], schema=columns, orient="row")
+    concepts = [(concept_id, active, "", "") for concept_id, active in rows.active.items()]
+    return {
+        table: pl.DataFrame(
+            list(getattr(rows, table, concepts)), schema=columns, orient="row"
+        ).sort(list(columns))
         for table, columns in CANONICAL_TABLES.items()
     }
-    return {table: frame.sort(frame.columns) for table, frame in frames.items()}
 
 
 def _release_date(header: fastobo.header.HeaderFrame) -> date | None:
@@ -275,7 +263,7 @@ SOURCES.register(
         name="obo",
         about="OBO ontologies (.obo)",
         recognises=recognises,
-        load=load,
+        load=read_obo,
         accepts=frozenset({"synonyms"}),
     ),
 )

@@ -31,7 +31,7 @@ _LICENCE = (
 )
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
     everything = release_files(path)
     files_of = find_files(path, everything, as_of=options.as_of)
@@ -131,7 +131,7 @@ SOURCES.register(
         name="rf2",
         about="RF2 releases (a folder or .zip)",
         recognises=recognises,
-        load=load,
+        load=read_rf2,
         accepts=frozenset({"as_of"}),
         asked_last=True,
     ),

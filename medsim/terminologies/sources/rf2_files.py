@@ -66,11 +66,6 @@ def find_files(
     Where a file's Full and Snapshot forms lie side by side, the Snapshot is taken, or the Full form
     if a day is asked for. Delta files are left aside.
 
-    Args:
-        release: the folder or zip, for messages.
-        files: everything in it.
-        as_of: the day whose state is asked for, if any.
-
     Raises:
         InputError: a release lacks a kind of file that is required.
         OptionError: a day is asked for and a file has no history.

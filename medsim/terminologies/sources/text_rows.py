@@ -47,10 +47,6 @@ class RowStream:
 
     Line ends become line feeds and a byte order mark is dropped. Each file is hashed on the way.
 
-    Args:
-        row_format: of the files.
-        files: in the order in which they are read.
-
     Attributes:
         read: the files that have been read to their end.
     """

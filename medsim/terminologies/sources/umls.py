@@ -32,14 +32,7 @@ _DATE = re.compile(rb"^umls\.release\.date=(\d{4})(\d{2})(\d{2})\s*$", re.MULTIL
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of the Metathesaurus.
-
-    Attributes:
-        name: of the file.
-        table: that its rows go to.
-        ids: the columns that no row leaves empty.
-        columns: their names, with a space between them; a row has one more bar behind the last.
-    """
+    """A file of the Metathesaurus."""
 
     name: str
     table: str
@@ -62,7 +55,7 @@ _RELATIONS = _File(
 _TYPES = _File("MRSTY.RRF", "umls_type", "CUI", "CUI TUI STN STY ATUI CVF")
 
 
-def load(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a release of UMLS; see ``sources.Load``."""
     everything = release_files(path)
     read: list[SourceFile] = []
@@ -151,7 +144,6 @@ def _check_atoms(release: Path, store: Store, options: ReadingOptions) -> None:
 
 
 def _release_date(files: list[ReleaseFile]) -> date | None:
-    """Return the day that release.dat names, if it is there."""
     for file in files:
         if file.name == "release.dat":
             with file.open() as stream:
@@ -167,7 +159,7 @@ SOURCES.register(
         name="umls",
         about="UMLS releases (a folder or .zip with MRCONSO.RRF)",
         recognises=recognises,
-        load=load,
+        load=read_umls,
         accepts=frozenset({"vocabularies"}),
     ),
 )

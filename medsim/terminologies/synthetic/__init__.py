@@ -54,18 +54,8 @@ def write_synthetic(
 
     The content depends on the arguments alone. Memory does not grow with ``concepts``.
 
-    Args:
-        path: the zip to write; an earlier file is replaced.
-        concepts: how many active clinical concepts, at most ``options.MOST_CONCEPTS``; a quarter
-            as many retired ones come besides.
-        seed: of every random choice.
-        release_date: the date of the release; its history goes back 21 years.
-
     Returns:
         By type of release, how many rows each of its files has.
-
-    Raises:
-        OutputError: the zip cannot be written.
     """
     outline = outline_of(concepts, seed)
     history = History(outline.draws, release_date)

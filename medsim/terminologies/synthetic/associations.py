@@ -67,7 +67,6 @@ def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 
 
 def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
-    """Return what takes the place of retired concepts."""
     draws = outline.draws
     is_gone = draws.chance("replaced by namespace", concepts, _REPLACED_BY_NAMESPACE)
     is_namespace = (kinds == sctid.MOVED_TO) | ((kinds == sctid.REPLACED_BY) & is_gone)

@@ -99,7 +99,6 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 
 
 def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the descriptions and text definitions of concepts."""
     concepts = pl.DataFrame({"item": numbers, "concept": numbers})
     fsn_fates = fates("fsn", concepts, outline, active=_FSN_FATES, retired=_RETIRED_FSN_FATES)
     parts = components("name", numbers, _SHARES, outline.draws)
@@ -144,7 +143,6 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
 
 
 def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
-    """Return how each description is worded."""
     draws, slot = outline.draws, rows["slot"].to_numpy()
     item, concept = rows["item"].to_numpy(), rows["concept"].to_numpy()
     retired = draws.weigh("retired wording", concept, _RETIRED_WORDINGS)

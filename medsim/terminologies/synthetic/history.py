@@ -46,12 +46,7 @@ _PERIODS: dict[RF2Table, tuple[int, int, int]] = {
 
 
 class History:
-    """The history of a release: when the rows of its components took effect.
-
-    Args:
-        draws: every random choice.
-        release_date: of the newest rows.
-    """
+    """The history of a release: when the rows of its components took effect."""
 
     def __init__(self, draws: Draws, release_date: date) -> None:
         self._draws = draws

@@ -62,16 +62,12 @@ class Names:
     def wordings(self, concepts: Ints) -> pl.Series:
         """Return every wording of every concept.
 
-        Args:
-            concepts: int64[n], numbers of concepts.
-
         Returns:
             The texts; ``wording`` of the concept at ``i`` stands at ``wording * n + i``.
         """
         return worded(self._parts(concepts))
 
     def _parts(self, concepts: Ints) -> pl.DataFrame:
-        """Return the parts of the names of concepts, a row per concept."""
         places = places_of(concepts, self._draws)
         sites = self._site_keys(concepts, places)
         course = self._varied("course", concepts, places, Mode.COURSE)

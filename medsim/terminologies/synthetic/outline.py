@@ -49,12 +49,6 @@ class Outline:
 
     Concepts have numbers: the active clinical ones come first, then the retired ones, then the
     model's.
-
-    Attributes:
-        n_active: active clinical concepts.
-        n_clinical: clinical concepts, active and retired.
-        draws: every random choice.
-        names: the names of the clinical concepts.
     """
 
     n_active: int

@@ -41,9 +41,6 @@ _TAIL = ("detail", "agent", "clauses", "after")
 def worded(parts: pl.DataFrame) -> pl.Series:
     """Return every wording of every name.
 
-    Args:
-        parts: the parts of n names, a row per name.
-
     Returns:
         The texts; ``wording`` of the name in row ``i`` stands at ``wording * n + i``.
     """
@@ -90,7 +87,6 @@ def _other_wordings() -> dict[str, pl.Expr]:
 
 
 def _derived_wordings() -> dict[str, pl.Expr]:
-    """Return the wordings that are made from other wordings."""
     plain, plural, other = pl.col("PLAIN"), pl.col("PLURAL"), pl.col("other")
     modern = plain.str.replace_many(["ae", "oe", "our "], ["e", "e", "or "])
     shorter = plain.str.replace_many(SHORTER)

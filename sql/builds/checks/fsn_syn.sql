@@ -3,10 +3,6 @@
 -- reads   unfounded_name_pair
 -- writes  the rows that violate this
 
-select
-    dataset,
-    difficulty,
-    negatives,
-    pair_id
+select * -- noqa: AM04
 from unfounded_name_pair('fsn_syn', ['fsn'], ['synonym'])
 order by all;

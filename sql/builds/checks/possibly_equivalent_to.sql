@@ -4,10 +4,6 @@
 -- reads   unfounded_substitution
 -- writes  the rows that violate this
 
-select
-    dataset,
-    difficulty,
-    negatives,
-    pair_id
+select * -- noqa: AM04
 from unfounded_substitution('possibly_equivalent_to')
 order by all;

@@ -3,10 +3,6 @@
 -- reads   unfounded_substitution
 -- writes  the rows that violate this
 
-select
-    dataset,
-    difficulty,
-    negatives,
-    pair_id
+select * -- noqa: AM04
 from unfounded_substitution('same_as')
 order by all;

@@ -15,9 +15,7 @@ with directed as (
         min({ 'concept1': concept1, 'concept2': concept2 }) as concepts
     from query_table($candidates)
     where node1_id <> node2_id
-    group by
-        term1_id,
-        term2_id
+    group by all
 )
 
 select

@@ -23,6 +23,4 @@ select
     parent_id
 from mesh_heading
 where child_id <> parent_id
-order by
-    child_id,
-    parent_id;
+order by all;

@@ -14,11 +14,5 @@ select
     bool_or(active) as active
 from newest_rows('rf2_association', $as_of)
 where module_id <> sctid('model_component_module')
-group by
-    source_id,
-    target_id,
-    kind
-order by
-    source_id,
-    target_id,
-    kind;
+group by all
+order by all;

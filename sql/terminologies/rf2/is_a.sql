@@ -11,6 +11,4 @@ select distinct
     parent_id
 from newest_rows('rf2_relationship', $as_of)
 where active
-order by
-    child_id,
-    parent_id;
+order by all;

@@ -14,7 +14,4 @@ from umls_relation
 where
     kind <> 'is_a'
     and active
-order by
-    source_id,
-    target_id,
-    kind;
+order by all;

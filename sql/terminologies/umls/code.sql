@@ -14,7 +14,4 @@ where
     suppressed = 'N'
     and code not in ('', 'NOCODE')
     and vocabulary not in ('MTH', 'SRC')
-order by
-    concept_id,
-    vocabulary,
-    code;
+order by all;

@@ -12,6 +12,4 @@ from umls_relation
 where
     kind = 'is_a'
     and active
-order by
-    child_id,
-    parent_id;
+order by all;
