@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.checks import Finding
+from medsim.core.schema import columns
 from medsim.wic.checks.rules import MOST_USES
 
 if TYPE_CHECKING:
@@ -54,14 +55,11 @@ SPLIT_FINDING_COLUMNS: dict[str, type[pl.DataType]] = {
 }
 """A row per split and check: the columns of all findings, and what was looked at."""
 
-BREACH_COLUMNS = {
-    "split": pl.String,
-    "check": pl.String,
-    "instance": pl.Int64,
-    "term1": pl.String,
-    "term2": pl.String,
-    "found": pl.String,
-}
+BREACH_COLUMNS = (
+    columns(pl.String, "split", "check")
+    | columns(pl.Int64, "instance")
+    | columns(pl.String, "term1", "term2", "found")
+)
 """A row per violation; instances count from 1 in their file, null where it is not of one."""
 
 
