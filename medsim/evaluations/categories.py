@@ -29,8 +29,6 @@ class Category:
     """A concept whose descendants belong together.
 
     Attributes:
-        name: in tables.
-        concept_id: of the concept.
         terms: of its descendants, in order of code points; no two are equal ignoring case, and no
             other category has any of them.
     """

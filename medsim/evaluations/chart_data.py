@@ -103,11 +103,7 @@ def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flag
 
 
 def _similarities(evaluation: Evaluation, path: str, one: EvaluationInput) -> Values:
-    """Return the similarities of an input's pairs, NaN where a term is not covered.
-
-    Raises:
-        InputError: the file is missing, damaged, or of other pairs.
-    """
+    """Return the similarities of an input's pairs, NaN where a term is not covered."""
     frame = evaluation.read(path, ("pair_id", "similarity"))
     if not frame["pair_id"].equals(one.pairs["pair_id"]):
         raise InputError(f"{evaluation.folder / path} does not hold the pairs of its input")

@@ -26,10 +26,7 @@ class Compared:
     """One of the embeddings or metrics that are compared with each other.
 
     Attributes:
-        embedding: its name.
-        metric: the name of its metric.
         sample: that the statistic is computed of.
-        value: of the statistic.
     """
 
     embedding: str
@@ -42,12 +39,6 @@ def family_rows(
     between: str, statistic: Statistic[Any], family: Sequence[Compared], n_pairs: int
 ) -> Iterator[Row]:
     """Yield a row for every two of a family, p-values corrected for the number of rows.
-
-    Args:
-        between: "embeddings" or "metrics".
-        statistic: by whose test they are compared.
-        family: samples of the same pairs.
-        n_pairs: on which they are compared.
 
     Yields:
         The columns of ``COMPARISON_COLUMNS`` but for the set.

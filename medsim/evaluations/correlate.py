@@ -215,13 +215,7 @@ def _detectable(smallest: float, only: str = "") -> str:
 
 
 def _verdict(found: PearsonTest, p_holm: float, n_tests: int) -> str:
-    """Return the meaning of a correlation in words.
-
-    Args:
-        found: the correlation and its test.
-        p_holm: its p after Holm's correction.
-        n_tests: how many tests it was corrected for.
-    """
+    """Return the meaning of a correlation in words."""
     if found.n < FEWEST_FOR_TEST:
         return f"undefined: {found.n} models have both scores; {FEWEST_FOR_TEST} are needed"
     if math.isnan(found.r.value):

@@ -175,11 +175,7 @@ def _name_of(folder: Path) -> str:
 
 
 def _set_of_build(build: Build, path: str) -> pl.DataFrame:
-    """Return the pairs of one set.
-
-    Raises:
-        InputError: the file is missing or damaged, or does not hold the rows of the manifest.
-    """
+    """Return the pairs of one set."""
     frame = build.read(path)
     if fingerprint(frame) != build.manifest.outputs[path].fingerprint:
         raise InputError(

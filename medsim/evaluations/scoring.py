@@ -35,8 +35,6 @@ class ScoredModel:
     """An embedding under a metric.
 
     Attributes:
-        embedding: its name.
-        metric: its name.
         similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
         signature: of its scores, see ``RunKey.signature``.
     """
@@ -64,12 +62,6 @@ def score_sets(
 
     Every model is scored on the pairs that its embedding covers ("own"), and on those that all
     embeddings of the input cover ("common"); comparisons are made on the latter.
-
-    Args:
-        one: the input.
-        models: embeddings under metrics, similarities in the order of the input's pairs.
-        resampling: of the bootstrap and the held-out half.
-        stage: told of the progress.
 
     Returns:
         ``RESULT_COLUMNS`` and ``COMPARISON_COLUMNS``.

@@ -57,13 +57,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """Tables that are shown when their summary is clicked.
-
-    Attributes:
-        summary: the line that is clicked.
-        tables: to be shown.
-        opened: whether they are shown at first.
-    """
+    """Tables that are shown when their summary is clicked."""
 
     summary: str
     tables: Sequence[PageTable]
@@ -72,11 +66,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Commands that a reader may run.
-
-    Attributes:
-        text: of the commands.
-    """
+    """Commands that a reader may run."""
 
     text: str
 
@@ -87,13 +77,7 @@ Part: TypeAlias = Chart | PageTable | Folded | Code | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of a page under its own heading.
-
-    Attributes:
-        title: of a few words.
-        prose: an introduction of a sentence or two.
-        parts: in order.
-    """
+    """A part of a page under its own heading."""
 
     title: str
     prose: str
@@ -105,11 +89,9 @@ class Page:
     """A report.
 
     Attributes:
-        title: of the page.
         lead: the outputs that it reports on.
         notice: a warning before the page is passed on; None where there is none.
         signature: the version, rows and options behind its numbers, a line under every chart.
-        sections: in order.
     """
 
     title: str

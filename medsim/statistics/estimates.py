@@ -19,7 +19,6 @@ class Estimate:
     Attributes:
         value: NaN where it is not defined.
         low: the lower end of its 95% interval; NaN where there is none.
-        high: the upper end.
     """
 
     value: float

@@ -31,7 +31,6 @@ class StudyDraft:
     """A study that is to be written.
 
     Attributes:
-        scale: of the answers.
         items: a row per pair, with item_id; what annotators must not see.
         assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
         instructions: paragraphs that annotators see first.

@@ -33,12 +33,6 @@ def graded_tables(
 
     The rating of a pair that a rater saw twice is the mean of both.
 
-    Args:
-        items: ``GRADED_ITEM_COLUMNS``, and the other columns of the file of pairs.
-        answers: ``ANSWER_COLUMNS``, at least one.
-        leave_out: raters that do not count; ``OUTLIERS`` for those that do not agree.
-        resampling: of bootstrap intervals.
-
     Returns:
         agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, with and
         without those left out. raters: how each agrees with the others and with oneself. rated:

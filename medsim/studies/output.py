@@ -79,11 +79,8 @@ class StudyManifest(Manifest):
 
     Attributes:
         study_id: by which answers name it; depends on its pairs and on what is shown to whom.
-        scale: the name of its scale.
-        title: as annotators see it.
         instructions: paragraphs that annotators read first.
         page_size: how many pairs are shown before a pause; 0 for no pauses.
-        annotators: their names.
         source: where its pairs were drawn from, with its fingerprint.
         notice: to be read before anything is passed on; None where there is nothing.
     """
@@ -104,7 +101,6 @@ class ScoresManifest(Manifest):
     """The manifest of a study's scores.
 
     Attributes:
-        study_id: of the study.
         answers: the names of the files of answers, and their SHA-256.
     """
 

@@ -51,9 +51,9 @@ class WicScores:
 
     Attributes:
         folder: with the files of the tables.
-        results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.
-        comparisons: ``medsim.core.schema.WIC_COMPARISON_COLUMNS``.
-        predictions: ``medsim.core.schema.WIC_PREDICTION_COLUMNS``.
+        results: ``medsim.wic.output.WIC_RESULT_COLUMNS``.
+        comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
+        predictions: ``medsim.wic.output.WIC_PREDICTION_COLUMNS``.
     """
 
     folder: Path

@@ -60,11 +60,6 @@ class Sheet:
     """All pairs that one annotator sees, and the instructions.
 
     Attributes:
-        study_id: of the study.
-        title: of the study, as annotators see it.
-        annotator: who fills it in.
-        scale: the answers.
-        instructions: paragraphs.
         notice: what must be known before the sheet is passed on; None where there is nothing.
         entries: in the annotator's own order.
         page_size: how many entries a page has; 0 where there are no pages.

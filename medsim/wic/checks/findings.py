@@ -71,7 +71,6 @@ class Mention:
     """A mention in its sentence: one half of an instance.
 
     Attributes:
-        sentence: the text.
         start: the first code point of the term.
         end: one past its last.
         term: the text at these offsets, as the file has it.
@@ -89,8 +88,6 @@ class Instance:
 
     Attributes:
         number: in its file, from 1.
-        first: one mention.
-        second: the other.
         cat: its group, as the file has it.
         label: whether both terms have the same meaning, as the file has it.
     """
@@ -180,14 +177,7 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
 def each(
     split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
 ) -> SplitFinding:
-    """Return the violations of a rule by instances that are checked one by one.
-
-    Args:
-        split: of the instances.
-        check: the name of the rule.
-        instances: all of the split.
-        fault: returns the fault of an instance in words; "" where it has none.
-    """
+    """Return the violations of a rule by instances; ``fault`` gives "" where there is none."""
     faults = [(instance, fault(instance)) for instance in instances]
     breaches = [Breach(instance=instance, found=words) for instance, words in faults if words]
     return finding(split, check, len(instances), breaches)

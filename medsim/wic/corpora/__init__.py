@@ -61,13 +61,7 @@ class Problems:
         self._counts[reason] += n_rows
 
     def add(self, reason: str, where: str, value: str) -> None:
-        """Count a fault.
-
-        Args:
-            reason: a short sentence.
-            where: the file and the line or document.
-            value: the faulty text, and the expected one where that helps.
-        """
+        """Count a fault."""
         self._counts[reason] += 1
         if reason not in self._first:
             short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"

@@ -35,11 +35,6 @@ def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFra
     """Return the instances of one split: ``WIC_INSTANCE_COLUMNS``.
 
     The order of the two mentions is drawn, so that it carries no information.
-
-    Args:
-        name: of the split.
-        split: rows of mentions.
-        mentions: see ``medsim.wic.making.mentions.chosen_mentions``.
     """
     turned = (tie_hashes(_SIDES, _SIDES, split.drawn.draws) & _ONE).astype(bool)
     places = split.drawn.mentions

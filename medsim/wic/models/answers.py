@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The setting in which models answer.
-
-    Attributes:
-        seed: of folds, coins and fitting.
-        threads: how many compute.
-        cache: the folder that keeps what encoders made; None keeps nothing.
-        progress: told of every stage.
-    """
+    """The setting in which models answer."""
 
     seed: int
     threads: int

@@ -82,11 +82,7 @@ class CosineModel(NamedModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedModel(NamedModel):
-    """An encoder that is fine-tuned, and then compared by cosine.
-
-    Attributes:
-        epochs: how often it sees each instance.
-    """
+    """An encoder that is fine-tuned, and then compared by cosine."""
 
     answer_kind: ClassVar[str] = TUNED
     reads: ClassVar[str] = QUOTED

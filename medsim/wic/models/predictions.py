@@ -53,10 +53,6 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
     F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
     of the instances, or have the columns of ``instances.IDENTITY``.
 
-    Args:
-        path: of the file.
-        instances: ``WIC_COLUMNS``.
-
     Raises:
         InputError: the file cannot be read, has neither column, an unknown value, or a row too few
             or too many; the message names the line.
