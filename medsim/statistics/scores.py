@@ -30,7 +30,6 @@ class LabelledSample:
     Attributes:
         similarities: float64[n_pairs].
         labels: bool[n_pairs], true for positives.
-        held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
         area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
             has no pairs.
@@ -45,7 +44,6 @@ class LabelledSample:
 
     similarities: Values
     labels: Flags
-    held_out: Flags
     area: RocArea
     average_precision: Estimate
     accuracy: Estimate
@@ -119,7 +117,6 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
     return LabelledSample(
         similarities=similarities,
         labels=labels,
-        held_out=held_out,
         area=roc_area(ranks, labels, n_positive, n_negative),
         average_precision=Estimate(value=_average_precision(n_positive, n_negative)),
         accuracy=share_of(int(correct.sum()), len(correct)),
