@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.options import EmbeddingSpec, parse_embedding
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES, RESAMPLES
@@ -54,14 +54,6 @@ SUBSET = Option(
     choices=SUBSETS,
     noun="subset",
 )
-
-
-class OpenedFolder(Protocol):
-    """An output that was opened, such as ``medsim.Evaluation``."""
-
-    @property
-    def folder(self) -> Path:
-        """The folder that it lies in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Protocol, SupportsIndex, TypeAlias
+from typing import Annotated, SupportsIndex, TypeAlias
 
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import Option, Options, Reporting, Threads
+from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
@@ -35,15 +35,7 @@ _OVERWRITE = Option("Replace an earlier study, whose answers then fit no longer.
 _SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key="seed")
 
 
-class OnDisk(Protocol):
-    """An output that is opened."""
-
-    @property
-    def folder(self) -> Path:
-        """Where it lies."""
-
-
-Place: TypeAlias = str | Path | OnDisk
+Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
 
 CountOrNames: TypeAlias = str | SupportsIndex | Collection[str]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
-from medsim.statistics.bca import bca_estimate
+from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import RESAMPLES, check_resampling
 
@@ -200,17 +200,8 @@ def _correlations(ranks: Ranks, pairs: Places, fewest: int) -> Values:
 
 def _drawn(ranks: Ranks, pairs: Places, seed: np.uint64, resamples: int, threads: int) -> Table:
     """Return the correlations of all pairs in all resamples, float64[resamples, n_pairs]."""
-
-    def correlations(first: int) -> Table:
-        stop = min(first + _RESAMPLES_A_TASK, resamples)
-        return resampled_pairs(ranks, pairs, seed, first, stop)
-
-    executor = ThreadPoolExecutor(threads)
-    try:
-        parts = list(executor.map(correlations, range(0, resamples, _RESAMPLES_A_TASK)))
-    finally:
-        executor.shutdown(cancel_futures=True)
-    return np.concatenate(parts)
+    correlations = partial(resampled_pairs, ranks, pairs, seed)
+    return in_tasks(correlations, resamples, _RESAMPLES_A_TASK, threads)
 
 
 def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:
