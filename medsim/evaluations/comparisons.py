@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from medsim.statistics.estimates import defined
 from medsim.statistics.significance import bonferroni, holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.evaluations.statistic import Statistic
-    from medsim.statistics.estimates import Estimate
 
 Row: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""
@@ -70,13 +69,3 @@ def family_rows(
             "high": defined(found.high),
             "n_pairs": n_pairs,
         }
-
-
-def interval_of(estimate: Estimate) -> Row:
-    """Return the columns of an estimate: value, low and high."""
-    return {name: defined(getattr(estimate, name)) for name in ("value", "low", "high")}
-
-
-def defined(value: float) -> float | None:
-    """Return a value for a table, in which what is not defined is missing."""
-    return None if math.isnan(value) else float(value)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES
-from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
+from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
 from medsim.evaluations.retrieval_ranks import LENGTHS, NOT_FOUND, RankSample
 from medsim.evaluations.statistic import statistics_of
+from medsim.statistics.estimates import interval_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations.comparisons import defined, interval_of
 from medsim.evaluations.layout import separation_path
 from medsim.evaluations.output import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.evaluations.separation_counts import Separation, TripleCounts, separation
 from medsim.evaluations.similarities import finite
 from medsim.evaluations.statistic import statistics_of
+from medsim.statistics.estimates import defined, interval_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

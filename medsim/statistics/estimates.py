@@ -26,6 +26,16 @@ class Estimate:
     high: float = math.nan
 
 
+def defined(value: float) -> float | None:
+    """Return a value for a table, in which what is not defined is missing."""
+    return None if math.isnan(value) else float(value)
+
+
+def interval_of(estimate: Estimate) -> dict[str, float | None]:
+    """Return the columns of an estimate: value, low and high."""
+    return {name: defined(getattr(estimate, name)) for name in ("value", "low", "high")}
+
+
 def normal_share(z: float) -> float:
     """Return the share of the standard normal law below ``z``, precise far below 0 as well."""
     return 0.5 * math.erfc(-z / math.sqrt(2.0))

@@ -16,7 +16,7 @@ from medsim.evaluations.ratings.positions import find_positions
 from medsim.evaluations.ratings.rows import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from medsim.evaluations.ratings.layouts import Layout
@@ -86,7 +86,8 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     }
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in counts.items() if count)
     if frame.is_empty():
-        raise InputError(f"{path} has no rated pair; lines left out: {_listed(skipped)}")
+        why = ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)
+        raise InputError(f"{path} has no rated pair; lines left out: {why}")
     layout = positions.layout
     upward = columns.higher_is_similar
     if upward is None:
@@ -138,7 +139,3 @@ def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl
     if layout and len(ratings) > 1:
         frame = frame.with_columns(pl.mean_horizontal(ratings).alias("mean"))
     return frame
-
-
-def _listed(skipped: Iterable[Skipped]) -> str:
-    return ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)

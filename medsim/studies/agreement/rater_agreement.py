@@ -85,7 +85,8 @@ def rater_agreement(
     found = _correlations(ranks, pairs, fewest)
     drawn = left_out = np.empty((0, len(pairs)))
     if resamples and ranks.shape[1]:
-        drawn = _drawn(ranks, pairs, np.uint64(seed), resamples, checked_threads(threads))
+        correlations = partial(resampled_pairs, ranks, pairs, np.uint64(seed))
+        drawn = in_tasks(correlations, resamples, _RESAMPLES_A_TASK, checked_threads(threads))
         left_out = _left_out(ranks, pairs, found)
         drawn[:, np.isnan(found)] = np.nan
         left_out[:, np.isnan(found)] = np.nan
@@ -196,12 +197,6 @@ def _correlations(ranks: Ranks, pairs: Places, fewest: int) -> Values:
     rated = ranks >= 0
     n_shared = np.array([(rated[one] & rated[other]).sum() for one, other in pairs])
     return np.where(n_shared < fewest, np.nan, found)
-
-
-def _drawn(ranks: Ranks, pairs: Places, seed: np.uint64, resamples: int, threads: int) -> Table:
-    """Return the correlations of all pairs in all resamples, float64[resamples, n_pairs]."""
-    correlations = partial(resampled_pairs, ranks, pairs, seed)
-    return in_tasks(correlations, resamples, _RESAMPLES_A_TASK, threads)
 
 
 def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:
