@@ -31,7 +31,6 @@ class Lookup:
 
     Attributes:
         index: of FAISS, see ``medsim.embeddings.lookup.INDEXES``.
-        seed: of ties, and of the cells of an approximate index.
         threads: how many search; they never change the result.
     """
 

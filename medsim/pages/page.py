@@ -19,7 +19,6 @@ class PageTable:
     """A table that can be sorted by each of its columns.
 
     Attributes:
-        caption: its title.
         frame: its rows; column names are the headings, a missing value is an empty cell.
         formats: the formats of columns of numbers, where they are not ``NUMBER``.
         headed: whether it has headings, to sort by; else its first column names the rows.
@@ -36,11 +35,9 @@ class Chart:
     """A chart with its numbers.
 
     Attributes:
-        title: its subject.
         says: how it is to be read and how it was computed.
         spec: its specification in Vega-Lite, without data; it draws the data set named "rows".
         rows: the data that it draws.
-        table: the same numbers to be read.
         narrow: whether it is drawn no wider than it is high.
         least: the least width, in pixels, at which its texts have room; where the page is narrower,
             it scrolls within its own box.

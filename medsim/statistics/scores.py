@@ -67,7 +67,6 @@ class RatedSample:
     All correlations are NaN of fewer than 2 pairs or a constant side.
 
     Attributes:
-        similarities: float64[n_pairs].
         ratings: float64[n_pairs], higher for what is more similar.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
         pearson: with Fisher's interval; NaN as well where a value is infinite.
@@ -130,11 +129,6 @@ def rated_samples(
     sides: Sequence[Values], ratings: Values, resampling: Resampling
 ) -> list[RatedSample]:
     """Return the samples of several similarities of the same rated pairs.
-
-    Args:
-        sides: similarities, float64[n_pairs] each.
-        ratings: float64[n_pairs], higher for what is more similar.
-        resampling: of the bootstrap, which draws the same pairs for all similarities.
 
     Raises:
         OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.

@@ -33,11 +33,8 @@ class StudyDraft:
     Attributes:
         items: a row per pair, with item_id; what annotators must not see.
         assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
-        instructions: paragraphs that annotators see first.
         notice: what must be known before a sheet is passed on; None where there is nothing.
         page_size: how many pairs are shown before a pause; 0 for no pauses.
-        source: where the pairs came from, for the manifest.
-        warnings: what the user was warned of.
     """
 
     scale: Scale

@@ -51,7 +51,9 @@ class Scores:
     """The scores of a study.
 
     Attributes:
+        study_id: of the study.
         tables: by name; the first is the one that is shown by default.
+        warnings: what a reader should know.
     """
 
     study_id: str

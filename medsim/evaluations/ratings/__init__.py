@@ -40,9 +40,6 @@ class RatedPairs:
         higher_is_similar: whether a higher rating means more similar in the file; where it does
             not, ratings were turned round, to low + high - rating where the range is known, else to
             -rating.
-        skipped: why lines were left out, and how many.
-        warnings: what a reader of results should know, a sentence each.
-        sha256: of the file's bytes that were read, in hex.
     """
 
     name: str
@@ -63,10 +60,6 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     stands twice with the same ratings, in either direction, is taken once: a second row would count
     the same judgement again. A pair whose ratings differ is kept as often as it stands, with a
     warning.
-
-    Args:
-        path: of the file.
-        columns: what the user says of it; by default a layout must recognise it.
 
     Raises:
         InputError: the file cannot be read, fits no layout, or holds a rating that is no number or

@@ -17,7 +17,6 @@ class Scale:
     """The answers that an annotator can give to a pair.
 
     Attributes:
-        name: of the scale, as files have it.
         answers: as files have them; an answer's place is its value in frames.
     """
 
@@ -46,8 +45,6 @@ class Entry:
 
     Attributes:
         entry_id: its name, for this annotator and presentation alone; it reveals nothing.
-        left: the term that is shown first.
-        right: the other term.
     """
 
     entry_id: str

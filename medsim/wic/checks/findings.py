@@ -115,7 +115,6 @@ class Breach:
 
     Attributes:
         instance: the one at fault; None where it is not in one instance.
-        found: the fault, in words.
     """
 
     instance: Instance | None = None

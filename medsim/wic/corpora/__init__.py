@@ -38,8 +38,6 @@ class Document:
 
     Attributes:
         document_id: such as a PubMed id.
-        title: the first line.
-        abstract: the rest; may be empty.
         annotations: in order of start and end; their offsets were checked against the text.
     """
 

@@ -31,9 +31,7 @@ class Split:
     """The instances of one split, in an order drawn by the seed.
 
     Attributes:
-        drawn: the instances.
         groups: int64[n], the rows of ``medsim.wic.GROUPS``.
-        labels: int64[n].
     """
 
     drawn: Selection
@@ -46,9 +44,7 @@ class Splitter:
     """Shares out candidate instances among splits, in order of their draws.
 
     Attributes:
-        blocks: the candidates.
         hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
-        seed: of the draws.
         quotas: of either label in test, by group.
         most_train: of either label of a group in train.
     """

@@ -53,7 +53,6 @@ class FileModel(NamedModel):
     """A model whose predictions are in a file.
 
     Attributes:
-        file: of predictions.
         dev: of scores of the dev split, beside a file of scores of the test split.
     """
 

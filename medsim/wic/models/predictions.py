@@ -38,7 +38,6 @@ class Predictions:
             scores alone.
         scores: float64[n_instances], higher where that is likelier by the model; None where it
             gives none.
-        sha256: of the file's bytes that were read, in hex.
     """
 
     answers: Flags | None
