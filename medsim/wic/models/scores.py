@@ -18,6 +18,7 @@ from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WI
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from medsim.core.schema import Columns
     from medsim.kernels.types import Flags
     from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset
@@ -164,7 +165,5 @@ def _correct(predictions: pl.DataFrame) -> Flags:
     return (predictions["prediction"] == predictions["label"]).to_numpy()
 
 
-def _table(
-    dataset: WicDataset, rows: list[_Row], columns: Mapping[str, pl.DataType | type[pl.DataType]]
-) -> pl.DataFrame:
-    return pl.DataFrame([{"data": dataset.name, **row} for row in rows], schema=dict(columns))
+def _table(dataset: WicDataset, rows: list[_Row], columns: Columns) -> pl.DataFrame:
+    return pl.DataFrame([{"data": dataset.name, **row} for row in rows], schema=columns)
