@@ -93,7 +93,7 @@ def _common(evaluation: Evaluation, one: EvaluationInput) -> Flags:
 
 
 def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flags:
-    """Return of which pairs an embedding knows all words, bool[n_pairs]."""
+    """Return whether an embedding knows all words of each pair, bool[n_pairs]."""
     path = coverage_path(one.name, embedding, "terms")
     terms = evaluation.read(path, ("term", "n_unknown_words"))
     partly = terms.filter(pl.col("n_unknown_words") > 0)["term"].implode()

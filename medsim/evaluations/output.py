@@ -185,7 +185,7 @@ class Evaluation(Opened[EvaluationManifest]):
         return self._checked("separation.parquet")
 
     def retrieved(self) -> pl.LazyFrame:
-        """Return what every embedding found for each term that is linked to another."""
+        """Return the findings of every embedding for each term that is linked to another."""
         return self._scan(EVALUATION.views["retrieved"].files)
 
     def pairs(self) -> pl.LazyFrame:

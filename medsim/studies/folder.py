@@ -47,7 +47,7 @@ class StudyDraft:
     warnings: Sequence[str]
 
     def manifest(self, options: SampleOptions | GradeOptions) -> StudyManifest:
-        """Return what the study says of itself, without what is written.
+        """Return the manifest of the study, without its files.
 
         Its id, which answers name it by, is hexadecimal, 64 bits.
         """
@@ -99,7 +99,7 @@ class Study(Opened[StudyManifest]):
         return self._checked(ITEMS)
 
     def assignment(self) -> pl.DataFrame:
-        """Return what is shown to whom, in order of annotator and position."""
+        """Return the pairs that each annotator sees, in order of annotator and position."""
         return self._checked(ASSIGNMENT)
 
     def sheets(self) -> Iterator[Sheet]:

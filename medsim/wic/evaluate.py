@@ -190,7 +190,7 @@ def _scores(
 def _recorded(
     spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding], answers: ModelAnswers
 ) -> dict[str, object]:
-    """Return what decides a model's answers, and where it lay, as the manifest has it."""
+    """Return the facts that decide a model's answers, and its path, for the manifest."""
     if isinstance(spec, CoinModel | FileModel):
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
     named = embeddings[spec.name]

@@ -34,7 +34,7 @@ JUDGEMENT = Scale(name="judgement", answers=("not_same", "same", "dont_know"))
 """Whether two terms mean the same (Schulz and Juric 2020, section 3.3)."""
 
 GRADED = Scale(name="graded", answers=("0", "1", "2", "3", "4", "5", "6"))
-"""How similar two words are (Chiu et al. 2018)."""
+"""Degrees of similarity of two words (Chiu et al. 2018)."""
 
 SCALES = {scale.name: scale for scale in (JUDGEMENT, GRADED)}
 

@@ -32,7 +32,7 @@ _SIMILAR = Fraction(3, 4)  # no float decides
 
 
 def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | None:
-    """Return what two terms have in common: the first of ``medsim.wic.GROUPS`` that applies.
+    """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
     Nothing here is shared with the search that makes a benchmark, which is checked against it.
     The groups and their order are those of Rouhizadeh et al. (2024).

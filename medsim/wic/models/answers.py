@@ -119,7 +119,7 @@ def threshold_answers(
 
 
 def majority(labels: Flags) -> bool:
-    """Return what most labels are, False where they are even."""
+    """Return the label that most have, False where they are even."""
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 
