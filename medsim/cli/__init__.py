@@ -10,12 +10,11 @@ from medsim.builds import commands as datasets
 from medsim.cli import commands as outputs
 from medsim.core.console import app
 from medsim.evaluations import commands as evaluation
-from medsim.evaluations import correlation_commands as correlation
 from medsim.studies import commands as studies
 from medsim.terminologies import commands as releases
 from medsim.wic import commands as wic
 
-__all__ = ["app", "correlation", "datasets", "evaluation", "outputs", "releases", "studies", "wic"]
+__all__ = ["app", "datasets", "evaluation", "outputs", "releases", "studies", "wic"]
 
 
 def _print_version(wanted: bool) -> None:

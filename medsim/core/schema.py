@@ -9,6 +9,12 @@ import polars as pl
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
 """The columns of a table in their order."""
 
+
+def columns(dtype: type[pl.DataType], *names: str) -> Columns:
+    """Return columns of one type, to be joined with others by ``|``."""
+    return dict.fromkeys(names, dtype)
+
+
 CANONICAL_TABLES: dict[str, Columns] = {
     "concept": {
         "concept_id": pl.String,

@@ -29,8 +29,6 @@ class Category:
     """A concept whose descendants belong together.
 
     Attributes:
-        name: in tables.
-        concept_id: of the concept.
         terms: of its descendants, in order of code points; no two are equal ignoring case, and no
             other category has any of them.
     """
@@ -113,7 +111,7 @@ def categories_of(build: Build, named: Sequence[str], threads: int) -> Categorie
             wanted = _wanted(store, parsed)
             store.put("category", wanted.select("category", "concept_id"))
             store.run("evaluations/category_member")
-            return _found(
+            return _with_terms(
                 wanted, store.table("category_member"), store.frame("evaluations/category_term")
             )
     except OptionError as error:
@@ -168,7 +166,7 @@ def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFr
     )
 
 
-def _found(wanted: pl.DataFrame, members: pl.DataFrame, terms: pl.DataFrame) -> Categories:
+def _with_terms(wanted: pl.DataFrame, members: pl.DataFrame, terms: pl.DataFrame) -> Categories:
     """Return the wanted categories with the terms that are theirs alone."""
     own = terms.filter(~pl.col("is_shared")).partition_by("category", as_dict=True)
     categories = []

@@ -93,7 +93,7 @@ def _common(evaluation: Evaluation, one: EvaluationInput) -> Flags:
 
 
 def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flags:
-    """Return of which pairs an embedding knows all words, bool[n_pairs]."""
+    """Return whether an embedding knows all words of each pair, bool[n_pairs]."""
     path = coverage_path(one.name, embedding, "terms")
     terms = evaluation.read(path, ("term", "n_unknown_words"))
     partly = terms.filter(pl.col("n_unknown_words") > 0)["term"].implode()
@@ -103,11 +103,7 @@ def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flag
 
 
 def _similarities(evaluation: Evaluation, path: str, one: EvaluationInput) -> Values:
-    """Return the similarities of an input's pairs, NaN where a term is not covered.
-
-    Raises:
-        InputError: the file is missing, damaged, or of other pairs.
-    """
+    """Return the similarities of an input's pairs, NaN where a term is not covered."""
     frame = evaluation.read(path, ("pair_id", "similarity"))
     if not frame["pair_id"].equals(one.pairs["pair_id"]):
         raise InputError(f"{evaluation.folder / path} does not hold the pairs of its input")

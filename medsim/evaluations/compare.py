@@ -42,9 +42,9 @@ def compare(options: CompareOptions) -> pl.DataFrame:
         return evaluation.overlap()
     if name == "retrieval":
         rows = evaluation.retrieval().filter(subset=options.subset)
-        return _some(rows, evaluation, "retrieval")
+        return _checked(rows, evaluation, "retrieval")
     if name in {"separation", "categories"}:
-        rows = _some(evaluation.separation(), evaluation, "separation")
+        rows = _checked(evaluation.separation(), evaluation, "separation")
         return rows if name == "separation" else categories_of(rows)
     return _scores(evaluation, name, options.subset, options.correction)
 
@@ -54,7 +54,7 @@ def _scores(evaluation: Evaluation, name: str, subset: str, correction: str) -> 
     wanted = parts_of_sets if name == "parts" else whole_sets
     results, comparisons = wanted(evaluation.results()), wanted(evaluation.comparisons())
     if name == "parts":
-        _some(results, evaluation, "words")
+        _checked(results, evaluation, "words")
     if name == "metrics":
         every = all_metrics(results, comparisons, tabulated_names(), correction=correction)
         return metric_standings(every)
@@ -68,8 +68,8 @@ def _scores(evaluation: Evaluation, name: str, subset: str, correction: str) -> 
     return with_parts(found) if name == "parts" else found
 
 
-def _some(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:
-    """Return rows as they are, if there are any."""
+def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:
+    """Return rows; InputError where there are none."""
     if rows.is_empty():
         raise InputError(f"{evaluation.folder} has no such results; evaluate with `{option}`")
     return rows

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from medsim.statistics.estimates import defined
 from medsim.statistics.significance import bonferroni, holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.evaluations.statistic import Statistic
-    from medsim.statistics.estimates import Estimate
 
 Row: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""
@@ -26,10 +25,7 @@ class Compared:
     """One of the embeddings or metrics that are compared with each other.
 
     Attributes:
-        embedding: its name.
-        metric: the name of its metric.
         sample: that the statistic is computed of.
-        value: of the statistic.
     """
 
     embedding: str
@@ -42,12 +38,6 @@ def family_rows(
     between: str, statistic: Statistic[Any], family: Sequence[Compared], n_pairs: int
 ) -> Iterator[Row]:
     """Yield a row for every two of a family, p-values corrected for the number of rows.
-
-    Args:
-        between: "embeddings" or "metrics".
-        statistic: by whose test they are compared.
-        family: samples of the same pairs.
-        n_pairs: on which they are compared.
 
     Yields:
         The columns of ``COMPARISON_COLUMNS`` but for the set.
@@ -79,13 +69,3 @@ def family_rows(
             "high": defined(found.high),
             "n_pairs": n_pairs,
         }
-
-
-def interval_of(estimate: Estimate) -> Row:
-    """Return the columns of an estimate: value, low and high."""
-    return {name: defined(getattr(estimate, name)) for name in ("value", "low", "high")}
-
-
-def defined(value: float) -> float | None:
-    """Return a value for a table, in which what is not defined is missing."""
-    return None if math.isnan(value) else float(value)

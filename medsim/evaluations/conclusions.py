@@ -26,13 +26,6 @@ def best_metrics(
 ) -> pl.DataFrame:
     """Return every embedding at its best metric, a row per set of pairs and embedding.
 
-    Args:
-        results: ``RESULT_COLUMNS``.
-        comparisons: ``COMPARISON_COLUMNS``.
-        statistics: which to tell.
-        subset: "common", the pairs that all embeddings cover, or "own".
-        correction: of p-values, one of ``CORRECTIONS``.
-
     Returns:
         What names a set, statistic, embedding, metric, value, low, high, n_pairs (that were
         scored); and on common pairs, where there are several embeddings, n_better, n_worse (than
@@ -70,10 +63,7 @@ def all_metrics(
 
 
 def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
-    """Return the standings of each embedding's metrics over all sets.
-
-    Args:
-        every: of ``all_metrics`` on common pairs.
+    """Return the standings of each embedding's metrics over all sets, by ``all_metrics``.
 
     Returns:
         A row per statistic, embedding and metric: the mean value, n_sets, on how many of them the
@@ -99,10 +89,7 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
 
 
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
-    """Return the standings of embeddings over all sets, the best first.
-
-    Args:
-        best: of ``best_metrics`` on common pairs, without values that are missing.
+    """Return the standings of embeddings over all sets, the best first, by ``best_metrics``.
 
     Returns:
         A row per statistic and embedding: n_sets, on how many of them it is among the best
@@ -137,11 +124,7 @@ def with_standing(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each embedding and index at the metric of its highest MRR.
-
-    Args:
-        rows: ``RETRIEVAL_COLUMNS`` of one input and subset.
-    """
+    """Return the rows of each embedding and index of an input at the metric of its highest MRR."""
     best = (
         rows.filter(
             pl.col("statistic") == "mrr", pl.col("difficulty").is_null(), pl.col("length").is_null()
@@ -156,11 +139,7 @@ def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def best_separating_metrics(overall: pl.DataFrame) -> pl.DataFrame:
-    """Return the row of each embedding at the metric of its lowest overlap error, in their order.
-
-    Args:
-        overall: ``SEPARATION_COLUMNS`` of one input, of all triples together.
-    """
+    """Return the row of each embedding at the metric of its lowest overlap error of all triples."""
     return (
         overall.sort("overlap_error", "metric")
         .group_by("embedding", maintain_order=True)

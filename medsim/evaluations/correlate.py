@@ -12,9 +12,10 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.options import public
 from medsim.core.progress import Progress
+from medsim.core.schema import Columns, columns
 from medsim.evaluations.conclusions import ALPHA, best_metrics
-from medsim.evaluations.correlate_options import CorrelateOptions
 from medsim.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
+from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import COMPARISON_COLUMNS, Evaluation
 from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
@@ -34,20 +35,13 @@ if TYPE_CHECKING:
 STRONG = 0.5
 """A large correlation (Cohen 1988, section 3.2); what could not show it has too few models."""
 
-COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "set": pl.String,
-    "statistic": pl.String,
-    "task": pl.String,
-    "r": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "t": pl.Float64,
-    "p": pl.Float64,
-    "p_holm": pl.Float64,
-    "n_models": pl.Int64,
-    "smallest_r": pl.Float64,
-    "verdict": pl.String,
-}
+COLUMNS: Columns = (
+    columns(pl.String, "set", "statistic", "task")
+    | columns(pl.Float64, "r", "low", "high", "t", "p", "p_holm")
+    | columns(pl.Int64, "n_models")
+    | columns(pl.Float64, "smallest_r")
+    | columns(pl.String, "verdict")
+)
 """The columns of correlations, a row per intrinsic set and extrinsic task."""
 
 _MOST_NAMED = 5
@@ -77,8 +71,8 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
     of_tasks = read_model_scores(options.extrinsic, progress)
     models = _common_models(of_sets, of_tasks, progress)
     sides = _by_set(of_sets, models), _by_set(of_tasks, models)
-    for columns in sides:
-        _warn_of_missing(columns, models, progress)
+    for side in sides:
+        _warn_of_missing(side, models, progress)
     names, tests = [], []
     for key, scores in sides[0].items():
         for (task, _), performance in sides[1].items():
@@ -215,13 +209,7 @@ def _detectable(smallest: float, only: str = "") -> str:
 
 
 def _verdict(found: PearsonTest, p_holm: float, n_tests: int) -> str:
-    """Return the meaning of a correlation in words.
-
-    Args:
-        found: the correlation and its test.
-        p_holm: its p after Holm's correction.
-        n_tests: how many tests it was corrected for.
-    """
+    """Return the meaning of a correlation in words."""
     if found.n < FEWEST_FOR_TEST:
         return f"undefined: {found.n} models have both scores; {FEWEST_FOR_TEST} are needed"
     if math.isnan(found.r.value):

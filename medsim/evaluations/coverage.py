@@ -64,11 +64,6 @@ def overlap_of(
     Two word embeddings are compared by the words of the input's terms that they know, ignoring
     case, others by the terms that they cover.
 
-    Args:
-        name: of the input.
-        terms: by embedding, ``TERM_COLUMNS`` of the input's terms.
-        words: by embedding, a row per known word; none where terms are taken as a whole.
-
     Returns:
         ``OVERLAP_COLUMNS``, a row per two embeddings.
     """

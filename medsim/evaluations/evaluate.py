@@ -123,12 +123,6 @@ def _measure(
 ) -> Mapping[str, object]:
     """Write the similarities, retrieval and separation of all targets that are not there yet.
 
-    Args:
-        run: with its options.
-        named: the embedding.
-        targets: of the evaluation.
-        known: provenance of the embedding, with its metrics where an earlier run found out.
-
     Returns:
         metrics and sizes of the embedding, for its provenance; empty where nothing was missing.
     """
@@ -195,11 +189,7 @@ def _separate(run: _Run, one: str, categories: Categories, name: str, has: Embed
 def _chosen(
     options: EvaluateOptions, name: str, kind: type[WordBags | TermPoints]
 ) -> dict[str, Metric]:
-    """Return the metrics by which an embedding is compared.
-
-    Raises:
-        OptionError: none of those that are asked for is for such embeddings.
-    """
+    """Return the metrics by which an embedding is compared."""
     fitting = metrics_of(kind)
     chosen = {
         metric: one
@@ -215,14 +205,7 @@ def _chosen(
 
 
 def _is_complete(run: _Run, one: EvaluationTarget, embedding: str, known: object) -> bool:
-    """Return whether all that is asked of a target under an embedding is there already.
-
-    Args:
-        run: with its options.
-        one: the target.
-        embedding: its name.
-        known: its metrics, where an earlier run found out.
-    """
+    """Return whether all that is asked of a target under an embedding is there already."""
     names = known if isinstance(known, list) else []
     asked = run.options.metrics
     chosen = [metric for metric in names if not asked or metric in asked]

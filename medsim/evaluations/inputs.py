@@ -40,11 +40,8 @@ class PairSet:
     Attributes:
         dataset: its name; for a rated file, whose rating it is, and of a part which, as in
             "mean/count=10-99".
-        difficulty: of a build's set, else None.
-        negatives: of a build's set, else None.
         rows: int32[n_pairs], rows of the input's pairs, ascending.
         values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
-        kind: of the values.
     """
 
     dataset: str
@@ -67,12 +64,10 @@ class EvaluationInput:
     """Pairs on which embeddings are evaluated.
 
     Attributes:
-        name: of the build's folder or the rated file.
         rated: whether the pairs have ratings; else they have labels.
         frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
         provenance: for the manifest, with its ``fingerprint``.
         build: that the pairs are of; None for rated files, and for pairs of earlier runs.
-        warnings: for readers of its results.
         earlier_fingerprint: as earlier versions made it, where that may be another one.
     """
 
@@ -174,11 +169,7 @@ def _name_of(folder: Path) -> str:
 
 
 def _set_of_build(build: Build, path: str) -> pl.DataFrame:
-    """Return the pairs of one set.
-
-    Raises:
-        InputError: the file is missing or damaged, or does not hold the rows of the manifest.
-    """
+    """Return the pairs of one set."""
     frame = build.read(path)
     if fingerprint(frame) != build.manifest.outputs[path].fingerprint:
         raise InputError(

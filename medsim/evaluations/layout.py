@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationFiles:
-    """The files of an evaluation that is being made.
-
-    Attributes:
-        output: the folder.
-        metadata: of every file.
-    """
+    """The files of an evaluation that is being made."""
 
     output: OutputFolder
     metadata: Mapping[str, str]

@@ -9,6 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.opened import read_parquet
+from medsim.core.schema import columns
 from medsim.core.tables.named import is_parquet, read_table
 from medsim.evaluations.ratings.properties import is_missing, number_in
 
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.core.tables.named import Table
 
-SCORE_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "set": pl.String,
-    "statistic": pl.String,
-    "model": pl.String,
-    "value": pl.Float64,
-}
+SCORE_COLUMNS = columns(pl.String, "set", "statistic", "model") | columns(pl.Float64, "value")
 """The columns of scores of models: a row per set and model; a missing value is null."""
 
 MODEL = "model"
@@ -53,8 +49,8 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
     for warning in text.warnings:
         progress.warn(warning)
     models = _model_column(text.frame, _has_text)
-    columns = [one if one.name == models else _column(text, one) for one in text.frame]
-    return _scores(str(path), pl.DataFrame(columns), progress)
+    typed = [one if one.name == models else _column(text, one) for one in text.frame]
+    return _scores(str(path), pl.DataFrame(typed), progress)
 
 
 def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame:

@@ -1,18 +1,25 @@
-"""The options of ``medsim eval`` and ``medsim compare``, and the tables that there are."""
+"""The options of ``medsim eval``, ``compare`` and ``correlate``, and the tables that there are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.options import EmbeddingSpec, parse_embedding
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES, RESAMPLES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    ModelScores = str | Path | pl.DataFrame
+else:  # the command line takes paths alone, and its help does not wait for Polars
+    ModelScores = str | Path | Any
 
 SUBSETS = ("common", "own")
 """Pairs that all embeddings cover, or those that each covers."""
@@ -46,14 +53,6 @@ SUBSET = Option(
     choices=SUBSETS,
     noun="subset",
 )
-
-
-class OpenedFolder(Protocol):
-    """An output that was opened, such as ``medsim.Evaluation``."""
-
-    @property
-    def folder(self) -> Path:
-        """The folder that it lies in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +204,37 @@ class CompareOptions(Options):
     def table_name(self) -> str:
         """The table, where the option is the number of one in the paper."""
         return PAPER.get(self.table.upper(), self.table)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelateOptions(Options):
+    """The options of ``medsim correlate``."""
+
+    intrinsic: Annotated[
+        ModelScores | OpenedFolder,
+        Option(
+            "The folder of an evaluation, whose embeddings are the models; or a .csv, .tsv or "
+            ".parquet table with a row per model and a column per set.",
+            argument=True,
+        ),
+    ]
+    extrinsic: Annotated[
+        ModelScores,
+        Option(
+            "A table with a row per model and a column per task. Models are in the column model, "
+            "or in the first that has text.",
+            argument=True,
+        ),
+    ]
+    _: KW_ONLY
+    metric: Annotated[
+        str | None, Option("Of an evaluation; each embedding's best on each set by default.")
+    ] = None
+    statistic: Annotated[
+        str | None, Option("Of an evaluation; auc or, for ratings, spearman by default.")
+    ] = None
+    subset: Annotated[str, SUBSET] = "common"
+    progress: Reporting = None
 
 
 def _count(given: int | str) -> int:

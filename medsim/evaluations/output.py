@@ -10,142 +10,87 @@ import polars as pl
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import TERM_COLUMNS, Columns
+from medsim.core.schema import TERM_COLUMNS, Columns, columns
+from medsim.evaluations.sets import SET, SET_COLUMNS
 
-EVALUATED_COLUMNS: Columns = {
-    "pair_id": pl.String,
-    "term1": pl.String,
-    "term2": pl.String,
-    "dataset": pl.String,
-    "difficulty": pl.String,
-    "negatives": pl.String,
-    "label": pl.Int8,
-    "rating": pl.Float64,
-}
+EVALUATED_COLUMNS: Columns = (
+    columns(pl.String, "pair_id", "term1", "term2", *SET_COLUMNS)
+    | columns(pl.Int8, "label")
+    | columns(pl.Float64, "rating")
+)
 """The columns of an evaluation's pairs; input comes from their folder."""
 
-RESULT_COLUMNS: Columns = {
-    "input": pl.String,
-    "dataset": pl.String,
-    "difficulty": pl.String,
-    "negatives": pl.String,
-    "subset": pl.String,
-    "embedding": pl.String,
-    "metric": pl.String,
-    "statistic": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n_pairs": pl.Int64,
-    "n_covered": pl.Int64,
-    "signature": pl.String,
-}
+RESULT_COLUMNS: Columns = (
+    columns(pl.String, *SET, "subset", "embedding", "metric", "statistic")
+    | columns(pl.Float64, "value", "low", "high")
+    | columns(pl.Int64, "n_pairs", "n_covered")
+    | columns(pl.String, "signature")
+)
 """The columns of ``results.parquet``; low and high are the ends of a 95% interval."""
 
-COMPARISON_COLUMNS: Columns = {
-    "input": pl.String,
-    "dataset": pl.String,
-    "difficulty": pl.String,
-    "negatives": pl.String,
-    "between": pl.String,
-    "embedding1": pl.String,
-    "metric1": pl.String,
-    "embedding2": pl.String,
-    "metric2": pl.String,
-    "of": pl.String,
-    "value1": pl.Float64,
-    "value2": pl.Float64,
-    "difference": pl.Float64,
-    "test": pl.String,
-    "statistic": pl.Float64,
-    "p": pl.Float64,
-    "p_bonferroni": pl.Float64,
-    "p_holm": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n_pairs": pl.Int64,
-}
+COMPARISON_COLUMNS: Columns = (
+    columns(pl.String, *SET, "between", "embedding1", "metric1", "embedding2", "metric2", "of")
+    | columns(pl.Float64, "value1", "value2", "difference")
+    | columns(pl.String, "test")
+    | columns(pl.Float64, "statistic", "p", "p_bonferroni", "p_holm", "low", "high")
+    | columns(pl.Int64, "n_pairs")
+)
 """The columns of ``comparisons.parquet``; low and high are of the difference."""
 
-COVERAGE_COLUMNS: Columns = {
-    "input": pl.String,
-    "dataset": pl.String,
-    "difficulty": pl.String,
-    "negatives": pl.String,
-    "embedding": pl.String,
-    "n_terms": pl.Int64,
-    "n_terms_uncovered": pl.Int64,
-    "n_pairs": pl.Int64,
-    "n_pairs_uncovered": pl.Int64,
-    "n_pairs_common": pl.Int64,
-}
+COVERAGE_COLUMNS: Columns = columns(pl.String, *SET, "embedding") | columns(
+    pl.Int64, "n_terms", "n_terms_uncovered", "n_pairs", "n_pairs_uncovered", "n_pairs_common"
+)
 """The columns of ``coverage.parquet``."""
 
-OVERLAP_COLUMNS: Columns = {
-    "input": pl.String,
-    "of": pl.String,
-    "embedding1": pl.String,
-    "embedding2": pl.String,
-    "n1": pl.Int64,
-    "n2": pl.Int64,
-    "n_both": pl.Int64,
-    "share1": pl.Float64,
-    "share2": pl.Float64,
-}
+OVERLAP_COLUMNS: Columns = (
+    columns(pl.String, "input", "of", "embedding1", "embedding2")
+    | columns(pl.Int64, "n1", "n2", "n_both")
+    | columns(pl.Float64, "share1", "share2")
+)
 """The columns of ``overlap.parquet``; a share is of what both have in what one has."""
 
-RETRIEVAL_COLUMNS: Columns = {
-    "input": pl.String,
-    "embedding": pl.String,
-    "metric": pl.String,
-    "index": pl.String,
-    "subset": pl.String,
-    "difficulty": pl.String,
-    "length": pl.String,
-    "statistic": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n_terms": pl.Int64,
-    "n_covered": pl.Int64,
-    "recall": pl.Float64,
-    "signature": pl.String,
-}
+RETRIEVAL_COLUMNS: Columns = (
+    columns(
+        pl.String,
+        "input",
+        "embedding",
+        "metric",
+        "index",
+        "subset",
+        "difficulty",
+        "length",
+        "statistic",
+    )
+    | columns(pl.Float64, "value", "low", "high")
+    | columns(pl.Int64, "n_terms", "n_covered")
+    | columns(pl.Float64, "recall")
+    | columns(pl.String, "signature")
+)
 """The columns of ``retrieval.parquet``; a missing difficulty or length stands for all of them."""
 
-RETRIEVED_COLUMNS: Columns = {
-    "term": pl.String,
-    "difficulty": pl.String,
-    "n_words": pl.Int32,
-    "component": pl.Int32,
-    "covered": pl.Boolean,
-    "rank": pl.Int64,
-    "linked_term": pl.String,
-    "linked_similarity": pl.Float32,
-    "nearest_term": pl.String,
-    "nearest_similarity": pl.Float32,
-    "nearest_linked": pl.Boolean,
-    "recall": pl.Float32,
-}
+RETRIEVED_COLUMNS: Columns = (
+    columns(pl.String, "term", "difficulty")
+    | columns(pl.Int32, "n_words", "component")
+    | columns(pl.Boolean, "covered")
+    | columns(pl.Int64, "rank")
+    | columns(pl.String, "linked_term")
+    | columns(pl.Float32, "linked_similarity")
+    | columns(pl.String, "nearest_term")
+    | columns(pl.Float32, "nearest_similarity")
+    | columns(pl.Boolean, "nearest_linked")
+    | columns(pl.Float32, "recall")
+)
 """The columns of what an embedding finds for each term that is linked to another.
 
 The recall of a sampled term is the share of its ten nearest terms that an approximate index found.
 """
 
-SEPARATION_COLUMNS: Columns = {
-    "input": pl.String,
-    "embedding": pl.String,
-    "metric": pl.String,
-    "category1": pl.String,
-    "category2": pl.String,
-    "n_terms1": pl.Int64,
-    "n_terms2": pl.Int64,
-    "n_triples": pl.Int64,
-    "n_errors": pl.Int64,
-    "overlap_error": pl.Float64,
-    "mean_similarity": pl.Float64,
-    "signature": pl.String,
-}
+SEPARATION_COLUMNS: Columns = (
+    columns(pl.String, "input", "embedding", "metric", "category1", "category2")
+    | columns(pl.Int64, "n_terms1", "n_terms2", "n_triples", "n_errors")
+    | columns(pl.Float64, "overlap_error", "mean_similarity")
+    | columns(pl.String, "signature")
+)
 """The columns of ``separation.parquet``; a row without categories is of all triples together."""
 
 WORD_COLUMNS: Columns = {"word": pl.String}
@@ -240,7 +185,7 @@ class Evaluation(Opened[EvaluationManifest]):
         return self._checked("separation.parquet")
 
     def retrieved(self) -> pl.LazyFrame:
-        """Return what every embedding found for each term that is linked to another."""
+        """Return the findings of every embedding for each term that is linked to another."""
         return self._scan(EVALUATION.views["retrieved"].files)
 
     def pairs(self) -> pl.LazyFrame:

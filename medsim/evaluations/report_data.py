@@ -24,17 +24,12 @@ class EvaluationReportData:
     """The tables that the report of an evaluation shows, besides its manifest.
 
     Attributes:
-        results: ``RESULT_COLUMNS``.
-        comparisons: ``COMPARISON_COLUMNS``.
-        coverage: ``COVERAGE_COLUMNS``.
         parts: of ``best_metrics``, on the parts of rated sets, which the above lack.
         distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
         quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
         curves: ``SET``, embedding, metric, at, false_positives, true_positives.
         errors: ``SET``, embedding, metric, label, term1, term2, similarity.
-        separation: ``SEPARATION_COLUMNS``.
-        retrieval: ``RETRIEVAL_COLUMNS``.
         retrieved: input, embedding, index and ``RETRIEVED_COLUMNS`` of a few of the worst.
     """
 

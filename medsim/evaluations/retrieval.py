@@ -31,7 +31,6 @@ class Lookup:
 
     Attributes:
         index: of FAISS, see ``medsim.embeddings.lookup.INDEXES``.
-        seed: of ties, and of the cells of an approximate index.
         threads: how many search; they never change the result.
     """
 
@@ -99,12 +98,6 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
     linked to it and at least as similar: ties count against the embedding. Of an approximate index
     it is the most similar linked term, and its rank, among the 100 nearest terms that it gives.
 
-    Args:
-        linked: the terms of a build.
-        has: them, and maybe others, as an embedding has them.
-        lookup: how they are looked up.
-        stage: told of the progress.
-
     Returns:
         ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
     """
@@ -167,12 +160,6 @@ def _fill_ranks(search: CosineSearch, pool: _Pool, found: _Found, stage: Stage) 
 
     It is read off the neighbours where the last of them is less similar, since then all that are as
     similar are among them. Elsewhere they are counted.
-
-    Args:
-        search: of the points, by a flat index.
-        pool: with the points.
-        found: with their neighbours; its ranks are filled.
-        stage: told of the progress.
     """
     starts = found.neighbours.starts
     lowest = np.full(len(pool.queries), np.inf, np.float32)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES
-from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
+from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS, RETRIEVAL_COLUMNS
 from medsim.evaluations.retrieval_ranks import LENGTHS, NOT_FOUND, RankSample
 from medsim.evaluations.statistic import statistics_of
+from medsim.statistics.estimates import interval_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,9 +27,7 @@ class Retrieved:
     """The terms that an embedding found for the linked terms of an input.
 
     Attributes:
-        embedding: its name.
         metric: by which terms were compared.
-        index: that was asked.
         terms: ``RETRIEVED_COLUMNS``; the same terms for every embedding of an input.
         signature: of the scores, see ``RunKey.signature``.
     """
@@ -46,10 +45,6 @@ def retrieval_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
     In the subset "common" are all terms that are linked to another, the same for every embedding;
     one without a vector counts as not found. In "own" are those that have a vector, and one that
     they are linked to has one.
-
-    Args:
-        name: of the input.
-        every: of all embeddings.
     """
     rows = [{"input": name, **row} for one in every for row in _score_rows(one)]
     return pl.DataFrame(rows, schema=RETRIEVAL_COLUMNS, orient="row")
@@ -66,15 +61,7 @@ def results_of(retrieval: pl.DataFrame) -> pl.DataFrame:
 
 
 def comparisons_of(name: str, every: Sequence[Retrieved]) -> pl.DataFrame:
-    """Return whether embeddings differ in what exact search finds, on all linked terms of an input.
-
-    Args:
-        name: of the input.
-        every: of all embeddings.
-
-    Returns:
-        ``COMPARISON_COLUMNS``
-    """
+    """Return ``COMPARISON_COLUMNS`` of embeddings by exact search, on all linked terms."""
     exact = [one for one in every if one.index == "flat" and not one.terms.is_empty()]
     samples = [_sample(one.terms) for one in exact]
     where: Row = {"input": name, "dataset": DATASET, "difficulty": None, "negatives": None}

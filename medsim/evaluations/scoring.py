@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.evaluations.comparisons import Compared, Row, family_rows, interval_of
+from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.hashing import tie_hashes
+from medsim.statistics.estimates import interval_of
 from medsim.statistics.scores import labelled_sample, rated_samples
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ class ScoredModel:
     """An embedding under a metric.
 
     Attributes:
-        embedding: its name.
-        metric: its name.
         similarities: float32[n_pairs], of the input's pairs; NaN where a term is not covered.
         signature: of its scores, see ``RunKey.signature``.
     """
@@ -64,12 +63,6 @@ def score_sets(
 
     Every model is scored on the pairs that its embedding covers ("own"), and on those that all
     embeddings of the input cover ("common"); comparisons are made on the latter.
-
-    Args:
-        one: the input.
-        models: embeddings under metrics, similarities in the order of the input's pairs.
-        resampling: of the bootstrap and the held-out half.
-        stage: told of the progress.
 
     Returns:
         ``RESULT_COLUMNS`` and ``COMPARISON_COLUMNS``.

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations.comparisons import defined, interval_of
 from medsim.evaluations.layout import separation_path
 from medsim.evaluations.output import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.evaluations.separation_counts import Separation, TripleCounts, separation
 from medsim.evaluations.similarities import finite
 from medsim.evaluations.statistic import statistics_of
+from medsim.statistics.estimates import defined, interval_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -48,15 +48,6 @@ def write_separation(
     A file has a row per two categories, in the order in which they were named, and one of all
     triples together. What an interrupted run wrote is left as it is.
 
-    Args:
-        name: of the input.
-        embedding: its name.
-        has: the terms of the categories, and maybe others, as the embedding has them.
-        categories: of the input.
-        metrics: by name; those that are for such embeddings.
-        files: that are written.
-        workers: share out the work, and count the terms that are done under each metric.
-
     Returns:
         How many terms are left out because the embedding has no vector for them.
     """
@@ -86,12 +77,6 @@ def separation_of(
 ) -> pl.DataFrame:
     """Return the separation of an input's categories by the files of all metrics.
 
-    Args:
-        name: of the input; one without categories has no files.
-        embeddings: their names.
-        files: of this run and of those before.
-        signature: returns for an input, an embedding and a metric what decides their numbers.
-
     Returns:
         ``SEPARATION_COLUMNS``
     """
@@ -112,10 +97,6 @@ def separation_results(separation: pl.DataFrame, n_terms: int) -> pl.DataFrame:
     """Return the statistics of all triples as ``RESULT_COLUMNS`` have them.
 
     What they count as pairs are terms here: all of the categories, and those that have a vector.
-
-    Args:
-        separation: of ``separation_of``.
-        n_terms: of all categories.
     """
     rows: list[Row] = []
     of_all = separation.filter(pl.col("category1").is_null())

@@ -36,14 +36,6 @@ def write_similarities(
 
     A file of a metric has a row per pair in order of pair_id; a pair with a term that is not
     covered has no similarity. What an interrupted run wrote is left as it is.
-
-    Args:
-        one: the input.
-        name: of the embedding.
-        has: the terms of this and other inputs as the embedding has them.
-        metrics: by name; those that are for such embeddings.
-        files: that are written.
-        workers: share out the work, and count the pairs that are done.
     """
     pairs = one.pairs
     numbers = has.terms.select("term").with_row_index("row")

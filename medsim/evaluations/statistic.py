@@ -31,7 +31,6 @@ class Statistic(Generic[Sample]):
 
     Attributes:
         name: in the columns ``statistic`` of results and ``of`` of comparisons.
-        label: in the report, such as "AUC".
         help: its meaning and that of its interval, in sentences for the report.
         of: the kind of data that it is computed of.
         compute: returns it with its interval, of a ``LabelledSample``, ``RatedSample``,
@@ -42,7 +41,6 @@ class Statistic(Generic[Sample]):
             NAME and all-NAME; "own" if only these do; None where there is none.
         paper: the numbers of the paper's tables that have the shape of NAME and of all-NAME.
         chance: its value by chance; None where that is not one number.
-        higher_is_better: whether a higher value is that of a better embedding.
     """
 
     name: str

@@ -55,7 +55,6 @@ class Strata:
     Attributes:
         rows: row (UInt32, of the file's pairs), part and part_value, such as "count" and "10-99";
             a row for every part that a pair belongs to.
-        warnings: how many pairs belong to none, a sentence a property.
     """
 
     rows: pl.DataFrame

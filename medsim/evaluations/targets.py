@@ -53,9 +53,6 @@ class EvaluationTarget:
 
         Earlier versions made other fingerprints of some texts. Results that have one of these keep
         it, so that they can be added to.
-
-        Args:
-            known: provenance of the input in earlier results; empty where there are none.
         """
         own = self.provenance()
         fingerprint, categories = known.get("fingerprint"), known.get("categories")

@@ -48,17 +48,7 @@ def points(
     filled: Column | bool = True,
     **others: Column,
 ) -> pl.DataFrame:
-    """Return the rows that ``dots`` draws, each a column or an expression of a frame.
-
-    Args:
-        frame: a row per point.
-        y: the row of the chart.
-        contender: which one has the value.
-        value: the column of values.
-        ends: the columns of the ends of intervals; none for values without.
-        filled: whether a point is filled.
-        others: such as its panel; they come first.
-    """
+    """Return the rows that ``dots`` draws, each a column or an expression of a frame."""
     low, high = ends or (value, value)
     named = {"contender": contender, "value": value, "low": low, "high": high}
     return frame.select(**others, y=y, **named, filled=filled)
@@ -120,11 +110,6 @@ def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
     """Return a chart of several values of each contender with their mean as a bar across.
 
     It draws y, contender, value and name, the dataset of a value.
-
-    Args:
-        contenders: in order.
-        x: the title of the axis of values.
-        y: the names of the rows, from top to bottom.
     """
     base = alt.Chart(DATA).encode(
         y=rows_of(y),
@@ -195,10 +180,6 @@ def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:
     """Return ROC curves.
 
     It draws choice, contender, at (the order of the points), false_positives, true_positives.
-
-    Args:
-        contenders: in order.
-        choices: the sets that a reader may choose; the first is shown first.
     """
     lines = (
         alt.Chart(DATA)

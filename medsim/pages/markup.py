@@ -22,12 +22,7 @@ _SIGNIFICANT = 4  # digits of the numbers that charts draw
 
 
 def rendered(page: Page, library: str) -> str:
-    """Return a page as HTML; the same page always gives the same text.
-
-    Args:
-        page: what it shows.
-        library: a script that defines ``vegaEmbed``.
-    """
+    """Return a page as HTML; the same page always gives the same text."""
     return document(
         title=page.title,
         style=asset("medsim.pages", "page.css"),

@@ -19,7 +19,6 @@ class PageTable:
     """A table that can be sorted by each of its columns.
 
     Attributes:
-        caption: its title.
         frame: its rows; column names are the headings, a missing value is an empty cell.
         formats: the formats of columns of numbers, where they are not ``NUMBER``.
         headed: whether it has headings, to sort by; else its first column names the rows.
@@ -36,11 +35,9 @@ class Chart:
     """A chart with its numbers.
 
     Attributes:
-        title: its subject.
         says: how it is to be read and how it was computed.
         spec: its specification in Vega-Lite, without data; it draws the data set named "rows".
         rows: the data that it draws.
-        table: the same numbers to be read.
         narrow: whether it is drawn no wider than it is high.
         least: the least width, in pixels, at which its texts have room; where the page is narrower,
             it scrolls within its own box.
@@ -57,13 +54,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """Tables that are shown when their summary is clicked.
-
-    Attributes:
-        summary: the line that is clicked.
-        tables: to be shown.
-        opened: whether they are shown at first.
-    """
+    """Tables that are shown when their summary is clicked."""
 
     summary: str
     tables: Sequence[PageTable]
@@ -72,11 +63,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Commands that a reader may run.
-
-    Attributes:
-        text: of the commands.
-    """
+    """Commands that a reader may run."""
 
     text: str
 
@@ -87,13 +74,7 @@ Part: TypeAlias = Chart | PageTable | Folded | Code | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of a page under its own heading.
-
-    Attributes:
-        title: of a few words.
-        prose: an introduction of a sentence or two.
-        parts: in order.
-    """
+    """A part of a page under its own heading."""
 
     title: str
     prose: str
@@ -105,11 +86,9 @@ class Page:
     """A report.
 
     Attributes:
-        title: of the page.
         lead: the outputs that it reports on.
         notice: a warning before the page is passed on; None where there is none.
         signature: the version, rows and options behind its numbers, a line under every chart.
-        sections: in order.
     """
 
     title: str

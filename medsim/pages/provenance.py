@@ -26,12 +26,7 @@ FINGERPRINT = 12
 
 
 def content_digest(manifest: Manifest, below: str = "") -> str:
-    """Return a digest of the rows of an output's files, as an evaluation identifies a build.
-
-    Args:
-        manifest: of the output.
-        below: the folder whose files count; all by default.
-    """
+    """Return a digest of the rows of an output's files, as an evaluation identifies a build."""
     content = sorted(
         (path, one.fingerprint) for path, one in manifest.outputs.items() if path.startswith(below)
     )
@@ -74,14 +69,7 @@ def warnings_of(warnings: Sequence[str]) -> list[Part]:
 
 
 def closing(manifest: RunManifest, parts: Sequence[Part], cite: str, commands: str) -> Section:
-    """Return the section on inputs, versions and resources, with how to cite and go on.
-
-    Args:
-        manifest: of the output.
-        parts: those of this kind of output alone.
-        cite: the text by which a paper names the output.
-        commands: to look further.
-    """
+    """Return the section on inputs, versions and resources, with how to cite and go on."""
     versions = {"medsim": manifest.medsim, **manifest.libraries}
     return Section(
         title="Provenance",

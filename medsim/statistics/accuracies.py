@@ -26,7 +26,6 @@ class Distance:
     Attributes:
         difference: the accuracy less the other.
         low: the lower end of its 95% interval; NaN where there is none.
-        high: the upper end.
         within: whether the interval holds 0, so that the difference is not significant; None where
             there is no interval.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import numpy as np
 from medsim.statistics.estimates import Estimate, normal_share
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from medsim.kernels.types import Values
 
 _NORMAL = NormalDist()
@@ -149,3 +152,17 @@ def _shares_at_zero(resampled: Values) -> tuple[float, float]:
     below, above = resampled[n_below - 1], resampled[n_below]
     share = float(n_below - 1 - below / (above - below)) / n_steps
     return share, share
+
+
+def in_tasks(
+    compute: Callable[[int, int], np.ndarray], resamples: int, a_task: int, threads: int
+) -> np.ndarray:
+    """Return the rows of all resamples, computed from one to before another by several threads."""
+    executor = ThreadPoolExecutor(threads)
+    try:
+        firsts = range(0, resamples, a_task)
+        stops = [min(first + a_task, resamples) for first in firsts]
+        parts = list(executor.map(compute, firsts, stops))
+    finally:  # an interrupt does not wait for tasks that have not begun
+        executor.shutdown(cancel_futures=True)
+    return np.concatenate(parts)

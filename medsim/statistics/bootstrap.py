@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
-from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p
+from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.pairs import checked_values
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import RESAMPLES, check_resampling
@@ -125,14 +124,5 @@ class SpearmanBootstrap:
         """Return the correlations of all sides in all resamples, in order."""
         if len(self._ratings) < _FEWEST_PAIRS or not len(self._sides):
             return np.empty((0, len(self._sides)))
-
-        def correlations(first: int) -> Table:
-            stop = min(first + _RESAMPLES_A_TASK, resamples)
-            return resampled_spearman(self._sides, self._ratings, seed, first, stop)
-
-        executor = ThreadPoolExecutor(threads)
-        try:
-            parts = list(executor.map(correlations, range(0, resamples, _RESAMPLES_A_TASK)))
-        finally:
-            executor.shutdown(cancel_futures=True)
-        return np.concatenate(parts)
+        correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
+        return in_tasks(correlations, resamples, _RESAMPLES_A_TASK, threads)

@@ -31,7 +31,6 @@ class PearsonTest:
             of a constant side, or where a value is infinite.
         t: r sqrt((n - 2) / (1 - r^2)); infinite where r is 1 or -1.
         p: two-tailed, under Student's law of n - 2 degrees.
-        n: how many values each side has.
     """
 
     r: Estimate
@@ -86,11 +85,6 @@ def smallest_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> floa
     of samples. It is taken by Fisher's transformation, whose standard error is 1 / sqrt(n - 3)
     (Cohen, Statistical Power Analysis 1988, section 3.5). Of few values that is a little strict: of
     12, a correlation of this size is shown in 84% of samples rather than 80%.
-
-    Args:
-        n: how many values each side has.
-        power: between 0 and 1.
-        alpha: between 0 and 1.
 
     Returns:
         NaN of fewer than 4 values, by which nothing could be shown.

@@ -40,7 +40,6 @@ class RocCurve:
 
     Attributes:
         false_positives: float64[n_points], share of negatives at or above a threshold, ascending.
-        true_positives: float64[n_points], share of positives at or above it.
     """
 
     false_positives: Values

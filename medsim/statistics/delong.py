@@ -69,11 +69,6 @@ def delong(first: RocArea, second: RocArea, labels: Flags) -> Test:
     of a class alike, the variance of the difference is estimated as 0: p is then 1 where the AUCs
     are equal, and 0 where they are not, with a statistic that is infinite.
 
-    Args:
-        first: of one similarity.
-        second: of the other.
-        labels: bool[n_pairs], as given for both.
-
     Returns:
         The statistic is the standard normal deviate of the first AUC less the second, the interval
         is of that difference. All are NaN where a class has fewer than 2 pairs.

@@ -19,12 +19,21 @@ class Estimate:
     Attributes:
         value: NaN where it is not defined.
         low: the lower end of its 95% interval; NaN where there is none.
-        high: the upper end.
     """
 
     value: float
     low: float = math.nan
     high: float = math.nan
+
+
+def defined(value: float) -> float | None:
+    """Return a value for a table, in which what is not defined is missing."""
+    return None if math.isnan(value) else float(value)
+
+
+def interval_of(estimate: Estimate) -> dict[str, float | None]:
+    """Return the columns of an estimate: value, low and high."""
+    return {name: defined(getattr(estimate, name)) for name in ("value", "low", "high")}
 
 
 def normal_share(z: float) -> float:

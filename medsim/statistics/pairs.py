@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 def checked_values(what: str, values: ArrayLike, n_pairs: int | None = None) -> Values:
     """Return numbers of pairs as float64[n_pairs]; they may be infinite.
 
-    Args:
-        what: they are, for messages, such as "similarities".
-        values: one a pair.
-        n_pairs: how many there must be; by default any number.
-
     Raises:
         OptionError: they are no numbers, not one a pair, or one is NaN.
     """
@@ -42,11 +37,6 @@ def checked_values(what: str, values: ArrayLike, n_pairs: int | None = None) -> 
 
 def checked_flags(what: str, flags: ArrayLike, n_pairs: int) -> Flags:
     """Return truths of pairs as bool[n_pairs].
-
-    Args:
-        what: they are, for messages, such as "labels".
-        flags: one a pair.
-        n_pairs: how many there must be.
 
     Raises:
         OptionError: they are no truths, or not one a pair.

@@ -20,8 +20,6 @@ class Resampling:
     """The randomness of an evaluation.
 
     Attributes:
-        seed: of the bootstrap and of the held-out half.
-        resamples: of the bootstrap.
         threads: how many compute; they never change a result.
     """
 

@@ -30,7 +30,6 @@ class LabelledSample:
     Attributes:
         similarities: float64[n_pairs].
         labels: bool[n_pairs], true for positives.
-        held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
         area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
             has no pairs.
@@ -45,7 +44,6 @@ class LabelledSample:
 
     similarities: Values
     labels: Flags
-    held_out: Flags
     area: RocArea
     average_precision: Estimate
     accuracy: Estimate
@@ -69,7 +67,6 @@ class RatedSample:
     All correlations are NaN of fewer than 2 pairs or a constant side.
 
     Attributes:
-        similarities: float64[n_pairs].
         ratings: float64[n_pairs], higher for what is more similar.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
         pearson: with Fisher's interval; NaN as well where a value is infinite.
@@ -119,7 +116,6 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
     return LabelledSample(
         similarities=similarities,
         labels=labels,
-        held_out=held_out,
         area=roc_area(ranks, labels, n_positive, n_negative),
         average_precision=Estimate(value=_average_precision(n_positive, n_negative)),
         accuracy=share_of(int(correct.sum()), len(correct)),
@@ -133,11 +129,6 @@ def rated_samples(
     sides: Sequence[Values], ratings: Values, resampling: Resampling
 ) -> list[RatedSample]:
     """Return the samples of several similarities of the same rated pairs.
-
-    Args:
-        sides: similarities, float64[n_pairs] each.
-        ratings: float64[n_pairs], higher for what is more similar.
-        resampling: of the bootstrap, which draws the same pairs for all similarities.
 
     Raises:
         OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.

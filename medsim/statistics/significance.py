@@ -26,7 +26,6 @@ class Test:
         statistic: of the method.
         p: two-sided; NaN where the test is not defined.
         low: the lower end of the interval of what is tested; NaN where there is none.
-        high: the upper end.
     """
 
     method: str

@@ -31,14 +31,10 @@ class StudyDraft:
     """A study that is to be written.
 
     Attributes:
-        scale: of the answers.
         items: a row per pair, with item_id; what annotators must not see.
         assignment: ``ASSIGNMENT_COLUMNS``, in order of annotator and position.
-        instructions: paragraphs that annotators see first.
         notice: what must be known before a sheet is passed on; None where there is nothing.
         page_size: how many pairs are shown before a pause; 0 for no pauses.
-        source: where the pairs came from, for the manifest.
-        warnings: what the user was warned of.
     """
 
     scale: Scale
@@ -51,7 +47,7 @@ class StudyDraft:
     warnings: Sequence[str]
 
     def manifest(self, options: SampleOptions | GradeOptions) -> StudyManifest:
-        """Return what the study says of itself, without what is written.
+        """Return the manifest of the study, without its files.
 
         Its id, which answers name it by, is hexadecimal, 64 bits.
         """
@@ -103,7 +99,7 @@ class Study(Opened[StudyManifest]):
         return self._checked(ITEMS)
 
     def assignment(self) -> pl.DataFrame:
-        """Return what is shown to whom, in order of annotator and position."""
+        """Return the pairs that each annotator sees, in order of annotator and position."""
         return self._checked(ASSIGNMENT)
 
     def sheets(self) -> Iterator[Sheet]:

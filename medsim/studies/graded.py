@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.statistics.estimates import defined
 from medsim.studies.agreement.graded_ratings import consistency, scaled_means
 from medsim.studies.agreement.rater_agreement import outlying_raters, rater_agreement
 from medsim.studies.output import RATED_COLUMNS
-from medsim.studies.score_tables import Row, answer_table, number, table_of, with_ends
+from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,12 +33,6 @@ def graded_tables(
     """Return tables of a graded study.
 
     The rating of a pair that a rater saw twice is the mean of both.
-
-    Args:
-        items: ``GRADED_ITEM_COLUMNS``, and the other columns of the file of pairs.
-        answers: ``ANSWER_COLUMNS``, at least one.
-        leave_out: raters that do not count; ``OUTLIERS`` for those that do not agree.
-        resampling: of bootstrap intervals.
 
     Returns:
         agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, with and
@@ -111,16 +106,16 @@ def _raters(
             {
                 "rater": name,
                 "n_answers": own.height,
-                "with_others": number(found.with_others[at]),
-                "with_mean": number(found.with_mean[at]),
+                "with_others": defined(found.with_others[at]),
+                "with_mean": defined(found.with_mean[at]),
                 "outlier": bool(outlying[at]),
                 "accepted": bool(accepted[at]),
                 "longest_run": int(own["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
                 "n_twice": steady.n_items,
-                "twice_equal": number(steady.equal.value),
-                "twice_within_one": number(steady.within_one.value),
-                "twice_difference": number(steady.mean_difference),
-                "twice_spearman": number(steady.spearman),
+                "twice_equal": defined(steady.equal.value),
+                "twice_within_one": defined(steady.within_one.value),
+                "twice_difference": defined(steady.mean_difference),
+                "twice_spearman": defined(steady.spearman),
             }
         )
     return table_of(rows)

@@ -109,10 +109,6 @@ def _read_plain_text(path: Path) -> str:
 def read_pairs(path: Path, progress: Progress | None = None) -> Table:
     """Return the pairs of a table: term1, term2, and its other columns as text.
 
-    Args:
-        path: of a CSV, TSV or Parquet file.
-        progress: warned where the file's encoding is in doubt; silent by default.
-
     Raises:
         InputError: the file cannot be read, lacks a column or has one whose name medsim gives, or
             a pair has one term alone or stands twice; the message names the line.

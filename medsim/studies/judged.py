@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.evaluations.sets import SET_COLUMNS
 from medsim.statistics.estimates import share_of
 from medsim.studies.agreement.alpha import nominal_alpha
 from medsim.studies.agreement.votes import NO_TRUTH, majority, quality
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from medsim.statistics.resampling import Resampling
     from medsim.studies.agreement.alpha import Judgements
 
-SET_COLUMNS = ("dataset", "difficulty", "negatives")
 FEWEST_PAIRS = 10
 """Of fewer no interval of alpha is made: their resamples say little."""
 

@@ -16,7 +16,7 @@ PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
 
 PER_CLASS = 30
-"""How many positives and negatives of a dataset are judged (Schulz and Juric 2020, section 3.3)."""
+"""The positives, and negatives, of a dataset that are judged (Schulz and Juric 2020, 3.3)."""
 
 N_QUARTERS = 4
 """Quarters of a set of word pairs: biomedical or general, associated or not."""
@@ -38,7 +38,7 @@ Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
-"""How many people, or their names: in order, or in a text with commas between them."""
+"""A number of people, or their names: in order, or in a text with commas between them."""
 
 
 def folder_of(place: Place) -> Path:

@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
+from medsim.core.schema import Columns, columns
 
-if TYPE_CHECKING:
-    from medsim.core.schema import Columns
-
-ASSIGNMENT_COLUMNS: Columns = {
-    "annotator": pl.String,
-    "position": pl.Int32,
-    "entry_id": pl.String,
-    "item_id": pl.String,
-    "showing": pl.Int8,
-    "left": pl.String,
-    "right": pl.String,
-}
+ASSIGNMENT_COLUMNS: Columns = (
+    columns(pl.String, "annotator")
+    | columns(pl.Int32, "position")
+    | columns(pl.String, "entry_id", "item_id")
+    | columns(pl.Int8, "showing")
+    | columns(pl.String, "left", "right")
+)
 """The columns of a study's ``key/assignment.parquet``: a row per annotator and pair that is shown.
 
 Positions count from 1; a pair that an annotator sees twice has showings 1 and 2.
 """
 
-JUDGED_ITEM_COLUMNS: Columns = {
-    "item_id": pl.String,
-    "pair_id": pl.String,
-    "term1": pl.String,
-    "term2": pl.String,
-    "dataset": pl.String,
-    "difficulty": pl.String,
-    "negatives": pl.String,
-    "label": pl.Int8,
-    "concept1": pl.String,
-    "concept2": pl.String,
-}
+JUDGED_ITEM_COLUMNS: Columns = (
+    columns(pl.String, "item_id", "pair_id", "term1", "term2", "dataset", "difficulty", "negatives")
+    | columns(pl.Int8, "label")
+    | columns(pl.String, "concept1", "concept2")
+)
 """The columns of ``key/items.parquet`` of a study of a build: a row per pair."""
 
 GRADED_ITEM_COLUMNS: Columns = {
@@ -54,43 +43,33 @@ Groups of raters count from 1; group 0 is the consistency set, which all rate. F
 those that the file of pairs had beside the terms, as text.
 """
 
-ANSWER_COLUMNS: Columns = {
-    "annotator": pl.String,
-    "entry_id": pl.String,
-    "item_id": pl.String,
-    "showing": pl.Int8,
-    "position": pl.Int32,
-    "value": pl.Int8,
-}
+ANSWER_COLUMNS: Columns = (
+    columns(pl.String, "annotator", "entry_id", "item_id")
+    | columns(pl.Int8, "showing")
+    | columns(pl.Int32, "position")
+    | columns(pl.Int8, "value")
+)
 """The columns of answers that were checked: a row per entry that was answered.
 
 The value is the answer's place in the study's scale (``medsim.studies.sheets.Scale``).
 """
 
-RATED_COLUMNS: Columns = {
-    "term1": pl.String,
-    "term2": pl.String,
-    "rating": pl.Float64,
-    "deviation": pl.Float64,
-    "n_ratings": pl.Int32,
-}
+RATED_COLUMNS: Columns = (
+    columns(pl.String, "term1", "term2")
+    | columns(pl.Float64, "rating", "deviation")
+    | columns(pl.Int32, "n_ratings")
+)
 """The first columns of a rated set that a graded study makes; ratings are from 0 to 10.
 
 Further columns are those that the file of pairs had beside the terms, as text.
 """
 
-WORD_PAIR_COLUMNS: Columns = {
-    "term1": pl.String,
-    "term2": pl.String,
-    "class": pl.String,
-    "domain": pl.String,
-    "associated": pl.Boolean,
-    "reason": pl.String,
-    "count1": pl.Int64,
-    "count2": pl.Int64,
-    "topics1": pl.Int64,
-    "topics2": pl.Int64,
-}
+WORD_PAIR_COLUMNS: Columns = (
+    columns(pl.String, "term1", "term2", "class", "domain")
+    | columns(pl.Boolean, "associated")
+    | columns(pl.String, "reason")
+    | columns(pl.Int64, "count1", "count2", "topics1", "topics2")
+)
 """The columns of pairs of words to rate; topics are null where they are not known."""
 
 
@@ -100,11 +79,8 @@ class StudyManifest(Manifest):
 
     Attributes:
         study_id: by which answers name it; depends on its pairs and on what is shown to whom.
-        scale: the name of its scale.
-        title: as annotators see it.
         instructions: paragraphs that annotators read first.
         page_size: how many pairs are shown before a pause; 0 for no pauses.
-        annotators: their names.
         source: where its pairs were drawn from, with its fingerprint.
         notice: to be read before anything is passed on; None where there is nothing.
     """
@@ -125,7 +101,6 @@ class ScoresManifest(Manifest):
     """The manifest of a study's scores.
 
     Attributes:
-        study_id: of the study.
         answers: the names of the files of answers, and their SHA-256.
     """
 

@@ -19,11 +19,7 @@ _Item: TypeAlias = tuple[str, ...]
 
 
 def draw_id(*parts: object) -> str:
-    """Return the digest by which something is drawn, or by which it is named: hexadecimal, 64 bits.
-
-    Args:
-        parts: such as the seed, the purpose of the draw, and the content that it is for.
-    """
+    """Return the digest by which something is drawn or named: hexadecimal, 64 bits."""
     return canonical_digest(parts)[:_ID_LENGTH]
 
 
@@ -33,12 +29,6 @@ def presentations_of(
     """Return the presentations of one annotator: ``ASSIGNMENT_COLUMNS``, in order of position.
 
     A pair that is shown twice has about half of all others between its presentations.
-
-    Args:
-        seed: of the study.
-        annotator: the name.
-        items: item_id, term1 and term2 of all that are shown.
-        n_twice: how many of them are shown twice.
     """
 
     def drawn(purpose: str) -> list[_Item]:

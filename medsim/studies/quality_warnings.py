@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each way in which answers are missing.
-
-    Args:
-        study: that the answers are of.
-        found: the answers.
-        leave_out: annotators that do not count.
-    """
+    """Yield a sentence for each way in which answers are missing."""
     counting = found.missing.filter(~found.missing["annotator"].is_in(list(leave_out)))
     if found.absent:
         yield f"no answers of {', '.join(found.absent)}; scores are of the others alone"
@@ -41,12 +35,7 @@ def warnings_of_answers(study: Study, found: Answers, leave_out: Sequence[str]) 
 def warnings_of_raters(
     tables: Mapping[str, pl.DataFrame], leave_out: Sequence[str]
 ) -> Iterator[str]:
-    """Yield a sentence on outlying raters of a graded study, and one where hardly any agree.
-
-    Args:
-        tables: of the study; those of another kind of study give no warning.
-        leave_out: raters that do not count.
-    """
+    """Yield a sentence on outlying raters of a graded study, and one where hardly any agree."""
     if "raters" not in tables:
         return
     suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()

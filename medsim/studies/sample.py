@@ -154,7 +154,7 @@ def _notice(build: Build) -> str | None:
 
 
 def _provenance(build: Build) -> dict[str, object]:
-    """Return what the manifest says of the build."""
+    """Return the facts on the build for the manifest."""
     outputs = build.manifest.outputs
     content = [(path, outputs[path].fingerprint) for path in sorted(outputs)]
     return {

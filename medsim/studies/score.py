@@ -126,7 +126,7 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
 
 
 def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:
-    """Return what annotators who answered anything left without an answer, as they saw it."""
+    """Return the pairs that annotators who answered any left open, as they saw them."""
     return (
         assignment.filter(~assignment["annotator"].is_in(list(found.absent)))
         .join(found.frame, on="entry_id", how="anti")

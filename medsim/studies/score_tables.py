@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
+
+from medsim.statistics.estimates import defined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,12 +35,7 @@ def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str
 def with_ends(name: str, estimate: Estimate) -> Row:
     """Return an estimate as the columns NAME, NAME_low and NAME_high, None where not defined."""
     ends = {"": estimate.value, "_low": estimate.low, "_high": estimate.high}
-    return {name + end: number(value) for end, value in ends.items()}
-
-
-def number(value: float) -> float | None:
-    """Return a number, None where it is not defined."""
-    return None if math.isnan(value) else float(value)
+    return {name + end: defined(value) for end, value in ends.items()}
 
 
 def table_of(rows: Sequence[Row]) -> pl.DataFrame:

@@ -94,11 +94,7 @@ def _related(
 
 
 def _drawn(quarters: Quarters, options: PairsOptions, words: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs of all quarters, in their order.
-
-    Raises:
-        OptionError: a quarter has too few.
-    """
+    """Return the pairs of all quarters, in their order."""
     wanted = options.size // N_QUARTERS
     drawn = quarters.draw(wanted)
     if short := {named: found for named, found in drawn.items() if found.height < wanted}:

@@ -85,11 +85,7 @@ def read_instances(path: Path) -> pl.DataFrame:
 
 
 def instances_text(instances: pl.DataFrame) -> str:
-    """Return instances as the text of a JSON file in the published layout.
-
-    Args:
-        instances: ``WIC_COLUMNS``, maybe among others.
-    """
+    """Return instances as the text of a JSON file in the published layout."""
     return json.dumps(instances.select(list(WIC_COLUMNS)).to_dicts(), ensure_ascii=False, indent=1)
 
 

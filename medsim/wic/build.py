@@ -50,14 +50,7 @@ _ALL = 1 << 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Making:
-    """The context that all stages share.
-
-    Attributes:
-        options: of the command.
-        threads: how many compute.
-        progress: told of every stage.
-        store: with the tables of the terminology.
-    """
+    """The context that all stages share."""
 
     options: WicBuildOptions
     threads: int

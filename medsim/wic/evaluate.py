@@ -51,9 +51,9 @@ class WicScores:
 
     Attributes:
         folder: with the files of the tables.
-        results: ``medsim.core.schema.WIC_RESULT_COLUMNS``.
-        comparisons: ``medsim.core.schema.WIC_COMPARISON_COLUMNS``.
-        predictions: ``medsim.core.schema.WIC_PREDICTION_COLUMNS``.
+        results: ``medsim.wic.output.WIC_RESULT_COLUMNS``.
+        comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
+        predictions: ``medsim.wic.output.WIC_PREDICTION_COLUMNS``.
     """
 
     folder: Path
@@ -190,7 +190,7 @@ def _scores(
 def _recorded(
     spec: ModelSpec, embeddings: Mapping[str, NamedEmbedding], answers: ModelAnswers
 ) -> dict[str, object]:
-    """Return what decides a model's answers, and where it lay, as the manifest has it."""
+    """Return the facts that decide a model's answers, and its path, for the manifest."""
     if isinstance(spec, CoinModel | FileModel):
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
     named = embeddings[spec.name]

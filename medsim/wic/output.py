@@ -3,77 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.core.schema import Columns, columns
 
-if TYPE_CHECKING:
-    from medsim.core.schema import Columns
-
-WIC_COLUMNS: Columns = {
-    "term1": pl.String,
-    "term2": pl.String,
-    "sentence1": pl.String,
-    "sentence2": pl.String,
-    "start1": pl.Int32,
-    "start2": pl.Int32,
-    "end1": pl.Int32,
-    "end2": pl.Int32,
-    "cat": pl.String,
-    "label": pl.Int8,
-}
+WIC_COLUMNS: Columns = (
+    columns(pl.String, "term1", "term2", "sentence1", "sentence2")
+    | columns(pl.Int32, "start1", "start2", "end1", "end2")
+    | columns(pl.String, "cat")
+    | columns(pl.Int8, "label")
+)
 """The columns of instances of words in context, in the order of BioWiC's files.
 
 Starts and ends are code points of the sentence, ends exclusive; cat is one of
 ``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
 """
 
-MENTION_COLUMNS: Columns = {
-    "corpus": pl.String,
-    "document_id": pl.String,
-    "sentence_start": pl.Int32,
-    "sentence": pl.String,
-    "start": pl.Int32,
-    "end": pl.Int32,
-    "term": pl.String,
-    "kind": pl.String,
-    "vocabulary": pl.String,
-    "code": pl.String,
-}
+MENTION_COLUMNS: Columns = (
+    columns(pl.String, "corpus", "document_id")
+    | columns(pl.Int32, "sentence_start")
+    | columns(pl.String, "sentence")
+    | columns(pl.Int32, "start", "end")
+    | columns(pl.String, "term", "kind", "vocabulary", "code")
+)
 """The columns of mentions in sentences of corpora: a row per mention that has one code.
 
 The sentence starts at a code point of its document (title, a space, abstract); start and end are
 code points of the sentence, end exclusive. Vocabularies are named as UMLS names them, as MSH.
 """
 
-WIC_MENTION_COLUMNS: Columns = {
-    "corpus": pl.String,
-    "document_id": pl.String,
-    "sentence_start": pl.Int32,
-    "sentence": pl.String,
-    "start": pl.Int32,
-    "end": pl.Int32,
-    "term": pl.String,
-    "concept_id": pl.String,
-}
+WIC_MENTION_COLUMNS: Columns = (
+    columns(pl.String, "corpus", "document_id")
+    | columns(pl.Int32, "sentence_start")
+    | columns(pl.String, "sentence")
+    | columns(pl.Int32, "start", "end")
+    | columns(pl.String, "term", "concept_id")
+)
 """The columns of a benchmark's mentions: one of every sentence, in order of term and concept."""
 
-WIC_INSTANCE_COLUMNS: Columns = {
-    "split": pl.String,
-    **WIC_COLUMNS,
-    "concept1": pl.String,
-    "concept2": pl.String,
-    "corpus1": pl.String,
-    "document1": pl.String,
-    "sentence_start1": pl.Int32,
-    "corpus2": pl.String,
-    "document2": pl.String,
-    "sentence_start2": pl.Int32,
-}
+WIC_INSTANCE_COLUMNS: Columns = (
+    columns(pl.String, "split")
+    | WIC_COLUMNS
+    | columns(pl.String, "concept1", "concept2", "corpus1", "document1")
+    | columns(pl.Int32, "sentence_start1")
+    | columns(pl.String, "corpus2", "document2")
+    | columns(pl.Int32, "sentence_start2")
+)
 """The columns of a benchmark's instances with their provenance."""
 
 WIC_NAME_COLUMNS: Columns = {"term": pl.String, "concept_id": pl.String}
@@ -86,67 +66,45 @@ WIC_RELATED_COLUMNS: Columns = {
 }
 """The columns of the pairs of concepts that no instance has."""
 
-WIC_STATISTIC_COLUMNS: Columns = {
-    "table": pl.String,
-    "split": pl.String,
-    "of": pl.String,
-    "what": pl.String,
-    "number": pl.Int64,
-}
+WIC_STATISTIC_COLUMNS: Columns = columns(pl.String, "table", "split", "of", "what") | columns(
+    pl.Int64, "number"
+)
 """The columns of a benchmark's statistics; see ``medsim.wic.statistics``."""
 
-WIC_RESULT_COLUMNS: Columns = {
-    "data": pl.String,
-    "model": pl.String,
-    "subset": pl.String,
-    "statistic": pl.String,
-    "value": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n_instances": pl.Int64,
-    "n_uncovered": pl.Int64,
-}
+WIC_RESULT_COLUMNS: Columns = (
+    columns(pl.String, "data", "model", "subset", "statistic")
+    | columns(pl.Float64, "value", "low", "high")
+    | columns(pl.Int64, "n_instances", "n_uncovered")
+)
 """The columns of ``results.parquet`` of models on words in context.
 
 The statistic is an accuracy, low and high the ends of its 95% interval, or a threshold. A subset is
 "all", a group, "seen", "partly_seen" or "unseen", or, of a threshold, "fold 1" and so on.
 """
 
-WIC_PREDICTION_COLUMNS: Columns = {
-    "model": pl.String,
-    "instance": pl.Int64,
-    "cat": pl.String,
-    "seen": pl.String,
-    "label": pl.Int8,
-    "prediction": pl.Int8,
-    "score": pl.Float64,
-    "covered": pl.Boolean,
-    "fold": pl.Int32,
-}
+WIC_PREDICTION_COLUMNS: Columns = (
+    columns(pl.String, "model")
+    | columns(pl.Int64, "instance")
+    | columns(pl.String, "cat", "seen")
+    | columns(pl.Int8, "label", "prediction")
+    | columns(pl.Float64, "score")
+    | columns(pl.Boolean, "covered")
+    | columns(pl.Int32, "fold")
+)
 """The columns of ``predictions.parquet``, a row per model and instance of the test split.
 
 Instances count from 1 in the order of their file. Score is null where a model has none, fold where
 there are splits.
 """
 
-WIC_COMPARISON_COLUMNS: Columns = {
-    "data": pl.String,
-    "between": pl.String,
-    "model1": pl.String,
-    "model2": pl.String,
-    "accuracy1": pl.Float64,
-    "accuracy2": pl.Float64,
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "within": pl.Boolean,
-    "test": pl.String,
-    "statistic": pl.Float64,
-    "p": pl.Float64,
-    "p_bonferroni": pl.Float64,
-    "p_holm": pl.Float64,
-    "n_instances": pl.Int64,
-}
+WIC_COMPARISON_COLUMNS: Columns = (
+    columns(pl.String, "data", "between", "model1", "model2")
+    | columns(pl.Float64, "accuracy1", "accuracy2", "difference", "low", "high")
+    | columns(pl.Boolean, "within")
+    | columns(pl.String, "test")
+    | columns(pl.Float64, "statistic", "p", "p_bonferroni", "p_holm")
+    | columns(pl.Int64, "n_instances")
+)
 """The columns of ``comparisons.parquet`` of models on words in context.
 
 Between "models" there is a test, p-values corrected for the number of all such rows. Between a

@@ -24,11 +24,6 @@ def statistics_of(
     """Return all numbers of a benchmark: ``WIC_STATISTIC_COLUMNS``.
 
     They are those of the three tables in which Rouhizadeh et al. (2024) describe BioWiC.
-
-    Args:
-        instances: ``WIC_INSTANCE_COLUMNS``.
-        mentions: see ``medsim.wic.making.mentions.chosen_mentions``.
-        corpora: those that were read.
     """
     rows = [*_of_splits(instances), *_of_terms(instances), *_of_corpora(instances)]
     for one in sorted(corpora.corpora, key=lambda one: one.corpus):

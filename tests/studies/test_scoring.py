@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from fixtures.embeddings import write_words
+from fixtures.exports import written_jsonl
 from fixtures.release import Release
 from fixtures.simulated import judge, rate
 from typer.testing import CliRunner
@@ -18,7 +19,6 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import OutputError
 from medsim.studies import grade, score
-from medsim.studies.sheets.jsonl import written_jsonl
 
 NAMES = ("ada", "ben", "eva")
 

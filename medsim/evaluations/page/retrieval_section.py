@@ -22,12 +22,7 @@ _LAST_DIGIT = 0.001  # of a p
 
 
 def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
-    """Return how often embeddings find a term that means the same.
-
-    Args:
-        rows: ``RETRIEVAL_COLUMNS``.
-        comparisons: ``COMPARISON_COLUMNS``.
-    """
+    """Return how often embeddings find a term that means the same."""
     parts: list[Chart | PageTable] = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         common = _named(retrieval_at_best_metric(of_input.filter(subset="common")))

@@ -18,12 +18,7 @@ _KINDS = ("positives", "negatives")
 
 
 def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None:
-    """Return how similarities of positives and of negatives lie on every set.
-
-    Args:
-        rows: see ``EvaluationReportData.distributions``.
-        quartiles: see ``EvaluationReportData.quartiles``.
-    """
+    """Return how similarities of positives and of negatives lie on every set."""
     if rows.is_empty():
         return None
     drawn = rows.select(
@@ -62,13 +57,7 @@ def distributions(rows: pl.DataFrame, quartiles: pl.DataFrame) -> Section | None
 def roc_curves(
     rows: pl.DataFrame, results: pl.DataFrame, embeddings: Sequence[str]
 ) -> Section | None:
-    """Return the ROC curves of embeddings on every set.
-
-    Args:
-        rows: see ``EvaluationReportData.curves``.
-        results: ``RESULT_COLUMNS``; the table has the AUC of each curve.
-        embeddings: in order.
-    """
+    """Return the ROC curves of embeddings on every set."""
     if rows.is_empty():
         return None
     drawn = rows.select(
@@ -108,12 +97,7 @@ def roc_curves(
 
 
 def errors(pairs: pl.DataFrame, retrieved: pl.DataFrame) -> Section | None:
-    """Return the worst errors as examples.
-
-    Args:
-        pairs: see ``EvaluationReportData.errors``.
-        retrieved: see ``EvaluationReportData.retrieved``.
-    """
+    """Return the worst errors as examples."""
     parts = [*_pair_errors(pairs), *_retrieval_errors(retrieved)]
     if not parts:
         return None

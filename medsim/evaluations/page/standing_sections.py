@@ -50,11 +50,7 @@ def leaderboard(
 
 
 def by_subset(parts: pl.DataFrame) -> Section | None:
-    """Return each embedding at its best metric on the parts of rated sets.
-
-    Args:
-        parts: see ``EvaluationReportData.parts``.
-    """
+    """Return each embedding at its best metric on the parts of rated sets."""
     best = parts.drop_nulls("value")
     if best.is_empty():
         return None

@@ -16,7 +16,7 @@ from medsim.evaluations.ratings.positions import find_positions
 from medsim.evaluations.ratings.rows import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from medsim.evaluations.ratings.layouts import Layout
@@ -40,9 +40,6 @@ class RatedPairs:
         higher_is_similar: whether a higher rating means more similar in the file; where it does
             not, ratings were turned round, to low + high - rating where the range is known, else to
             -rating.
-        skipped: why lines were left out, and how many.
-        warnings: what a reader of results should know, a sentence each.
-        sha256: of the file's bytes that were read, in hex.
     """
 
     name: str
@@ -64,10 +61,6 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     the same judgement again. A pair whose ratings differ is kept as often as it stands, with a
     warning.
 
-    Args:
-        path: of the file.
-        columns: what the user says of it; by default a layout must recognise it.
-
     Raises:
         InputError: the file cannot be read, fits no layout, or holds a rating that is no number or
             outside the layout's range; the message names the line and the value.
@@ -86,7 +79,8 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     }
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in counts.items() if count)
     if frame.is_empty():
-        raise InputError(f"{path} has no rated pair; lines left out: {_listed(skipped)}")
+        why = ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)
+        raise InputError(f"{path} has no rated pair; lines left out: {why}")
     layout = positions.layout
     upward = columns.higher_is_similar
     if upward is None:
@@ -138,7 +132,3 @@ def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl
     if layout and len(ratings) > 1:
         frame = frame.with_columns(pl.mean_horizontal(ratings).alias("mean"))
     return frame
-
-
-def _listed(skipped: Iterable[Skipped]) -> str:
-    return ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)

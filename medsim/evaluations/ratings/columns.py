@@ -33,8 +33,6 @@ class RatedColumns:
     Attributes:
         term1: the column of first terms; None, and so are the others, leaves columns to the layout
             that recognises the file.
-        term2: the column of second terms.
-        ratings: the columns of ratings.
         separator: the character between columns, one of ``medsim.core.tables.lines.SEPARATORS``;
             None lets the file tell.
         higher_is_similar: whether a higher rating means more similar; None takes what the layout

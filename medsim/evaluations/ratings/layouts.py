@@ -12,16 +12,10 @@ class Layout:
     Column names are in lower case without spaces; a file's own are compared so.
 
     Attributes:
-        name: of the set.
         header: the columns that tell its files; a file may have more. Empty where there is no
             header: then the columns below are numbers from 1, and there are no others.
-        term1: the column of first terms.
-        term2: the column of second terms.
         ratings: name of each rating, and its column. All are on one scale; where there are several,
             their mean is one more.
-        low: the least rating that the scale allows.
-        high: the greatest.
-        higher_is_similar: whether a higher rating means more similar.
         source: the paper that made the ratings.
     """
 

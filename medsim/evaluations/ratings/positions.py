@@ -30,11 +30,7 @@ class ColumnPositions:
     """The positions of the columns that are read from a file, counted from 0.
 
     Attributes:
-        separator: the character between columns.
         n_columns: how many each line has.
-        term1: the column of first terms.
-        term2: the column of second terms.
-        ratings: the column of each rating, by its name.
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
         layout: the one that recognised the file; None where the user named the columns.

@@ -28,7 +28,6 @@ class RatedRows:
     Attributes:
         frame: ``term1``, ``term2`` and a Float64 column for each rating; no value is missing.
         properties: row for row, a column for each property in the file; values may be missing.
-        n_without_rating: how many lines lack a rating.
         n_without_term: how many lines have all ratings and lack a term.
     """
 

@@ -24,7 +24,6 @@ class WordTable:
     """A table of words, as it was read.
 
     Attributes:
-        name: of the file.
         digest: SHA-256 of its bytes as they were read.
         frame: a row per word, in lower case: ``word``, and those of ``count`` (Float64),
             ``topics`` (Float64, their number) and ``domain`` (String) that the file has.
@@ -47,11 +46,7 @@ class _Word:
     domains: set[str] = field(default_factory=set)
 
     def add(self, cells: Mapping[str, str]) -> None:
-        """Add a row.
-
-        Raises:
-            InputError: a cell holds something else than it should.
-        """
+        """Add a row."""
         for name, cell in cells.items():
             found = property_in(name, cell)
             if found is None:

@@ -68,11 +68,6 @@ def set_kind(frame: pl.DataFrame) -> pl.Series:
 def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
     """Return the name of each row's set.
 
-    Args:
-        frame: with the columns of ``SET``.
-        with_kind: whether the name says input, difficulty and strategy as well; else rated pairs
-            have the input's name, and sets of a build that of the dataset.
-
     Returns:
         Text; where an input has several ratings the name says which.
     """

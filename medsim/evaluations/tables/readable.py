@@ -42,11 +42,7 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def categories_of(separation: pl.DataFrame) -> pl.DataFrame:
-    """Return mean similarities within and across categories, a row per two of them (table D.1).
-
-    Args:
-        separation: ``SEPARATION_COLUMNS``.
-    """
+    """Return mean similarities within and across categories, a row per two of them (table D.1)."""
     of_triples = ("n_triples", "n_errors", "overlap_error", "signature")
     return separation.drop_nulls("category1").drop(of_triples)
 
@@ -57,9 +53,6 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
     A cell has r and the stars of its corrected p; the last columns the number of models and the
     smallest correlation that so many are likely to show. The shape is that of tables 6, 8 and 9 of
     Chiu et al. (BMC Bioinformatics 2018).
-
-    Args:
-        rows: ``medsim.evaluations.correlate.COLUMNS``.
     """
     own = {"set", "statistic", "models", "detectable r"}
     table = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,7 +10,7 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import drawn_rows
-from medsim.statistics.bca import bca_estimate
+from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import Estimate
 from medsim.statistics.resampling import RESAMPLES, check_resampling
 
@@ -137,19 +136,12 @@ def _resampled(kinds: _Kinds, seed: np.uint64, resamples: int, threads: int) -> 
     features = _features(kinds.counts)
     n_drawn = int(kinds.n_units.sum())
     starts = np.cumsum(kinds.n_units) - kinds.n_units
-    found = np.empty(resamples)
 
-    def draw(first: int) -> None:
-        stop = min(first + _RESAMPLES_A_TASK, resamples)
+    def alphas(first: int, stop: int) -> Values:
         n_units = [
             np.add.reduceat(drawn_rows(n_drawn, seed, np.uint64(resample)), starts)
             for resample in range(first, stop)
         ]
-        found[first:stop] = _alpha(np.array(n_units) @ features)
+        return _alpha(np.array(n_units) @ features)
 
-    executor = ThreadPoolExecutor(threads)
-    try:
-        list(executor.map(draw, range(0, resamples, _RESAMPLES_A_TASK)))
-    finally:
-        executor.shutdown(cancel_futures=True)
-    return found
+    return in_tasks(alphas, resamples, _RESAMPLES_A_TASK, threads)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
-from medsim.statistics.bca import bca_estimate
+from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import RESAMPLES, check_resampling
 
@@ -85,7 +85,8 @@ def rater_agreement(
     found = _correlations(ranks, pairs, fewest)
     drawn = left_out = np.empty((0, len(pairs)))
     if resamples and ranks.shape[1]:
-        drawn = _drawn(ranks, pairs, np.uint64(seed), resamples, checked_threads(threads))
+        correlations = partial(resampled_pairs, ranks, pairs, np.uint64(seed))
+        drawn = in_tasks(correlations, resamples, _RESAMPLES_A_TASK, checked_threads(threads))
         left_out = _left_out(ranks, pairs, found)
         drawn[:, np.isnan(found)] = np.nan
         left_out[:, np.isnan(found)] = np.nan
@@ -196,21 +197,6 @@ def _correlations(ranks: Ranks, pairs: Places, fewest: int) -> Values:
     rated = ranks >= 0
     n_shared = np.array([(rated[one] & rated[other]).sum() for one, other in pairs])
     return np.where(n_shared < fewest, np.nan, found)
-
-
-def _drawn(ranks: Ranks, pairs: Places, seed: np.uint64, resamples: int, threads: int) -> Table:
-    """Return the correlations of all pairs in all resamples, float64[resamples, n_pairs]."""
-
-    def correlations(first: int) -> Table:
-        stop = min(first + _RESAMPLES_A_TASK, resamples)
-        return resampled_pairs(ranks, pairs, seed, first, stop)
-
-    executor = ThreadPoolExecutor(threads)
-    try:
-        parts = list(executor.map(correlations, range(0, resamples, _RESAMPLES_A_TASK)))
-    finally:
-        executor.shutdown(cancel_futures=True)
-    return np.concatenate(parts)
 
 
 def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:

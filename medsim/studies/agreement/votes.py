@@ -28,7 +28,6 @@ class Quality:
         accuracy: of pairs with a ground truth, the share that is labelled as it says.
         recall: of pairs that are the same, the share that is labelled positive.
         precision: of pairs that are labelled positive, the share that is the same.
-        n_pairs: how many there are.
         n_with_truth: how many have a ground truth; the others count in none of the shares.
     """
 

@@ -17,7 +17,6 @@ class Scale:
     """The answers that an annotator can give to a pair.
 
     Attributes:
-        name: of the scale, as files have it.
         answers: as files have them; an answer's place is its value in frames.
     """
 
@@ -35,7 +34,7 @@ JUDGEMENT = Scale(name="judgement", answers=("not_same", "same", "dont_know"))
 """Whether two terms mean the same (Schulz and Juric 2020, section 3.3)."""
 
 GRADED = Scale(name="graded", answers=("0", "1", "2", "3", "4", "5", "6"))
-"""How similar two words are (Chiu et al. 2018)."""
+"""Degrees of similarity of two words (Chiu et al. 2018)."""
 
 SCALES = {scale.name: scale for scale in (JUDGEMENT, GRADED)}
 
@@ -46,8 +45,6 @@ class Entry:
 
     Attributes:
         entry_id: its name, for this annotator and presentation alone; it reveals nothing.
-        left: the term that is shown first.
-        right: the other term.
     """
 
     entry_id: str
@@ -60,11 +57,6 @@ class Sheet:
     """All pairs that one annotator sees, and the instructions.
 
     Attributes:
-        study_id: of the study.
-        title: of the study, as annotators see it.
-        annotator: who fills it in.
-        scale: the answers.
-        instructions: paragraphs.
         notice: what must be known before the sheet is passed on; None where there is nothing.
         entries: in the annotator's own order.
         page_size: how many entries a page has; 0 where there are no pages.

@@ -35,7 +35,6 @@ class Answers:
         frame: ``ANSWER_COLUMNS``, in order of annotator and position.
         missing: a row per annotator who answered anything: annotator, n_entries, n_answered,
             n_missing.
-        warnings: what a reader of results should know, a sentence each.
         absent: the annotators of whom there is no answer, in order of name.
         files: name and sha256 of each file that has answers.
     """

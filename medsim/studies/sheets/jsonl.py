@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError
 from medsim.core.tables.lines import checked_lines
-from medsim.studies.sheets import FORMAT, GRADED, Scale, Sheet
+from medsim.studies.sheets import FORMAT, GRADED, Scale
 from medsim.studies.sheets.returned import (
     Given,
     StudyIdentity,
-    answered,
     check_study,
     parsed_json,
     quoted,
@@ -21,33 +19,11 @@ from medsim.studies.sheets.returned import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
 _END = re.compile(r'\{"medsim":"end","answers":([0-9]+),"checksum":"([0-9a-f]{8})"\}')
 _AGAIN = "export it again from the page"
-
-
-def written_jsonl(sheet: Sheet, values: Mapping[str, int]) -> str:
-    """Return the answers to a sheet, character by character as its page exports them.
-
-    The values, and what is refused, are those of ``medsim.studies.sheets.returned.answered``.
-    """
-    head = {
-        "medsim": "answers",
-        "format": FORMAT,
-        "study": sheet.study_id,
-        "annotator": sheet.annotator,
-        "scale": sheet.scale.name,
-        "entries": len(sheet.entries),
-    }
-    lines = [_line(head)]
-    for entry, answer in answered(sheet, values):
-        written = int(answer) if sheet.scale == GRADED else answer
-        lines.append(_line({"entry": entry.entry_id, "answer": written}))
-    content = "".join(lines)
-    end = {"medsim": "end", "answers": len(lines) - 1, "checksum": _checksum(content)}
-    return content + _line(end)
 
 
 def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
@@ -119,11 +95,6 @@ def _value(location: str, answer: object, scale: Scale) -> int:
     if scale == GRADED:
         written = isinstance(answer, int) and not isinstance(answer, bool)
     return value_of(location, str(answer) if written else "", scale, given=answer)
-
-
-def _line(content: dict[str, object]) -> str:
-    # As JSON.stringify writes it.
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _checksum(content: str) -> str:

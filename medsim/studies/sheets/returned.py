@@ -20,12 +20,7 @@ _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyIdentity:
-    """The study that answers must be of.
-
-    Attributes:
-        study_id: of the study.
-        scale: of its answers.
-    """
+    """The study that answers must be of."""
 
     study_id: str
     scale: Scale

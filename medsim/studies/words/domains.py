@@ -31,12 +31,6 @@ def by_ratio(
     both corpora together, so that no word has none. It is biomedical where that of the biomedical
     corpus is at least ``ratio`` times that of the other, general where it is at most the inverse
     of that; words between, which both corpora use, have no domain (null).
-
-    Args:
-        words: word, and other columns.
-        corpus: word and count of the biomedical corpus, a row per word.
-        other: the same of the other corpus.
-        ratio: at least 1.
     """
     both = corpus.select("word", "count").join(
         other.select("word", pl.col("count").alias("other")), on="word", how="full", coalesce=True

@@ -55,11 +55,6 @@ def filtered(
     """Return the words that remain, and how many were left out by each filter.
 
     A word counts for the first filter that leaves it out.
-
-    Args:
-        words: word, in lower case, count, and other columns.
-        min_length: the fewest letters that a word may have.
-        min_count: the smallest count.
     """
     filters: tuple[tuple[str, Callable[[str], bool]], ...] = (
         ("not a single word", has_white_space),

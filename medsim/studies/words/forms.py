@@ -36,9 +36,6 @@ class Forms:
         A lemma that is made for a word in -ing or -ed is taken only if the class has it: of the
         noun bleeding it would be a verb. It is made of the American spelling, so that labelled and
         ageing have the lemmas of labeled and aging.
-
-        Args:
-            word: in lower case, not empty.
         """
         if word in self.given:
             return american(self.given[word], self.counts)

@@ -40,11 +40,6 @@ def read_norms(paths: Sequence[Path]) -> pl.DataFrame:
 def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
     """Return the pairs of known words that norms associate, in either direction.
 
-    Args:
-        norms: see ``read_norms``.
-        forms: of the words.
-        words: word and word_id.
-
     Returns:
         word1_id < word2_id, and reason: the strongest association of the two forms.
     """

@@ -20,7 +20,7 @@ class WordPairs:
     """Pairs of words to rate.
 
     Attributes:
-        frame: ``medsim.core.schema.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
+        frame: ``medsim.studies.output.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
         left_out: how many words were left out, and why, in the order of the filters.
         warnings: what a reader should know, a sentence each.
     """

@@ -97,13 +97,7 @@ class Quarters:
 
 
 class Draw:
-    """The draws of one seed among words that are each used a few times.
-
-    Args:
-        words: in order of text; a word's id is its row.
-        seed: of all draws.
-        per_word: how many pairs a word may be in, over all that are taken.
-    """
+    """The draws of one seed among words that are each used a few times."""
 
     def __init__(self, words: Sequence[str], *, seed: int, per_word: int) -> None:
         packed = pack(words)

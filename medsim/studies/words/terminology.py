@@ -81,14 +81,7 @@ def names_of(store: Store, forms: Forms) -> pl.DataFrame:
 def relations(
     store: Store, names: pl.DataFrame, words: pl.DataFrame, components: pl.DataFrame
 ) -> Relations:
-    """Return how a terminology relates words.
-
-    Args:
-        store: with the tables name, term and is_a.
-        names: see ``names_of``.
-        words: word and word_id.
-        components: node_id and component of terms that positives link.
-    """
+    """Return how a terminology relates words."""
     nodes = names.join(words, on="word").select("node_id", "word_id")
     store.put("word_node", nodes)
     store.put(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.checks import Finding
+from medsim.core.schema import columns
 from medsim.wic.checks.rules import MOST_USES
 
 if TYPE_CHECKING:
@@ -54,14 +55,11 @@ SPLIT_FINDING_COLUMNS: dict[str, type[pl.DataType]] = {
 }
 """A row per split and check: the columns of all findings, and what was looked at."""
 
-BREACH_COLUMNS = {
-    "split": pl.String,
-    "check": pl.String,
-    "instance": pl.Int64,
-    "term1": pl.String,
-    "term2": pl.String,
-    "found": pl.String,
-}
+BREACH_COLUMNS = (
+    columns(pl.String, "split", "check")
+    | columns(pl.Int64, "instance")
+    | columns(pl.String, "term1", "term2", "found")
+)
 """A row per violation; instances count from 1 in their file, null where it is not of one."""
 
 
@@ -73,7 +71,6 @@ class Mention:
     """A mention in its sentence: one half of an instance.
 
     Attributes:
-        sentence: the text.
         start: the first code point of the term.
         end: one past its last.
         term: the text at these offsets, as the file has it.
@@ -91,8 +88,6 @@ class Instance:
 
     Attributes:
         number: in its file, from 1.
-        first: one mention.
-        second: the other.
         cat: its group, as the file has it.
         label: whether both terms have the same meaning, as the file has it.
     """
@@ -120,7 +115,6 @@ class Breach:
 
     Attributes:
         instance: the one at fault; None where it is not in one instance.
-        found: the fault, in words.
     """
 
     instance: Instance | None = None
@@ -182,14 +176,7 @@ def instances_of(frame: pl.DataFrame) -> list[Instance]:
 def each(
     split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
 ) -> SplitFinding:
-    """Return the violations of a rule by instances that are checked one by one.
-
-    Args:
-        split: of the instances.
-        check: the name of the rule.
-        instances: all of the split.
-        fault: returns the fault of an instance in words; "" where it has none.
-    """
+    """Return the violations of a rule by instances; ``fault`` gives "" where there is none."""
     faults = [(instance, fault(instance)) for instance in instances]
     breaches = [Breach(instance=instance, found=words) for instance, words in faults if words]
     return finding(split, check, len(instances), breaches)

@@ -21,13 +21,7 @@ _NO_TERMINOLOGY = "not checked: no terminology was given"
 def check_instances(
     split: str, instances: Sequence[Instance], concepts: ConceptsByName | None
 ) -> list[SplitFinding]:
-    """Return whether every instance is right by itself.
-
-    Args:
-        split: of the instances.
-        instances: all of the split.
-        concepts: of every term that is a name; None leaves synonyms unchecked.
-    """
+    """Return whether every instance is right by itself; without concepts, synonyms go unchecked."""
     return [
         each(split, "offsets", instances, _wrong_offsets),
         each(split, "term", instances, _wrong_term),

@@ -38,7 +38,6 @@ class Provenance:
 
     Attributes:
         instances: of all splits, with their concepts and places.
-        mentions: one of every sentence.
         names: term, in lower case, and concept_id.
         related: concept1, concept2, relation of concepts that no instance has.
     """

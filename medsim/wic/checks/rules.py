@@ -32,7 +32,7 @@ _SIMILAR = Fraction(3, 4)  # no float decides
 
 
 def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | None:
-    """Return what two terms have in common: the first of ``medsim.wic.GROUPS`` that applies.
+    """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
     Nothing here is shared with the search that makes a benchmark, which is checked against it.
     The groups and their order are those of Rouhizadeh et al. (2024).
@@ -45,9 +45,6 @@ def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | Non
 
     Returns:
         The group; None where none applies, or none is known to.
-
-    Raises:
-        OptionError: the extra wic is not installed.
     """
     if equal_ignoring_case(term1, term2) or lemma_of(term1) == lemma_of(term2):
         return "term_identity"
@@ -92,11 +89,7 @@ def term_pair(term1: str, term2: str) -> tuple[str, str]:
 
 
 def lemma_pair(term1: str, term2: str) -> tuple[str, str]:
-    """Return a pair of terms so that it equals every other whose lemmas are the same.
-
-    Raises:
-        OptionError: the extra wic is not installed.
-    """
+    """Return a pair of terms so that it equals every other whose lemmas are the same."""
     lemma1, lemma2 = sorted((lemma_of(term1), lemma_of(term2)))
     return lemma1, lemma2
 

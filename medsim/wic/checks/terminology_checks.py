@@ -32,11 +32,6 @@ ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
 def names_of_source(location: str, options: ReadingOptions, progress: Progress) -> pl.DataFrame:
     """Return the names of a terminology's active concepts: term and concept_id.
 
-    Args:
-        location: a built-in name or a path; see ``medsim.terminologies.sources.find_source``.
-        options: how it is read; its language is the names'.
-        progress: told of the stage.
-
     Raises:
         InputError: the terminology is missing, damaged or in no known format.
     """
@@ -46,12 +41,7 @@ def names_of_source(location: str, options: ReadingOptions, progress: Progress) 
 
 
 def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:
-    """Return the concepts of terms that are names, ignoring case.
-
-    Args:
-        terms: any.
-        names: term and concept_id.
-    """
+    """Return the concepts of terms that are names, ignoring case."""
     wanted = set(lowered(list(terms)))
     found: dict[str, set[str]] = defaultdict(set)
     concepts = names["concept_id"].to_list()
@@ -65,12 +55,6 @@ def check_terminology(
     location: str, made: Benchmark, provenance: Provenance, progress: Progress
 ) -> list[SplitFinding]:
     """Return whether names, related concepts and concepts of mentions are the terminology's.
-
-    Args:
-        location: a built-in name or a path.
-        made: the benchmark, whose manifest says how its terminology was read.
-        provenance: of its instances.
-        progress: told of the stage.
 
     Raises:
         InputError: the terminology is missing, damaged or in no known format.

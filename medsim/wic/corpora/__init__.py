@@ -38,8 +38,6 @@ class Document:
 
     Attributes:
         document_id: such as a PubMed id.
-        title: the first line.
-        abstract: the rest; may be empty.
         annotations: in order of start and end; their offsets were checked against the text.
     """
 
@@ -61,13 +59,7 @@ class Problems:
         self._counts[reason] += n_rows
 
     def add(self, reason: str, where: str, value: str) -> None:
-        """Count a fault.
-
-        Args:
-            reason: a short sentence.
-            where: the file and the line or document.
-            value: the faulty text, and the expected one where that helps.
-        """
+        """Count a fault."""
         self._counts[reason] += 1
         if reason not in self._first:
             short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"

@@ -33,10 +33,8 @@ class CorpusMentions:
     """A corpus as it was read.
 
     Attributes:
-        corpus: its name.
         mentions: ``MENTION_COLUMNS``, in the order of the file's documents and of places.
         n_documents: those that were cut into sentences.
-        n_sentences: of these.
         n_mentions: of these, kept or not.
     """
 
@@ -52,7 +50,6 @@ class Corpora:
     """All corpora of a benchmark.
 
     Attributes:
-        corpora: one a file, in their order.
         digests: SHA-256 of the bytes of each file as they were read, in hex.
         skipped: how much was left out of all of them together, and why.
         warnings: a line for each kind of fault in the files.
@@ -122,14 +119,7 @@ def corpus_names(paths: Sequence[Path]) -> list[str]:
 def mentions_in_sentences(
     documents: Iterable[Document], corpus: str, problems: Problems, *, threads: int = 1
 ) -> CorpusMentions:
-    """Return the mentions that have exactly one code and lie within one sentence.
-
-    Args:
-        documents: read one after the other; few are held at a time.
-        corpus: the name of the corpus.
-        problems: told of all mentions that are left out, and of documents that are too long to cut.
-        threads: how many processes cut sentences; it never changes the result.
-    """
+    """Return the mentions that have exactly one code and lie within one sentence."""
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
     n_documents = n_sentences = n_mentions = 0

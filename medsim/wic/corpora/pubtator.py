@@ -12,7 +12,6 @@ from typing import IO, TYPE_CHECKING, cast
 from medsim.core.errors import InputError
 from medsim.core.hashed import open_hashed
 from medsim.wic.corpora import Annotation, Document
-from medsim.wic.corpora.codes import codes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 LONGEST_LINE = 1 << 24
 """The most bytes that a line may have."""
 
+UNLINKED = ("", "")
+"""The code of a part of a mention that is linked to nothing."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
@@ -32,6 +34,14 @@ _SHOWN = 60
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
 _FORMLESS = "line has no known form"
+_BETWEEN_PARTS = re.compile(r"[|+,;]")
+_NOTHING = {"", "-", "-1"}
+_FORMS = (
+    ("MSH", re.compile(r"(?:(?:MESH|MSH): *)?([CD][0-9]{6}(?:[0-9]{3})?)", re.IGNORECASE)),
+    ("OMIM", re.compile(r"O?MIM: *((?:PS)?[0-9]{6})", re.IGNORECASE)),
+    ("UMLS", re.compile(r"(?:UMLS: *)?(C[0-9]{7})", re.IGNORECASE)),
+)
+_OF_OTHERS = re.compile(r"(?!(?:mesh|msh|o?mim|umls):)([a-z]\w*): *([^\s:]+)", re.IGNORECASE)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,7 +71,7 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
     lines mean nothing. Lines whose second column is a word, such as ``CID``, state relations and
     are passed over. The text that offsets count in, in code points, is title, a space, abstract.
 
-    MedMentions' README describes the format; ``medsim.wic.corpora.codes`` has that of codes.
+    MedMentions' README describes the format; ``codes_of`` has that of codes.
 
     Args:
         file: from its beginning; a line has at most ``LONGEST_LINE`` bytes.
@@ -229,3 +239,33 @@ def _plain(file: HashedReader) -> AbstractContextManager[IO[bytes]]:
 
 def _unreadable(path: Path, error: Exception) -> InputError:
     return InputError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})")
+
+
+def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the codes that a mention is linked to, each once, in their order.
+
+    Several are joined by a bar, a plus, a comma or a semicolon. MeSH's ids stand with their prefix
+    or without: D, or C for supplementary concepts, and six or nine digits; a C and seven digits is
+    a concept of UMLS; OMIM's ids, and those of any other vocabulary, have a prefix, such as
+    "HP:0001658". "-1", "-" and nothing link to nothing.
+
+    Returns:
+        (vocabulary, code) each; none where all parts link to nothing, ``UNLINKED`` among them where
+        some do; None for a code in no such form.
+    """
+    found: dict[tuple[str, str], None] = {}
+    for part in _BETWEEN_PARTS.split(column):
+        if (code := _code(part.strip())) is None:
+            return None
+        found[code] = None
+    return () if list(found) == [UNLINKED] else tuple(found)
+
+
+def _code(part: str) -> tuple[str, str] | None:
+    if part in _NOTHING:
+        return UNLINKED
+    for vocabulary, form in _FORMS:
+        if (match := form.fullmatch(part)) is not None:
+            return vocabulary, match[1].upper()
+    match = _OF_OTHERS.fullmatch(part)
+    return None if match is None else (match[1], match[2])

@@ -97,12 +97,7 @@ def candidate_blocks(
 
 
 def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """Return the concepts whose names are forms, ignoring case: form_id and concept_id, in order.
-
-    Args:
-        names: the rows of ``sql/wic/name``.
-        forms: see ``medsim.wic.making.mentions.forms_of``.
-    """
+    """Return the concepts whose names are forms, ignoring case: form_id, concept_id, in order."""
     lower = pl.Series("lower_term", lowered(names["term"].to_list()), dtype=pl.String)
     found = names.with_columns(lower).join(forms, on="lower_term")
     return found.select("form_id", "concept_id").unique().sort("form_id", "concept_id")

@@ -13,8 +13,7 @@ from medsim.wic import GROUPS
 from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from medsim.core.schema import Columns
     from medsim.kernels.types import Flags, Hashes
     from medsim.wic.making.splits import Split
 
@@ -35,11 +34,6 @@ def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFra
     """Return the instances of one split: ``WIC_INSTANCE_COLUMNS``.
 
     The order of the two mentions is drawn, so that it carries no information.
-
-    Args:
-        name: of the split.
-        split: rows of mentions.
-        mentions: see ``medsim.wic.making.mentions.chosen_mentions``.
     """
     turned = (tie_hashes(_SIDES, _SIDES, split.drawn.draws) & _ONE).astype(bool)
     places = split.drawn.mentions
@@ -90,7 +84,5 @@ def _hashes(instances: pl.DataFrame) -> Hashes:
     return term_hashes(packed.codes, packed.starts)
 
 
-def _typed(
-    frame: pl.DataFrame, columns: Mapping[str, pl.DataType | type[pl.DataType]]
-) -> pl.DataFrame:
+def _typed(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     return frame.select(pl.col(name).cast(kind) for name, kind in columns.items())

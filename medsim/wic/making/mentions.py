@@ -22,10 +22,6 @@ _NO_QUERY = np.uint64(0)
 def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return one mention of every sentence, drawn by a hash of the seed and its content.
 
-    Args:
-        linked: the rows of ``sql/wic/linked_mention``.
-        seed: of the draws.
-
     Returns:
         The columns of ``linked`` and lower_term, in order of lower_term, concept_id and sentence.
     """

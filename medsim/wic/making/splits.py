@@ -31,9 +31,7 @@ class Split:
     """The instances of one split, in an order drawn by the seed.
 
     Attributes:
-        drawn: the instances.
         groups: int64[n], the rows of ``medsim.wic.GROUPS``.
-        labels: int64[n].
     """
 
     drawn: Selection
@@ -46,9 +44,7 @@ class Splitter:
     """Shares out candidate instances among splits, in order of their draws.
 
     Attributes:
-        blocks: the candidates.
         hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
-        seed: of the draws.
         quotas: of either label in test, by group.
         most_train: of either label of a group in train.
     """
@@ -120,7 +116,7 @@ class Splitter:
     def _rarer(self, blocks: Blocks, group: int) -> int:
         """Return the label of which a group has fewer instances."""
         n_pairs = blocks.n_pairs
-        numbers = [int(n_pairs[_of(blocks, group, label)].sum()) for label in LABELS]
+        numbers = [int(n_pairs[_in_class(blocks, group, label)].sum()) for label in LABELS]
         return int(np.argmin(numbers))
 
     def _select(
@@ -132,17 +128,18 @@ class Splitter:
         wanted: int,
         before: Selection | None = None,
     ) -> Selection:
-        own = blocks.take(_of(blocks, group, label))
+        own = blocks.take(_in_class(blocks, group, label))
         return select(own, self.hashes, self.seed, uses, wanted, before)
 
     def _n_pairs_of_terms(self, group: int) -> int:
         """Return how many pairs of terms a group has of its rarer label."""
         return min(
-            len(np.unique(self.blocks.terms[_of(self.blocks, group, label)])) for label in LABELS
+            len(np.unique(self.blocks.terms[_in_class(self.blocks, group, label)]))
+            for label in LABELS
         )
 
 
-def _of(blocks: Blocks, group: int, label: int) -> Flags:
+def _in_class(blocks: Blocks, group: int, label: int) -> Flags:
     """Return which blocks are of one group and label."""
     found: Flags = (blocks.groups == group) & (blocks.labels == label)
     return found

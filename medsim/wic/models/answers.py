@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The setting in which models answer.
-
-    Attributes:
-        seed: of folds, coins and fitting.
-        threads: how many compute.
-        cache: the folder that keeps what encoders made; None keeps nothing.
-        progress: told of every stage.
-    """
+    """The setting in which models answer."""
 
     seed: int
     threads: int
@@ -126,7 +119,7 @@ def threshold_answers(
 
 
 def majority(labels: Flags) -> bool:
-    """Return what most labels are, False where they are even."""
+    """Return the label that most have, False where they are even."""
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 

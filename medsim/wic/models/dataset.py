@@ -52,10 +52,7 @@ class WicDataset:
     """Instances, and the rounds in which models are asked about them.
 
     Attributes:
-        name: of the file or folder.
         instances: ``WIC_COLUMNS``, of all splits, one after the other.
-        tested: the rows that models are asked about.
-        dev: the rows of the dev split.
         rounds: one, or one a fold.
         fitted: a text that says on what models are fitted and thresholds chosen.
         files: path and fingerprint of the content of every split.
@@ -124,12 +121,6 @@ def read_dataset(data: Path, *, train: Path | None, dev: Path | None, seed: int)
     test split where ``train`` or ``dev`` is named; else its instances are shared out into folds
     that have no sentence and no pair of terms in common, and each fold is asked about by models
     that were fitted on the others.
-
-    Args:
-        data: the folder or the file, in the layout of ``medsim.wic.benchmark``.
-        train: a file of instances to fit models on, in place of that in the folder.
-        dev: a file of instances to choose thresholds on, likewise.
-        seed: of the folds.
 
     Raises:
         InputError: a file is missing or damaged, or has a term that is not at its offsets.

@@ -121,7 +121,7 @@ def _quoted(targets: Sequence[Target]) -> list[str]:
 
 
 def _in_order(target: Target) -> tuple[int, str, int, int]:
-    """Return what targets are sorted by: those that are read together are of about one length."""
+    """Return a key to sort targets by, so that a batch has targets of about one length."""
     return len(target.sentence), target.sentence, target.start, target.end
 
 

@@ -53,7 +53,6 @@ class FileModel(NamedModel):
     """A model whose predictions are in a file.
 
     Attributes:
-        file: of predictions.
         dev: of scores of the dev split, beside a file of scores of the test split.
     """
 
@@ -82,11 +81,7 @@ class CosineModel(NamedModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedModel(NamedModel):
-    """An encoder that is fine-tuned, and then compared by cosine.
-
-    Attributes:
-        epochs: how often it sees each instance.
-    """
+    """An encoder that is fine-tuned, and then compared by cosine."""
 
     answer_kind: ClassVar[str] = TUNED
     reads: ClassVar[str] = QUOTED

@@ -38,7 +38,6 @@ class Predictions:
             scores alone.
         scores: float64[n_instances], higher where that is likelier by the model; None where it
             gives none.
-        sha256: of the file's bytes that were read, in hex.
     """
 
     answers: Flags | None
@@ -52,10 +51,6 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
     A file is CSV, TSV, Parquet or JSON lines, with a column ``prediction`` (1, T, true or yes; 0,
     F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
     of the instances, or have the columns of ``instances.IDENTITY``.
-
-    Args:
-        path: of the file.
-        instances: ``WIC_COLUMNS``.
 
     Raises:
         InputError: the file cannot be read, has neither column, an unknown value, or a row too few

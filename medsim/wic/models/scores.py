@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from medsim.statistics.accuracies import accuracy_of, distance_to
+from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS, HUMAN_ACCURACY
 from medsim.wic.models.dataset import SEEN
@@ -18,6 +18,7 @@ from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WI
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from medsim.core.schema import Columns
     from medsim.kernels.types import Flags
     from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset
@@ -71,15 +72,12 @@ def results_of(
     for name, one in answers.items():
         own = predictions.filter(model=name)
         for subset, part in _subsets(own):
-            found = accuracy_of(_correct(part))
             rows.append(
                 {
                     "model": name,
                     "subset": subset,
                     "statistic": ACCURACY,
-                    "value": found.value,
-                    "low": _defined(found.low),
-                    "high": _defined(found.high),
+                    **interval_of(accuracy_of(_correct(part))),
                     "n_instances": part.height,
                     "n_uncovered": int((~part["covered"]).sum()),
                 }
@@ -90,7 +88,7 @@ def results_of(
                     "model": name,
                     "subset": ALL if at.fold is None else f"fold {at.fold}",
                     "statistic": THRESHOLD,
-                    "value": _defined(threshold),
+                    "value": defined(threshold),
                     "n_instances": len(at.test),
                 }
             )
@@ -146,8 +144,8 @@ def _from_references(correct: Mapping[str, Flags]) -> Iterator[_Row]:
                 "accuracy1": accuracy.value,
                 "accuracy2": known,
                 "difference": found.difference,
-                "low": _defined(found.low),
-                "high": _defined(found.high),
+                "low": defined(found.low),
+                "high": defined(found.high),
                 "within": found.within,
                 "n_instances": len(flags),
             }
@@ -167,11 +165,5 @@ def _correct(predictions: pl.DataFrame) -> Flags:
     return (predictions["prediction"] == predictions["label"]).to_numpy()
 
 
-def _table(
-    dataset: WicDataset, rows: list[_Row], columns: Mapping[str, pl.DataType | type[pl.DataType]]
-) -> pl.DataFrame:
-    return pl.DataFrame([{"data": dataset.name, **row} for row in rows], schema=dict(columns))
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _table(dataset: WicDataset, rows: list[_Row], columns: Columns) -> pl.DataFrame:
+    return pl.DataFrame([{"data": dataset.name, **row} for row in rows], schema=columns)

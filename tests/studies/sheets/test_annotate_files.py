@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from fixtures.annotators import HOSTILE, sheet_of
 from fixtures.browser import needs_chromium
+from fixtures.exports import written_jsonl
 from fixtures.sittings import answers_to, read, written
-
-from medsim.studies.sheets.jsonl import written_jsonl
 
 pytestmark = [needs_chromium, pytest.mark.slow]
 

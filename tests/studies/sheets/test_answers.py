@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.exports import written_jsonl
 from fixtures.studies import PAIRS, STUDY_ID, assignment_of, entry_id, sheet
 
 from medsim.core.errors import InputError
@@ -16,7 +17,6 @@ from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
 from medsim.studies.sheets.answers import Answers, read_answers
 from medsim.studies.sheets.csv_sheets import written_csv
-from medsim.studies.sheets.jsonl import written_jsonl
 from medsim.studies.sheets.label_studio import annotated_tasks
 from medsim.studies.sheets.returned import StudyIdentity
 

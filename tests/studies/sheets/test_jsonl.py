@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from fixtures.exports import written_jsonl
 from fixtures.studies import STUDY_ID, entry_id, sheet
 from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
 from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
-from medsim.studies.sheets.jsonl import read_jsonl, written_jsonl
+from medsim.studies.sheets.jsonl import read_jsonl
 from medsim.studies.sheets.returned import Given, StudyIdentity
 
 PATH = Path("ada.jsonl")
