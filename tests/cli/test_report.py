@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from fixtures.embeddings import write_words
 from fixtures.reports import add_tables
-from sklearn import metrics as sklearn_metrics
 from typer.testing import CliRunner
 
 import medsim
@@ -187,6 +186,8 @@ def test_histograms_and_quartiles_are_of_the_pairs_that_all_embeddings_cover(
 
 
 def test_the_area_under_a_curve_is_the_auc_of_the_results(evaluation: medsim.Evaluation) -> None:
+    from sklearn import metrics as sklearn_metrics
+
     curves = report_data_of(evaluation).curves
     results = evaluation.results().filter(subset="common", statistic="auc")
     for key, group in curves.group_by(*SET, "embedding", "metric"):

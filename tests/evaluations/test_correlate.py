@@ -12,7 +12,6 @@ import pytest
 from fixtures.embeddings import write_words
 from polars.testing import assert_frame_equal
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 from typer.testing import CliRunner
 
 import medsim
@@ -41,6 +40,8 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def test_every_set_and_task_are_correlated_as_by_scipy_and_corrected_as_by_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
     sets, tasks = scores(1, "simlex", "mayo"), scores(2, "ner", "relations", "pico")
 
     found = medsim.correlate(sets, tasks.reverse())

@@ -15,7 +15,6 @@ from fixtures.embeddings import write_words
 from fixtures.release import random_release
 from polars.testing import assert_frame_equal
 from scipy import stats
-from sklearn import metrics as sklearn_metrics
 
 import medsim
 from medsim.core.output import OutputFolder
@@ -75,6 +74,8 @@ def test_the_folder_has_what_the_readme_tells(out: medsim.Evaluation) -> None:
 
 
 def test_scores_of_labelled_pairs_are_those_of_scikit_learn(out: medsim.Evaluation) -> None:
+    from sklearn import metrics as sklearn_metrics
+
     own = out.results().filter(pl.col("input") == "build", pl.col("subset") == "own")
     n_seen = 0
     for (*of_set, embedding, metric), group in own.group_by(*SET, "embedding", "metric"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -99,6 +98,8 @@ def cosine(a: np.ndarray, b: np.ndarray) -> np.float32:
 
 def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
     """The rank of the best linked term of every linked term; None where nothing can be found."""
+    import networkx as nx
+
     known = read_vectors(vectors)
     positives = positives_of(folder)
     graph = nx.Graph(

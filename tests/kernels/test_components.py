@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,6 +23,8 @@ def found(n_nodes: int, edges: Edges) -> list[int]:
 
 
 def expected(n_nodes: int, edges: Edges) -> list[int]:
+    import networkx as nx
+
     graph = nx.Graph()
     graph.add_nodes_from(range(n_nodes))
     graph.add_edges_from(edges)

@@ -18,6 +18,7 @@ from oracles.datasets import (
     SetKey,
     check_negatives,
     cosine,
+    difficulty,
     farness,
     greedy_levenshtein,
     greedy_nearest,
@@ -229,7 +230,22 @@ def test_obo_positives_follow_the_same_rules() -> None:
     assert found["possibly_equivalent_to"] == {("Cedar", "Birch", "X:3", "X:2")}
 
 
-# Distance, difficulty, components
+# Difficulty
+
+
+@pytest.mark.parametrize(
+    ("term1", "term2", "expected"),
+    [
+        ("alder", "alderABCDE", "easy"),
+        ("alder", "alderABCDEF", "hard"),
+        ("ALDERS", "alder", "easy"),
+        ("\u00e9\u00e9\u00e9\u00e9\u00e9", "eeeee", "easy"),
+        # A dotted capital I becomes two code points: six to insert.
+        ("x", "x\u0130\u0130\u0130", "hard"),
+    ],
+)
+def test_difficulty_turns_at_five(term1: str, term2: str, expected: str) -> None:
+    assert difficulty(Pair(term1, term2, "1", "1")) == expected
 
 
 # Negatives

@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 from medsim.statistics.clusters import clustered_difference, clustered_mean, clustered_share
 
@@ -20,6 +18,8 @@ NEAR = 2e-3  # of the normal value by which Student's law is approximated
 
 def regression(values: np.ndarray, clusters: np.ndarray):
     """The mean as a regression on a constant, with errors robust to clusters."""
+    import statsmodels.api as sm
+
     return sm.OLS(values, np.ones(len(values))).fit(
         cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
     )
@@ -50,6 +50,8 @@ def test_the_interval_of_a_mean_is_that_of_a_regression_on_a_constant(rows) -> N
 
 @given(rows=Rows)
 def test_the_interval_of_a_share_is_wilsons_at_the_effective_size(rows) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     values, clusters = split(rows)
     hits = values > 0.5
     found = clustered_share(hits, clusters)
@@ -98,6 +100,8 @@ def test_a_cluster_of_equal_values_tells_no_more_than_one_of_them() -> None:
 
 
 def test_intervals_cover_the_truth_where_clusters_differ() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     draw = np.random.default_rng(8)
     n_covered = n_naive = 0
     for _ in range(400):

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.power import NormalIndPower
 
 from medsim.core.errors import OptionError
 from medsim.statistics.correlation import pearson_test, smallest_detectable
@@ -77,6 +76,8 @@ def test_student_tails_are_those_of_scipy(t: float, degrees: int) -> None:
 
 def test_the_power_of_the_smallest_detectable_correlation_is_that_of_statsmodels() -> None:
     # A correlation's inverse hyperbolic tangent is a mean of n - 3 values of variance 1.
+    from statsmodels.stats.power import NormalIndPower
+
     for n, power, alpha in [(12, 0.8, 0.05), (5, 0.9, 0.01), (200, 0.5, 0.05)]:
         found = smallest_detectable(n, power, alpha)
 

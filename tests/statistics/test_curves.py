@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn import metrics as sklearn_metrics
 
 from medsim.statistics.curves import histogram, roc_curve
 
@@ -17,6 +16,8 @@ def drawn(n: int, *, decimals: int = 12) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("decimals", [12, 1])
 def test_a_whole_roc_curve_is_that_of_scikit_learn(decimals: int) -> None:
+    from sklearn import metrics as sklearn_metrics
+
     similarities, labels = drawn(300, decimals=decimals)
 
     found = roc_curve(similarities, labels, n_points=1000)
@@ -27,6 +28,8 @@ def test_a_whole_roc_curve_is_that_of_scikit_learn(decimals: int) -> None:
 
 
 def test_a_thinned_roc_curve_has_few_points_of_the_whole_one_and_almost_its_area() -> None:
+    from sklearn import metrics as sklearn_metrics
+
     similarities, labels = drawn(20_000)
 
     found = roc_curve(similarities, labels, n_points=120)

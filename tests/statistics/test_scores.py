@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import average_precision_score, roc_auc_score
-from statsmodels.stats.proportion import proportion_confint
 
 from medsim.core.errors import OptionError
 from medsim.statistics.resampling import Resampling
@@ -57,6 +55,8 @@ def finite(rows: list[tuple[float, bool, bool]]) -> list[float]:
 def test_auc_and_average_precision_are_those_of_scikit_learn(
     rows: list[tuple[float, bool, bool]],
 ) -> None:
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
     scores, labels = scores_of(rows), [row[1] for row in rows]
 
     if len(set(labels)) < 2:
@@ -154,6 +154,8 @@ def test_the_order_of_pairs_changes_no_score(rows: list[tuple[float, bool, bool]
 
 @pytest.mark.parametrize(("n_right", "n_pairs"), [(0, 1), (0, 9), (5, 9), (9, 9), (650, 700)])
 def test_the_interval_of_accuracy_is_that_of_wilson(n_right: int, n_pairs: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     labels = [True] * n_pairs
     held_out = [(1.0 if pair < n_right else -1.0, label, True) for pair, label in enumerate(labels)]
 

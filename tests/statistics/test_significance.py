@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from medsim.core.errors import OptionError
 from medsim.statistics.significance import bonferroni, holm, mcnemar
@@ -39,6 +38,8 @@ def test_few_disagreements_are_held_against_the_binomial_law(only1: int, only2: 
 
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_many_disagreements_are_held_against_the_chi_square_law(only1: int, only2: int) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+
     only1 = max(only1, 25 - only2)
 
     found = mcnemar(*answers(only1, only2))

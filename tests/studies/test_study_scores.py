@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import spearmanr
-from sklearn.metrics import accuracy_score, precision_score, recall_score
 
 from medsim.core.errors import OptionError
 from medsim.statistics.resampling import Resampling
@@ -84,6 +83,8 @@ def test_table_3_of_three_pairs_is_as_counted_by_hand() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> None:
+    from sklearn.metrics import accuracy_score, precision_score, recall_score
+
     drawn = random.Random(seed)  # noqa: S311 — no secret
     names, errors = ("ada", "ben", "eva", "tom"), (0.02, 0.1, 0.3, 0.5)
     items = items_of({name: [drawn.randrange(2) for _ in range(60)] for name in ("one", "two")})

@@ -19,8 +19,6 @@ from fixtures.wic import (
     write_instances,
     write_kinds,
 )
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
 from typer.testing import CliRunner
 
 from medsim import WicScores, evaluate_wic
@@ -281,6 +279,9 @@ def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) 
 
 
 def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+    from statsmodels.stats.multitest import multipletests
+
     right = {
         name: (part["prediction"] == part["label"]).to_numpy()
         for (name,), part in scored.predictions.group_by("model", maintain_order=True)

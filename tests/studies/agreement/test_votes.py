@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, precision_score, recall_score
-from statsmodels.stats.proportion import proportion_confint
 
 from medsim.core.errors import OptionError
 from medsim.studies.agreement.votes import NO_TRUTH, majority, quality
@@ -49,6 +47,9 @@ def test_the_majority_is_that_of_counting(rows: list[list[int]]) -> None:
 
 
 def test_quality_is_that_of_scikit_learn_and_statsmodels() -> None:
+    from sklearn.metrics import accuracy_score, precision_score, recall_score
+    from statsmodels.stats.proportion import proportion_confint
+
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, 200).astype(np.int8)
     truth = np.where(rng.random(200) < 0.85, labels, 1 - labels).astype(np.int8)

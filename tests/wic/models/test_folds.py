@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -21,6 +20,8 @@ def keys_of(instance: dict) -> set[object]:
 
 
 def by_networkx(instances: pl.DataFrame) -> list[set[int]]:
+    import networkx as nx
+
     graph = nx.Graph()
     rows = list(instances.iter_rows(named=True))
     graph.add_nodes_from(range(len(rows)))
