@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 CHANGES: dict[str, tuple[str | None, str | None]] = {
+    "Progress(wording)": (None, "Callable[[str], str] | None = None"),
+    "Progress.to_stderr(wording)": (None, "Callable[[str], str] | None = None"),
     "Verification.require": (None, "None"),
     "Verification.require(location)": (None, "object"),
     "Verified.require": (None, "None"),

@@ -23,6 +23,7 @@ from oracles.datasets import (
     greedy_levenshtein,
     greedy_nearest,
     mean_vector,
+    one_direction,
     parse_obo,
     positive_sets,
     positives,
@@ -129,6 +130,20 @@ def test_small_release_gives_the_pairs_worked_out_by_hand(tmp_path: Path) -> Non
 
 
 # Rules 5 and 6
+
+
+def test_a_pair_stays_in_its_smaller_direction_with_the_smallest_concepts_of_it() -> None:
+    assert one_direction(
+        [
+            Pair("b", "a", "1", "1"),
+            Pair("a", "b", "5", "2"),
+            Pair("a", "b", "4", "9"),
+            Pair("B", "a", "1", "1"),
+            Pair("x", "X", "1", "1"),
+            Pair("d", "c", "3", "3"),
+            Pair("", "c", "3", "3"),
+        ]
+    ) == {("a", "b", "4", "9"), ("B", "a", "1", "1"), ("d", "c", "3", "3")}
 
 
 def test_readings_where_the_contract_is_open(tmp_path: Path) -> None:
