@@ -22,7 +22,7 @@ _NUMBERED = (  # what all checks read, made once, each after those that it reads
 
 
 def run_checks(store: Store) -> list[Finding]:
-    """Return what each file of ``sql/builds/checks`` finds.
+    """Return the findings of each file of ``sql/builds/checks``.
 
     Args:
         store: with the canonical tables, term, term_component and bearer, and the view pair.

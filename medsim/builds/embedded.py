@@ -42,7 +42,7 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
 
 
 def place_of(named: NamedEmbedding) -> dict[str, str]:
-    """Return where an embedding is found again from any folder, and how it is read there."""
+    """Return the place of an embedding, as seen from any folder, and how it is read there."""
     vocabulary = named.spec.options.vocabulary
     place = {"path": str(named.spec.path.absolute()), "format": named.format_name}
     return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}

@@ -74,7 +74,7 @@ class BuildManifest(RunManifest):
 
 
 PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
-"""Where the files of pairs lie in a build."""
+"""The paths of the files of pairs in a build."""
 
 BUILD = Kind(
     noun="build",

@@ -211,7 +211,7 @@ class ShardFolder:
 
 
 def _partial(path: Path) -> Path:
-    """Return where a file is written.
+    """Return the path to which a file is written.
 
     The name is the process's own, since another one may be writing the same shard; it begins as the
     file's does, by which ``remove`` knows it.

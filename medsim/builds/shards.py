@@ -169,7 +169,7 @@ def _done_before(
 
 
 def _found_again(location: str) -> str:
-    """Return where a source is found from any folder: a built-in name, or a whole path."""
+    """Return the name of a source that is valid in any folder: a built-in name, or a whole path."""
     source, path = find_source(location)
     return location if source.locate is not None else str(path.absolute())
 

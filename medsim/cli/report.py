@@ -26,7 +26,7 @@ _HEAD = 512  # bytes in which a report says that it is one
 
 @public(ReportOptions)
 def write_report(options: ReportOptions) -> Path:
-    """Return where the report of a build or an evaluation was written.
+    """Return the path to which it writes the report of a build or an evaluation.
 
     The page has its charts, their numbers and what draws them in one file, asks the network for
     nothing, and is the same for the same output. An earlier report there is replaced.

@@ -27,7 +27,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|.)", re.DOTALL)
 
 
 def canonical_text(value: object) -> str:
-    r"""Return what ``repr`` says of a value, with the same characters escaped in every Python.
+    r"""Return the text that ``repr`` gives, with the same characters escaped in every Python.
 
     Python's ``repr`` escapes a character that its version of Unicode does not know, so that U+1C89
     of Unicode 16 is "\u1c89" to Python 3.11 and stands for itself in Python 3.14. Here it always

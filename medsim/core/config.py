@@ -13,7 +13,7 @@ DEFAULT_STRATEGIES = ("random", "levenshtein")
 """The strategies that a build makes where nothing else is said."""
 
 POOLS = ("set", "terminology")
-"""What negatives are drawn from: the terms of their own set, or all terms of the terminology."""
+"""The terms that negatives are drawn from: those of their own set, or all of the terminology."""
 
 DIFFICULTIES = ("easy", "hard")
 """The difficulties of a dataset, in the order in which their negatives are made."""
@@ -39,9 +39,3 @@ def available_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
-
-
-def check_seed(seed: int) -> None:
-    """Raise OptionError for a seed that is out of range."""
-    if not 0 <= seed <= MOST_SEED:
-        raise OptionError(f"`seed` {seed} is out of range; 0 to {MOST_SEED} are accepted")

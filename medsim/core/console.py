@@ -8,15 +8,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     Concatenate,
     TypeVar,
-    Union,
-    get_args,
     get_origin,
     get_type_hints,
 )
@@ -27,7 +24,7 @@ from typer.core import TyperGroup
 from medsim.core import interrupts
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.formats import table_format, table_format_name, table_formats
-from medsim.core.options import Option, Options, declared, signature_of
+from medsim.core.options import Option, Options, declared, signature_of, union_members
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -190,7 +187,7 @@ def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
 def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     """Return one option as Typer takes it: a parameter with an annotation."""
     hint, default = field.annotation, field.default
-    optional = type(None) in _parts(hint)
+    optional = type(None) in union_members(hint)
     shown = _shown(hint, option)
     if shown is str and isinstance(default, int):
         default = str(default)
@@ -217,7 +214,7 @@ def _shown(hint: Any, option: Option) -> Any:
     """Return the type that Typer reads an option as."""
     if option.listed or option.or_name:
         return str
-    parts = [get_origin(part) or part for part in _parts(hint) if part is not type(None)]
+    parts = [get_origin(part) or part for part in union_members(hint) if part is not type(None)]
     if option.many or set(parts) <= {Sequence, Mapping}:
         return list[str]
     if date in parts:
@@ -226,13 +223,7 @@ def _shown(hint: Any, option: Option) -> Any:
 
 
 def _is_mapping(hint: Any) -> bool:
-    return any(get_origin(part) is Mapping for part in _parts(hint))
-
-
-def _parts(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or a type alone."""
-    is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
-    return get_args(hint) if is_union else (hint,)
+    return any(get_origin(part) is Mapping for part in union_members(hint))
 
 
 def _flag(field: str, option: Option) -> str:

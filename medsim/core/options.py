@@ -244,10 +244,15 @@ def _with_args(doc: str, options: type[Options]) -> str:
     return "\n".join([f"{head}\n\nArgs:", *lines]) + found + tail
 
 
+def union_members(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or a type alone."""
+    is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
+    return get_args(hint) if is_union else (hint,)
+
+
 def _is_several(hint: object) -> bool:
     """Return whether a type is of several values, and never of a single text or path."""
-    parts = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
-    kinds = {get_origin(one) or one for one in parts}
+    kinds = {get_origin(one) or one for one in union_members(hint)}
     return bool(kinds & {tuple, Sequence}) and not kinds & {str, Path}
 
 

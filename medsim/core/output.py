@@ -271,7 +271,7 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
 
 
 def resolved(out: Path) -> Path:
-    """Return where ``out`` lies, links followed."""
+    """Return the path of ``out``, links followed."""
     try:
         place = out.resolve()
     except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle

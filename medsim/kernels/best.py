@@ -48,7 +48,7 @@ def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32]) -> Best:
 
 
 def filled_slots(best: Best) -> tuple[Starts, Starts]:
-    """Return where each query's candidates begin, and the slots that are filled."""
+    """Return the start of each query's candidates, and the slots that are filled."""
     starts = starts_of(best.counts)
     filled = np.repeat(best.starts[:-1] - starts[:-1], best.counts) + np.arange(starts[-1])
     return starts, filled

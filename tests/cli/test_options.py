@@ -14,8 +14,8 @@ import pytest
 from fixtures.commands import commands
 
 import medsim
-from medsim.core.console import _flag, _parts, _with_flags
-from medsim.core.options import declared
+from medsim.core.console import _flag, _with_flags
+from medsim.core.options import declared, union_members
 
 FUNCTIONS = {
     "build": "build",
@@ -112,7 +112,7 @@ def test_an_option_is_the_same_on_the_command_line_and_in_python(
 
     assert parameter.required == (python.default is inspect.Parameter.empty)
     assert python.annotation == hint
-    kinds = {get_origin(part) or part for part in _parts(hint)}
+    kinds = {get_origin(part) or part for part in union_members(hint)}
     several = bool(kinds & {Sequence, Mapping})
     given, default = parameter.default, python.default
     if parameter.multiple or parameter.nargs == -1:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fixtures.nearest import nearest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config as numba_config
@@ -18,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from medsim.builds.negatives.layout import Candidates
-from medsim.builds.negatives.nearest import NearestSearch
+from medsim.builds.negatives.nearest import NearestSearch, nearest
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from fixtures.nearest import nearest
 from numba import config
 
 from medsim.builds.negatives.layout import Candidates
+from medsim.builds.negatives.nearest import nearest
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.instructions import LANES

@@ -51,6 +51,9 @@ class Candidates:
             terms: distinct, in order of code points; compared as they are, so lower-case them first
                 where case shall not count.
             components: int32[n_terms], equal for terms that are linked; by default none are.
+
+        Raises:
+            OptionError: the terms are not distinct and in order, or components are missing.
         """
         if any(left >= right for left, right in pairwise(terms)):
             raise OptionError("terms to search must be distinct and in order of code points")

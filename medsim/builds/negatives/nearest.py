@@ -11,7 +11,8 @@ import numpy as np
 from numba import config
 
 from medsim.builds.negatives.groups import groups
-from medsim.builds.negatives.layout import laid_out, orders, slate, tally, workspace
+from medsim.builds.negatives.layout import Candidates, laid_out, orders, slate, tally, workspace
+from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.edit_search import Search, search, search_neighbours
@@ -21,7 +22,6 @@ from medsim.kernels.trigrams import index_trigrams, search_by_trigrams
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from medsim.builds.negatives.layout import Candidates
     from medsim.kernels.edit_distance import Workspace
     from medsim.kernels.edit_table import Slate
     from medsim.kernels.trigrams import Tally
@@ -113,6 +113,35 @@ class NearestSearch:
 
         spaces = [(slate(self._pool), work) for work in works]
         _in_threads(spaces, groups(task, self._threads), complete)
+
+
+def nearest(
+    candidates: Candidates,
+    queries: Ids,
+    wanted: Ids,
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    sliced: bool | None = None,
+) -> Nearest:
+    """Return the nearest terms of each query by Levenshtein distance, exactly.
+
+    Args:
+        candidates: the pool.
+        queries: int32[n_queries], rows of the pool.
+        wanted: int32[n_queries], how many terms each query asks for.
+        seed: of the hash that orders equal distances, from 0 to 2**64 - 1.
+        threads: how many to use, all available ones by default; results do not depend on it.
+        sliced: see ``NearestSearch``.
+
+    Returns:
+        As many terms as wanted, or fewer where the pool has no more.
+
+    Raises:
+        OptionError: a query is no row of the pool, or a number is out of range.
+    """
+    search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
+    return search.nearest(queries, wanted)
 
 
 def _checked(queries: Ids, wanted: Ids, n_terms: int) -> tuple[Ids, Ids]:

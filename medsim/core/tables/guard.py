@@ -23,6 +23,6 @@ def guarded(cell: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return what ``guarded`` was given, also where a spreadsheet took the apostrophe away."""
+    """Return the cell that ``guarded`` was given, even if a spreadsheet dropped the apostrophe."""
     guarded = cell.startswith("'") and _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell)
     return cell[1:] if guarded else cell

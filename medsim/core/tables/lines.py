@@ -18,7 +18,7 @@ LONGEST_LINE = 1 << 20
 """The most characters that a line may have."""
 
 SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
-"""What may stand between two cells, the one that is rarest in terms first."""
+"""The separators of cells, the one that is rarest in terms first."""
 
 
 def lines_of(text: Text) -> Iterator[str]:

@@ -184,7 +184,7 @@ def _dictionary(
 
 
 def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int] | None) -> int:
-    """Return where a matrix ends."""
+    """Return the position of a matrix's end."""
     if at + _MATRIX.size > len(content):
         raise InputError(f"{path} ends before its matrices; it has {len(content):,} bytes")
     is_quantised, n_rows, n_columns = _MATRIX.unpack_from(content, at)

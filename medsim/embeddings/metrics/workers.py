@@ -40,7 +40,7 @@ class Workers:
         advance: Callable[[int], None] = _unreported,
         rows_a_task: int = _ROWS_A_TASK,
     ) -> NDArray[Any]:
-        """Return what ``work`` gives for all rows, row by row.
+        """Return the results of ``work`` for all rows, row by row.
 
         Args:
             work: returns an array with a row for each row of a slice; called from several threads,
