@@ -6,7 +6,6 @@ import glob
 import os
 import threading
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
@@ -15,9 +14,11 @@ import polars as pl
 
 from medsim.core import queries
 from medsim.core.errors import MedsimError, OutputError, StatementError
+from medsim.core.threads import thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
     from types import TracebackType
 
@@ -240,17 +241,14 @@ def _pump(chunks: Iterable[bytes], unclaimed: list[int], failures: list[BaseExce
         writing = unclaimed.pop()
     except IndexError:
         return
-    maker = ThreadPoolExecutor(max_workers=1)
     try:
-        with os.fdopen(writing, "wb", buffering=0) as pipe:
+        with thread_pool(1) as maker, os.fdopen(writing, "wb", buffering=0) as pipe:
             for chunk in _made_ahead(chunks, maker):
                 _write_all(pipe.fileno(), chunk)
     except BrokenPipeError:
         return
     except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
         failures.append(error)
-    finally:
-        maker.shutdown(cancel_futures=True)
 
 
 def _made_ahead(chunks: Iterable[bytes], maker: ThreadPoolExecutor) -> Iterator[bytes]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import faiss
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.threads import in_threads, thread_pool
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.cosine_search import (
     Points,
@@ -174,8 +175,8 @@ class CosineSearch:
             return found
 
         slices = [slice(at, at + _BATCH) for at in range(0, len(queries), _BATCH)]
-        with ThreadPoolExecutor(self._threads) as pool:
-            linked = np.concatenate([np.empty(0, np.int32), *pool.map(find, slices)])
+        found = in_threads(self._threads, find, slices)
+        linked = np.concatenate([np.empty(0, np.int32), *found])
         return linked, similarities(self._points, queries, linked)
 
     def _flat(self) -> Any:
@@ -229,7 +230,8 @@ class CosineSearch:
 
         unsure: list[Rows] = [np.empty(0, np.int64)]
         batches = list(_batches(rows, asked))
-        with _pool(self._threads) as pool:
+        # In each of these threads FAISS computes alone.
+        with thread_pool(self._threads, partial(faiss.omp_set_num_threads, 1)) as pool:
             for batch, flags in zip(batches, pool.map(answer, batches), strict=True):
                 unsure.append(batch[flags])
                 advance(len(batch) - int(np.count_nonzero(flags) if self._exact else 0))
@@ -249,7 +251,7 @@ class CosineSearch:
             slots = np.array([row], np.int32)
             keep_nearest_of_all(self._points, queries[slots], self._seed, slots, nearest)
 
-        with ThreadPoolExecutor(self._threads) as pool:
+        with thread_pool(self._threads) as pool:
             for _ in pool.map(compare, rows.tolist()):
                 advance(1)
 
@@ -277,11 +279,6 @@ def _one_faiss_thread() -> Iterator[None]:
         yield
     finally:
         faiss.omp_set_num_threads(before)
-
-
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return threads in each of which FAISS computes alone."""
-    return ThreadPoolExecutor(threads, initializer=faiss.omp_set_num_threads, initargs=(1,))
 
 
 def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:

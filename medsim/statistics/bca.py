@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.threads import in_threads
 from medsim.statistics.estimates import Estimate, normal_share
 
 if TYPE_CHECKING:
@@ -158,11 +158,6 @@ def in_tasks(
     compute: Callable[[int, int], np.ndarray], resamples: int, a_task: int, threads: int
 ) -> np.ndarray:
     """Return the rows of all resamples, computed from one to before another by several threads."""
-    executor = ThreadPoolExecutor(threads)
-    try:
-        firsts = range(0, resamples, a_task)
-        stops = [min(first + a_task, resamples) for first in firsts]
-        parts = list(executor.map(compute, firsts, stops))
-    finally:  # an interrupt does not wait for tasks that have not begun
-        executor.shutdown(cancel_futures=True)
-    return np.concatenate(parts)
+    firsts = range(0, resamples, a_task)
+    stops = [min(first + a_task, resamples) for first in firsts]
+    return np.concatenate(in_threads(threads, compute, firsts, stops))

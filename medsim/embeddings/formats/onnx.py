@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from medsim.core.errors import InputError, OptionError
+from medsim.core.threads import in_threads
 from medsim.embeddings.encoders import missing_extra, naming, register_encoder, unit
 from medsim.embeddings.formats.model_folder import onnx_files, read_settings, settings_files
 from medsim.embeddings.formats.onnx_session import OnnxSession
@@ -100,9 +100,7 @@ class OnnxEncoder:
             vectors[rows] = pool(self._session.run(ids, types), rows)
 
         runs = self._runs(np.array([len(one.ids) for one in tokens], np.int64))
-        with ThreadPoolExecutor(self._threads) as executor:
-            for _ in executor.map(run, runs):
-                pass
+        in_threads(self._threads, run, runs)
         return vectors
 
     def _runs(self, lengths: Rows) -> list[Rows]:

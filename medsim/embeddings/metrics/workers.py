@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+from medsim.core.threads import in_threads, thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,16 +54,13 @@ class Workers:
             slice(begin, min(begin + rows_a_task, n_rows))
             for begin in range(0, max(n_rows, 1), rows_a_task)
         ]
-        executor = ThreadPoolExecutor(self.threads)
-        try:
+        with thread_pool(self.threads) as executor:
             parts = executor.map(work, slices)
             first = next(parts)  # there is at least one slice
             found: NDArray[Any] = np.empty((n_rows, *first.shape[1:]), first.dtype)
             for rows, part in zip(slices, chain([first], parts), strict=True):
                 found[rows] = part
                 advance(rows.stop - rows.start)
-        finally:
-            executor.shutdown(cancel_futures=True)
         return found
 
     def spread_columns(self, work: Callable[[slice], Table], found: FilledTable) -> FilledTable:
@@ -82,10 +80,5 @@ class Workers:
             slice(begin, min(begin + _COLUMNS_A_TASK, n_columns))
             for begin in range(0, n_columns, _COLUMNS_A_TASK)
         )
-        executor = ThreadPoolExecutor(self.threads)
-        try:
-            for _ in executor.map(fill, slices):
-                pass
-        finally:
-            executor.shutdown(cancel_futures=True)
+        in_threads(self.threads, fill, slices)
         return found
