@@ -24,7 +24,8 @@ from typer.core import TyperGroup
 from medsim.core import interrupts
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.formats import table_format, table_format_name, table_formats
-from medsim.core.options import Option, Options, declared, signature_of, union_members
+from medsim.core.hints import union_members
+from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from fixtures.commands import commands
 
 import medsim
 from medsim.core.console import _flag, _with_flags
-from medsim.core.options import declared, union_members
+from medsim.core.hints import union_members
+from medsim.core.options import declared
 
 FUNCTIONS = {
     "build": "build",
