@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 Declared = TypeVar("Declared", bound=Options)
 
 
+_QUOTED_OR_NAME = re.compile(
+    r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
+    r"""|(?<![^\s(])`(?P<name>\w+)`(?=[,;:.)]*(?:\s|$))"""
+)
+
+
 class _Commands(TyperGroup):
     """Commands whose known failures end in one line and their exit code."""
 
@@ -63,19 +69,12 @@ app = typer.Typer(
 )
 
 
-def _known_format(name: str) -> str:
-    try:
-        return table_format_name(name)
-    except OptionError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
 Format = Annotated[
     str,
     typer.Option(
         "--format",
         metavar=f"<{'|'.join(table_formats())}>",
-        callback=_known_format,
+        callback=table_format_name,
         help="How to print the table.",
     ),
 ]
@@ -134,11 +133,13 @@ def command(
         flags = {one.name: _own_flag(one) for one in own} | _flags(options)
 
         def call(**values: Any) -> None:
+            # What the user put between backticks, such as the name of a file, stays as it is.
+            own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             others = {one.name: values.pop(one.name) for one in own}
             try:
-                run(_from_command_line(options, values), **others)
+                run(_from_command_line(options, values, flags | own_words), **others)
             except MedsimError as error:
-                text = _with_flags(str(error), flags)
+                text = _with_flags(str(error), flags | own_words)
                 raise error if text == str(error) else type(error)(text) from error
 
         fields = signature_of(options).parameters
@@ -152,7 +153,9 @@ def command(
     return decorated
 
 
-def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
+def _from_command_line(
+    options: type[Declared], values: dict[str, Any], flags: Mapping[str, str]
+) -> Declared:
     hints = get_type_hints(options)
     for name, option in declared(options).items():
         value = values[name]
@@ -167,7 +170,6 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
         values[name] = tuple(value) if isinstance(value, list) else value
     given = {name: value for name, value in values.items() if value is not None}
     if "progress" in hints:
-        flags = _flags(options)
         given["progress"] = Progress.to_stderr(lambda line: _on_one_line(_with_flags(line, flags)))
     return options(**given)
 
@@ -243,15 +245,18 @@ def _with_flags(message: str, flags: Mapping[str, str]) -> str:
     """Return a message that names options as the command line does.
 
     Options of other commands, such as that which made what is missing, are named as theirs are.
+    What stands in quotes or in a path is text of a user's, not the name of an option.
     """
 
     def flag(found: re.Match[str]) -> str:
-        name = found[1]
+        name = found["name"]
+        if name is None:
+            return found[0]
         return flags.get(name) or next(
             (_flags(one)[name] for one in _declarations(Options) if name in declared(one)), found[0]
         )
 
-    return re.sub(r"`(\w+)`", flag, message)
+    return _QUOTED_OR_NAME.sub(flag, message)
 
 
 def _declarations(options: type[Options]) -> Iterator[type[Options]]:

@@ -167,4 +167,15 @@ def messages() -> list[tuple[str, str]]:
 def test_a_name_between_backticks_is_an_option() -> None:
     known = {parameter.name for one in COMMANDS.values() for parameter in one.params}
 
-    assert {name for _, text in messages() for name in re.findall(r"`(\w+)`", text)} <= known
+    named = [(text, name) for _, text in messages() for name in re.findall(r"`(\w+)`", text)]
+    assert {name for _, name in named} <= known
+    assert all(f"`{name}`" not in _with_flags(text, {name: "--flag"}) for text, name in named)
+
+
+@pytest.mark.parametrize(
+    "text", ["x.csv: line 2: 'the `seed`\\' is' no", 'a "`seed` it\'s"', "/a/`seed`/b `seed`.d"]
+)
+def test_what_stands_in_quotes_or_in_a_path_is_no_option(text: str) -> None:
+    said = _with_flags(f"it's of {text} (`seed`).", {"seed": "--seed"})
+
+    assert said == f"it's of {text} (--seed)."
