@@ -33,95 +33,23 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "convert(vocabularies)": (None, "Sequence[str] = ()"),
     "correlate(extrinsic)": ("Scores", "str | Path | Any"),
     "correlate(intrinsic)": ("Scores | Evaluation", "str | Path | Any | OpenedFolder"),
-    "medsim build --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim build --out": ("<path> required", "<path> = build"),
     "medsim build --overwrite": ("/ --no-overwrite = no-overwrite", ""),
-    "medsim compare --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim convert --as-of": (None, "<%Y-%m-%d|%Y%m%d>"),
-    "medsim convert --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim convert --synonyms": (None, "<str> = exact"),
     "medsim convert --vocabularies": (None, "<str>"),
-    "medsim correlate --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
-    "medsim eval --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim eval --overwrite": ("/ --no-overwrite = no-overwrite", ""),
-    "medsim merge --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim merge --overwrite": ("/ --no-overwrite = no-overwrite", ""),
-    "medsim sql --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
-    "medsim stats --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
-    "medsim study grade --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim study grade --overwrite": ("/ --no-overwrite = no-overwrite", ""),
-    "medsim study pairs --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim study pairs --overwrite": ("/ --no-overwrite = no- overwrite", ""),
-    "medsim study sample --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim study sample --overwrite": ("/ --no-overwrite = no-overwrite", ""),
-    "medsim study score --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim study score --overwrite": ("/ --no-overwrite = no- overwrite", ""),
     "medsim study score ANSWERS...": ("<list[Path]> required", "<list[str]> required"),
     "medsim synth --concepts": ("<int range> = 10000; x>=1", "<int> = 10000"),
-    "medsim synth --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
-    "medsim verify --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim wic build --as-of": (None, "<%Y-%m-%d|%Y%m%d>"),
-    "medsim wic build --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim wic build --overwrite": ("/ --no-overwrite = no-overwrite", ""),
     "medsim wic build CORPUS...": ("<list[Path]> required", "<list[str]> required"),
-    "medsim wic eval --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "medsim wic eval --overwrite": ("/ --no-overwrite = no- overwrite", ""),
-    "medsim wic stats --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
-    "medsim wic verify --format": (
-        "<table|json|csv|md|latex> = table",
-        "<csv|json|latex|md|table> = table",
-    ),
     "sample_study(build)": ("str | Path | Build", "str | Path | OpenedFolder"),
     "score_study(study)": ("str | Path | Study", "str | Path | OpenedFolder"),
     "verify_wic(data)": ("Path", "str | Path"),

@@ -63,9 +63,6 @@ OF_THE_COMMAND_LINE = {
 OF_PYTHON = {"progress"}
 """The parameters that functions have beside the options of their commands."""
 
-NAMED_OTHERWISE: dict[str, str] = {}
-"""The options whose flag is neither their name nor its singular."""
-
 UNDECLARED = {"stats", "wic stats"}
 """The commands of a folder alone, whose options stand in the command."""
 
@@ -128,7 +125,7 @@ def test_an_option_is_the_same_on_the_command_line_and_in_python(
         if not parameter.required:
             assert given in {default, str(default)}
     long = next((one for one in parameter.opts if one.startswith("--")), None)
-    if long is not None and long != NAMED_OTHERWISE.get(parameter.name):
+    if long is not None:
         flag = long.removeprefix("--").replace("-", "_")
         plurals = {flag, f"{flag}s", f"{flag.removesuffix('y')}ies"} if several else {flag}
         assert parameter.name in plurals
