@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -135,11 +136,14 @@ def command(
         def call(**values: Any) -> None:
             # What the user put between backticks, such as the name of a file, stays as it is.
             own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
+            words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
+            if "progress" in fields:
+                values["progress"] = Progress.to_stderr(lambda line: _on_one_line(words(line)))
             try:
-                run(_from_command_line(options, values, flags | own_words), **others)
+                run(_from_command_line(options, values), **others)
             except MedsimError as error:
-                text = _with_flags(str(error), flags | own_words)
+                text = words(str(error))
                 raise error if text == str(error) else type(error)(text) from error
 
         fields = signature_of(options).parameters
@@ -153,9 +157,7 @@ def command(
     return decorated
 
 
-def _from_command_line(
-    options: type[Declared], values: dict[str, Any], flags: Mapping[str, str]
-) -> Declared:
+def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
     hints = get_type_hints(options)
     for name, option in declared(options).items():
         value = values[name]
@@ -168,10 +170,7 @@ def _from_command_line(
         if isinstance(value, list) and _is_mapping(hints[name]):
             value = _named(value, _flag(name, option))
         values[name] = tuple(value) if isinstance(value, list) else value
-    given = {name: value for name, value in values.items() if value is not None}
-    if "progress" in hints:
-        given["progress"] = Progress.to_stderr(lambda line: _on_one_line(_with_flags(line, flags)))
-    return options(**given)
+    return options(**{name: value for name, value in values.items() if value is not None})
 
 
 def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
