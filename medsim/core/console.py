@@ -9,15 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Concatenate,
-    TypeVar,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -33,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Declared = TypeVar("Declared", bound=Options)
+Run = Callable[Concatenate[Declared, ...], None]
 
 
 _QUOTED_OR_NAME = re.compile(
@@ -88,13 +81,7 @@ def print_table(
     *,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
 ) -> None:
-    """Print a table to standard output.
-
-    Args:
-        frame: the table, with a row per value.
-        form: the name of a format; see ``medsim.core.formats``.
-        readable: makes the tables that are printed instead in a format for people.
-    """
+    """Print a table to standard output; in a format for people what ``readable`` makes of it."""
     rendering = table_format(form)
     frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
     text = "\n\n".join(map(rendering.render, frames))
@@ -111,24 +98,16 @@ def print_table(
 
 def command(
     group: typer.Typer, options: type[Declared], *, name: str | None = None
-) -> Callable[
-    [Callable[Concatenate[Declared, ...], None]], Callable[Concatenate[Declared, ...], None]
-]:
+) -> Callable[[Run[Declared]], Run[Declared]]:
     """Return a decorator that makes a command of a function of options.
 
     The command's arguments and options are the fields of ``options``, and after them the
     function's own keyword parameters, which belong to the command line alone. Its help is the
-    function's docstring. It reports to the standard error stream.
-
-    Args:
-        group: the commands that it belongs to.
-        options: the class of its options; see ``medsim.core.options``.
-        name: of the command; by default that of the function.
+    function's docstring, its name by default the function's. It reports to the standard error
+    stream.
     """
 
-    def decorated(
-        run: Callable[Concatenate[Declared, ...], None],
-    ) -> Callable[Concatenate[Declared, ...], None]:
+    def decorated(run: Run[Declared]) -> Run[Declared]:
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         known = declared(options)
         flags = {one.name: _own_flag(one) for one in own} | _flags(options)
@@ -266,12 +245,9 @@ def _declarations(options: type[Options]) -> Iterator[type[Options]]:
 
 def _own_flag(parameter: inspect.Parameter) -> str:
     """Return how a user names a parameter that is written as Typer's own."""
-    declarations = [
-        text
-        for info in getattr(parameter.annotation, "__metadata__", ())
-        for text in info.param_decls or ()
-    ]
-    return next(iter(declarations), f"--{parameter.name.replace('_', '-')}")
+    infos = getattr(parameter.annotation, "__metadata__", ())
+    flags = (flag for info in infos for flag in info.param_decls or ())
+    return next(flags, f"--{parameter.name.replace('_', '-')}")
 
 
 def _on_one_line(text: str) -> str:

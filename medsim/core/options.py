@@ -90,12 +90,7 @@ class Option:
     kept_empty: bool = True
 
     def check(self, name: str, value: object) -> None:
-        """Raise OptionError for a value that is not accepted.
-
-        Args:
-            name: of the field.
-            value: that it has.
-        """
+        """Raise OptionError for a value that is not accepted."""
         for one in value if isinstance(value, tuple) else (value,):
             if self.choices is not None and one is not None and one not in self.choices:
                 raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
@@ -205,9 +200,8 @@ def signature_of(options: Callable[..., object]) -> inspect.Signature:
     """Return the names, types and defaults of options, as callers give them."""
     bare = inspect.signature(options)
     hints = get_type_hints(options)
-    return bare.replace(
-        parameters=[one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
-    )
+    parameters = [one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
+    return bare.replace(parameters=parameters)
 
 
 def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]], Callable[P, R]]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
-    from types import TracebackType
 
 MACROS = (
     "trimmed",
@@ -67,12 +66,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._connection.close()
 
     def run(self, name: str, **params: Parameter) -> None:
