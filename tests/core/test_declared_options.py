@@ -9,6 +9,7 @@ import pytest
 
 from medsim.builds.options import BuildOptions
 from medsim.cli.options import ReportOptions
+from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.evaluations.options import EvaluateOptions
 from medsim.studies.options import SampleOptions, ScoreOptions
@@ -55,6 +56,12 @@ def test_a_value_of_another_type_is_refused_with_the_types_that_are_taken(
         BuildOptions(**given)
 
     assert str(caught.value) == says
+
+
+def test_threads_of_functions_without_declared_options_are_checked_as_well() -> None:
+    for threads in ("two", 0, 2.0):
+        with pytest.raises(OptionError, match=f"`threads` {threads} is out of range; 1 to 1024"):
+            checked_threads(threads)
 
 
 def test_types_that_hold_others_are_checked_as_well() -> None:
