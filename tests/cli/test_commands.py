@@ -183,7 +183,7 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
         (["build", "hpo", "-o", "x", "--format", "xml"], 1, "unknown format 'xml'; known: csv"),
         (["stats", "nowhere"], 1, "nowhere has no manifest.json"),
-        (["stats", "`seed`"], 1, "error: `seed` has no manifest.json"),
+        (["sql", "`seed`", "select 1"], 1, "error: `seed` is no folder"),
         (["sql", "nowhere", "select 1"], 1, "nowhere is no folder"),
         (["verify", "nowhere"], 1, "nowhere has no manifest.json"),
         (["verify", "nowhere", "--sample", "-1"], 1, "--sample -1 is out of range"),

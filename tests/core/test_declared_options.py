@@ -31,6 +31,7 @@ def test_a_list_or_a_number_of_numpy_is_kept_as_plain_python_has_it() -> None:
 
     assert options.negatives == ("random",)
     assert type(options.seed) is int
+    assert EvaluateOptions("x", {"one": "two"}, "out", bins=["5", "50"]).bins == (5, 50)
 
 
 @pytest.mark.parametrize(
