@@ -9,7 +9,7 @@ from typing import Annotated
 
 from medsim.core.config import DEFAULT_STRATEGIES, EASY_DISTANCE, MOST_SEED, POOLS, STRATEGIES
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.terminologies.options import SOURCE, ReadingOptions
 
 SAMPLE = 100
@@ -192,10 +192,17 @@ class MergeOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
+class StatsOptions(Options):
+    """The options of ``medsim stats``."""
+
+    out: Annotated[str | Path, BUILD_FOLDER]
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyOptions(Options):
     """The options of ``medsim verify``."""
 
-    folder: Annotated[str | Path, BUILD_FOLDER]
+    folder: Annotated[str | Path | OpenedFolder, BUILD_FOLDER]
     _: KW_ONLY
     sample: Annotated[
         int, Option("First terms of each set that brute force searches again.", least=0)

@@ -96,6 +96,7 @@ def test_an_untouched_build_holds(pristine: Path) -> None:
     assert found.holds
     assert found.findings["violations"].sum() == 0
     assert found.findings.height >= 20
+    assert medsim.verify(medsim.open(pristine), sample=0).holds
 
 
 @pytest.mark.parametrize("name", ["altered", "reordered"])

@@ -45,7 +45,7 @@ OF_THE_COMMAND_LINE = {
     "eval": {"form"},
     "merge": {"form"},
     "sql": {"form"},
-    "stats": {"out", "form"},
+    "stats": {"form"},
     "study grade": {"form"},
     "study pairs": {"out", "overwrite", "form"},
     "study sample": {"form"},
@@ -65,7 +65,7 @@ OF_PYTHON = {"progress"}
 NAMED_OTHERWISE: dict[str, str] = {}
 """The options whose flag is neither their name nor its singular."""
 
-UNDECLARED = {"stats", "wic stats"}
+UNDECLARED = {"wic stats"}
 """The commands of a folder alone, whose options stand in the command."""
 
 COMMANDS = commands()
