@@ -86,11 +86,10 @@ def test_embedding_negatives_are_the_most_similar_allowed_terms(
     build = of_sets if pool == "set" else built(folder, tmp_path / "out", pool)
 
     expected = oracle.greedy_nearest(
-        positives, oracle.farness(vectors), lambda a, b: tie_hash(SEED, a, b), shared
+        positives, lambda *pair: tie_hash(SEED, *pair), shared, oracle.farness(vectors)
     )
     found = pairs_of(build, 0, "embedding")
     assert found == {key: sorted(pairs) for key, pairs in expected.items()}
-    assert oracle.check_negatives(positives, found, "embedding", shared, vectors) == []
     n_missing = {key: len(positives[key]) - len(found[key]) for key in found}
     stats = build.stats().select("dataset", "difficulty", "shortfall")
     assert {row[:2]: row[2] for row in stats.iter_rows()} == n_missing
