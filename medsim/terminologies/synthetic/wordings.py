@@ -39,11 +39,7 @@ _TAIL = ("detail", "agent", "clauses", "after")
 
 
 def worded(parts: pl.DataFrame) -> pl.Series:
-    """Return every wording of every name.
-
-    Returns:
-        The texts; ``wording`` of the name in row ``i`` stands at ``wording * n + i``.
-    """
+    """Return every wording of n names; ``wording`` of row ``i`` stands at ``wording * n + i``."""
     first = parts.select(**_ordered_wordings(), **_other_wordings())
     capitalised = first.with_columns(_capitalised(pl.all()))
     texts = capitalised.with_columns(parts["other"]).with_columns(**_derived_wordings())
