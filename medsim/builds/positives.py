@@ -70,9 +70,8 @@ def derive_positives(
     store.run("builds/terms/bearer", language=language)
     store.run("builds/terms/substitution")
     store.run("builds/terms/substitutions")
-    frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
+    candidates = pl.concat(_dataset_positives(store, one) for one in queries.datasets())
     corrected = corrected_nodes(corrections, terms)
-    candidates = pl.concat(frames)
     drafts = without_rejected(candidates, corrected, terms)
     changes = effects(candidates.height - drafts.height, len(corrections) - corrected.height)
     skipped = [

@@ -112,11 +112,11 @@ def candidate_source(
     index: TermIndex, name: str, pool_ids: Ids, *, seed: int, threads: int
 ) -> CandidateSource:
     """Return the source of candidates of one pool by Levenshtein distance, exact as brute force."""
-
-    def lay_out() -> Search:
-        return NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)
-
-    return CandidateSource(name, pool_ids, lay_out)
+    return CandidateSource(
+        name,
+        pool_ids,
+        lambda: NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads),
+    )
 
 
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
