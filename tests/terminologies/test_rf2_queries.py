@@ -103,28 +103,6 @@ def test_a_concept_stands_as_its_newest_row_says_that_is_not_after_the_day(
     assert store.table("concept").drop("semantic_tag").rows() == rows
 
 
-def test_all_but_the_newest_active_fully_specified_name_of_a_language_are_outranked(
-    store: Store,
-) -> None:
-    put(
-        store,
-        "rf2_description",
-        ("1", Y19, True, "10", "en", FSN, "older (x)"),
-        ("2", Y20, True, "10", "en", FSN, "newest (x)"),
-        ("3", Y20, True, "10", "en", FSN, "newest too, larger id (x)"),
-        ("4", Y18, True, "10", "sv", FSN, "only one in its language (x)"),
-        ("5", Y20, False, "10", "en", FSN, "inactive (x)"),
-        ("6", Y20, True, "10", "en", SYNONYM, "a synonym"),
-        ("7", Y20, True, "10", "en", SYNONYM, "another synonym"),
-        ("8", Y18, True, "20", "en", FSN, "of another concept (x)"),
-        ("0", Y20, True, "30", "en", FSN, " "),
-        ("9", Y18, True, "30", "en", FSN, "the empty one does not outrank it (x)"),
-    )
-    store.run("terminologies/rf2/description_as_of", as_of=None)
-    state = store.table("description_as_of")
-    assert sorted(state.filter("outranked")["description_id"]) == ["1", "3"]
-
-
 def test_is_a_holds_each_child_and_parent_once_if_a_newest_row_is_active(store: Store) -> None:
     put(
         store,
