@@ -52,6 +52,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "medsim wic eval --overwrite": ("/ --no-overwrite = no- overwrite", ""),
     "sample_study(build)": ("str | Path | Build", "str | Path | OpenedFolder"),
     "score_study(study)": ("str | Path | Study", "str | Path | OpenedFolder"),
+    "verify(folder)": ("str | Path", "str | Path | OpenedFolder"),
     "verify_wic(data)": ("Path", "str | Path"),
     "verify_wic(dev)": ("Path | None = None", "str | Path | None = None"),
     "verify_wic(terminology)": ("str | None = None", "str | Path | None = None"),

@@ -46,7 +46,7 @@ OF_THE_COMMAND_LINE = {
     "eval": {"form"},
     "merge": {"form"},
     "sql": {"form"},
-    "stats": {"out", "form"},
+    "stats": {"form"},
     "study grade": {"form"},
     "study pairs": {"out", "overwrite", "form"},
     "study sample": {"form"},
@@ -63,7 +63,7 @@ OF_THE_COMMAND_LINE = {
 OF_PYTHON = {"progress"}
 """The parameters that functions have beside the options of their commands."""
 
-UNDECLARED = {"stats", "wic stats"}
+UNDECLARED = {"wic stats"}
 """The commands of a folder alone, whose options stand in the command."""
 
 COMMANDS = commands()
