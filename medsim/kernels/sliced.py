@@ -219,14 +219,9 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
 
     Lengths are visited from the queries' own outwards, until their difference alone exceeds every
     bound. Terms without characters, and those whose table of characters would not fit the slate,
-    are compared one by one.
-
-    Args:
-        task: the search.
-        group: int32[n], which of the search's queries, in order of length, then of text; their
-            lengths are near each other, and either all or none of them are empty.
-        slate: of this thread.
-        work: of this thread, for comparing one by one.
+    are compared one by one. The group is in order of length, then of text; its lengths are near
+    each other, and either all or none of its queries are empty. ``slate`` and ``work`` are of this
+    thread.
     """
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))
