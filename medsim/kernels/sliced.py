@@ -1,6 +1,6 @@
-"""The search of ``nearest`` for many queries of near lengths, comparing 256 terms at once.
+"""The search of ``edit_search`` for many queries of near lengths, comparing 256 terms at once.
 
-It gives what ``nearest.search`` gives. The table of edit distances of a query (rows) and a term
+It gives what ``edit_search.search`` gives. The table of edit distances of a query (rows) and a term
 (columns) is computed on single bits, one a term, for a block of up to 256 terms of one length
 (``lanes``). Four things keep it small:
 

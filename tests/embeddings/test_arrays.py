@@ -14,7 +14,7 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in
 from safetensors.numpy import save_file
 
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS
 from medsim.embeddings.formats import arrays
 from medsim.embeddings.options import parse_options
@@ -248,30 +248,25 @@ def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
     assert words_in("array", tmp_path / "v.npy", ["heart"], keys="words").words == ["heart"]
 
 
-@every
 @pytest.mark.parametrize("keys", ["words", "terms"])
-def test_a_key_that_is_looked_up_and_comes_twice_is_refused(
-    tmp_path: Path, file: str, keys: str
-) -> None:
-    path = write(tmp_path, file, ["heart", "lung", "lung", "heart"])
+def test_a_key_that_is_looked_up_and_comes_twice_is_refused(tmp_path: Path, keys: str) -> None:
+    path = write(tmp_path, "v.npy", ["heart", "lung", "lung", "heart"])
 
     with pytest.raises(InputError, match="'heart' stands in row 1 and again in row 4"):
         FORMATS.get("array").load(path, request(["heart"], keys=keys))
 
 
 @every
-@pytest.mark.parametrize("keys", ["words", "terms"])
-@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e300])
-def test_a_wanted_vector_that_is_not_finite_is_refused(
-    tmp_path: Path, file: str, keys: str, value: float
+def test_a_wanted_vector_of_a_term_that_is_not_finite_in_single_precision_is_refused(
+    tmp_path: Path, file: str
 ) -> None:
     vectors = VECTORS.copy()
-    vectors[2, 1] = value
+    vectors[2, 1] = 1e300
     path = write(tmp_path, file, vectors=vectors)
 
     with pytest.raises(InputError, match=r"the vector of '心臓', row 3, .*not finite"):
-        FORMATS.get("array").load(path, request(["heart", "心臓"], keys=keys))
-    FORMATS.get("array").load(path, request(["heart"], keys=keys))
+        terms_in("array", path, ["heart", "心臓"], keys="terms")
+    assert terms_in("array", path, ["heart"], keys="terms").covered.all()
 
 
 @every
@@ -345,16 +340,6 @@ def test_an_array_of_objects_is_never_unpickled(tmp_path: Path, file: str) -> No
         words_in("array", path, WORDS)
 
 
-@every
-def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, file: str) -> None:
-    path = write(tmp_path, file)
-    content = path.read_bytes()
-    for size in (0, 5, 30, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:size])
-        with pytest.raises(InputError, match=file):
-            words_in("array", path, WORDS)
-
-
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
@@ -423,12 +408,3 @@ def test_a_vocabulary_without_a_word_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="row 2 has no word"):
         words_in("array", tmp_path / "v.npy", WORDS)
-
-
-def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, "v.npy")
-
-    with pytest.raises(OptionError, match=r"option prefix=x does not fit .*rows of words"):
-        words_in("array", path, WORDS, prefix="x")
-    with pytest.raises(OptionError, match=r"option parts=never does not fit .*rows of terms"):
-        terms_in("array", path, WORDS, keys="terms", parts="never")
