@@ -16,12 +16,12 @@ from fixtures.embeddings import (
     as_rows,
     request,
     words_in,
+    write_array,
     write_text,
     write_word2vec,
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from safetensors.numpy import save_file
 
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings import FORMATS, find_format, fingerprint
@@ -47,17 +47,8 @@ def write_fasttext(path: Path, rows: Rows) -> Path:
     return path
 
 
-def write_array(path: Path, rows: Rows) -> Path:
-    vectors = np.array(list(rows.values()))
-    match path.suffix:
-        case ".npy":
-            np.save(path, vectors)
-        case ".npz":
-            np.savez_compressed(path, vectors=vectors)
-        case ".safetensors":
-            save_file({"embedding.weight": vectors}, path)
-    path.with_suffix(".txt").write_bytes("\n".join(rows).encode())
-    return path
+def write_rows(path: Path, rows: Rows) -> Path:
+    return write_array(path, list(rows), np.array(list(rows.values())))
 
 
 def write_table(path: Path, rows: Rows) -> Path:
@@ -78,7 +69,7 @@ SAMPLES: dict[str, tuple[str, Write]] = {
     "text.vec": ("word2vec-text", lambda path, rows: write_text(path, rows, header=True)),
     "glove.txt": ("glove", lambda path, rows: write_text(path, rows, header=False)),
     "fasttext.bin": ("fasttext", write_fasttext),
-    **{f"v.{kind}": ("array", write_array) for kind in ("npy", "npz", "safetensors")},
+    **{f"v.{kind}": ("array", write_rows) for kind in ("npy", "npz", "safetensors")},
     **{f"v.{kind}": ("table", write_table) for kind in ("parquet", "arrow", "feather")},
 }
 """The format of each file, and the function that writes it."""
