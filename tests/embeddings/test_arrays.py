@@ -11,15 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from fixtures.embeddings import (
-    ROWS,
-    as_float32,
-    as_rows,
-    request,
-    terms_in,
-    words_in,
-    write_array,
-)
+from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in, write_array
 
 from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS
