@@ -23,32 +23,25 @@ _ROWS_A_TASK = 8192
 _COLUMNS_A_TASK = 2048
 
 
-def _unreported(_n_rows: int) -> None:
-    """Report progress to nobody."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
     """Threads that report their progress."""
 
     threads: int
-    advance: Callable[[int], None] = _unreported
+    advance: Callable[[int], None] = lambda _n_rows: None
 
     def spread(
         self,
         work: Callable[[slice], NDArray[Any]],
         n_rows: int,
-        advance: Callable[[int], None] = _unreported,
+        advance: Callable[[int], None] = lambda _n_rows: None,
         rows_a_task: int = _ROWS_A_TASK,
     ) -> NDArray[Any]:
         """Return the results of ``work`` for all rows, row by row.
 
-        Args:
-            work: returns an array with a row for each row of a slice; called from several threads,
-                and once with no rows where there are none.
-            n_rows: how many there are.
-            advance: called with the number of rows done since the last call.
-            rows_a_task: how many at most are in a slice.
+        It returns an array with a row for each row of a slice of at most ``rows_a_task``, is called
+        from several threads, and once with no rows where there are none. ``advance`` is called with
+        the number of rows done since the last call.
         """
         slices = [
             slice(begin, min(begin + rows_a_task, n_rows))
@@ -66,10 +59,8 @@ class Workers:
     def spread_columns(self, work: Callable[[slice], Table], found: FilledTable) -> FilledTable:
         """Return a table after ``work`` has filled it, some columns at a time.
 
-        Args:
-            work: returns an array with all rows and the columns of a slice; called from several
-                threads.
-            found: floating[n_rows, n_columns], what is filled, which rounds to its own precision.
+        It returns all rows of the columns of a slice, and is called from several threads. The table
+        rounds to its own precision.
         """
 
         def fill(part: slice) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.metrics import METRICS as TWINS
 from oracles.metrics import SIMILARITIES
 
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of, vectors
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, vectors
 from medsim.embeddings.metrics import pairs as paired
 from medsim.embeddings.metrics.workers import Workers
 
@@ -36,6 +36,11 @@ def matrix(bags: WordBags, term: int) -> np.ndarray:
     return bags.vectors[bags.words[bags.starts[term] : bags.starts[term + 1]]].astype(np.float64)
 
 
+def twins_of(name: str, bags: WordBags, first: np.ndarray, second: np.ndarray) -> list[float]:
+    pairs = zip(first, second, strict=True)
+    return [TWINS[name](matrix(bags, a), matrix(bags, b)) for a, b in pairs]
+
+
 def all_pairs(n_terms: int) -> tuple[np.ndarray, np.ndarray]:
     first, second = np.divmod(np.arange(n_terms * n_terms, dtype=np.int32), np.int32(n_terms))
     return first, second
@@ -58,10 +63,7 @@ def test_a_metric_of_words_is_its_twin(name: str, width: int, steps: int) -> Non
 
     found = METRICS.get(name).similarities(bags, first, second, ONE)
 
-    expected = [
-        TWINS[name](matrix(bags, a), matrix(bags, b)) for a, b in zip(first, second, strict=True)
-    ]
-    assert found == pytest.approx(expected, abs=1e-6)
+    assert found == pytest.approx(twins_of(name, bags, first, second), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", SIMILARITIES)
@@ -87,11 +89,7 @@ def test_all_metrics_are_their_twins_on_any_words(seed: int, width: int, steps: 
     first, second = all_pairs(3)
     for name in TWINS:
         found = METRICS.get(name).similarities(bags, first, second, ONE)
-        expected = [
-            TWINS[name](matrix(bags, a), matrix(bags, b))
-            for a, b in zip(first, second, strict=True)
-        ]
-        assert found == pytest.approx(expected, abs=1e-6), name
+        assert found == pytest.approx(twins_of(name, bags, first, second), abs=1e-6), name
 
 
 @pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
@@ -152,12 +150,5 @@ def test_dynamax_of_words_that_oppose_each_other_is_zero() -> None:
 @pytest.mark.parametrize("name", ["fuzzy_jaccard", "max_jaccard"])
 def test_where_nothing_is_positive_a_jaccard_index_is_zero(name: str) -> None:
     bags = bags_of([[0], [1]], np.array([[-1.0, 0.0], [0.0, 0.0]]))
-    found = METRICS.get(name).similarities(
-        bags, np.array([1], np.int32), np.array([1], np.int32), ONE
-    )
-    assert found.tolist() == [0.0]
-
-
-def test_only_metrics_that_fit_are_offered() -> None:
-    assert sorted(metrics_of(WordBags)) == OF_WORDS
-    assert sorted(metrics_of(TermPoints)) == OF_TERMS
+    pair = np.array([1], np.int32), np.array([1], np.int32)
+    assert METRICS.get(name).similarities(bags, *pair, ONE).tolist() == [0.0]
