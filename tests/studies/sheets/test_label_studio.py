@@ -51,15 +51,10 @@ def annotation(*answers: object, **changes: object) -> dict[str, object]:
                 "from_name": "answer",
                 "to_name": "left",
                 "type": "choices",
-                "origin": "manual",
             }
         ],
         "was_cancelled": False,
-        "ground_truth": False,
         "created_at": "2026-03-09T22:16:08.728353Z",
-        "updated_at": "2026-03-09T22:16:08.728378Z",
-        "draft_created_at": None,
-        "lead_time": 4.288,
         **changes,
     }
 
