@@ -66,3 +66,16 @@ def sit(browser, desk, tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
         context.close()
     for seen in at_desk:
         seen.forget()
+
+
+@pytest.fixture
+def begun(sit) -> Callable[..., Sitting]:
+    """Opens a sheet's page, begins to answer, and presses keys."""
+
+    def _begun(sheet: Sheet, *keys: str, **options) -> Sitting:
+        seen = sit(sheet, **options)
+        seen.page.locator("#begin").click()
+        seen.press(*keys)
+        return seen
+
+    return _begun
