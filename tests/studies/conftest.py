@@ -15,13 +15,7 @@ from medsim.studies.sheets.annotate import rendered_sheet
 if TYPE_CHECKING:
     from fixtures.sittings import Sitting
 
-    import medsim
     from medsim.studies.sheets import Sheet
-
-
-@pytest.fixture(scope="session")
-def small(shared_build: medsim.Build) -> medsim.Build:
-    return shared_build
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ NAMES = ("ada", "ben", "eva")
 
 
 def test_scores_lie_in_files_that_medsim_takes(
-    small: medsim.Build, shared_release: Path, tmp_path: Path
+    shared_build: medsim.Build, shared_release: Path, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=8, annotators=NAMES)
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=8, annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.3))
 
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=100)
@@ -58,9 +58,9 @@ def test_manifests_name_the_digests_of_what_was_read(pairs: Path, tmp_path: Path
 
 
 def test_what_nobody_answered_is_told_and_counts_as_missing(
-    small: medsim.Build, tmp_path: Path
+    shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=3, annotators=NAMES)
     judge(study, tmp_path / "all", dict.fromkeys(NAMES, 0.0), dont_know=0)
     items = dict(study.assignment().select("entry_id", "item_id").iter_rows())
     left_out = set(study.items()["item_id"].head(4))
@@ -154,9 +154,9 @@ def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path
 
 
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(
-    small: medsim.Build, tmp_path: Path
+    shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=2)
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores" / "mine.txt").write_text("mine")
 

@@ -138,21 +138,21 @@ def test_simulated_annotators_are_scored_as_they_err(study: Study, tmp_path: Pat
 
 
 def test_a_study_is_not_replaced_unless_that_is_asked_for(
-    small: medsim.Build, tmp_path: Path
+    shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    first = medsim.sample_study(small, tmp_path / "study", per_class=2)
+    first = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
 
     with pytest.raises(OutputError, match="a study already; add `overwrite`"):
-        medsim.sample_study(small, tmp_path / "study", per_class=3)
+        medsim.sample_study(shared_build, tmp_path / "study", per_class=3)
     (tmp_path / "study" / "annotators" / "annotator-1" / "answers.jsonl").write_text("{}")
     with pytest.raises(OutputError, match=r"answers\.jsonl, which is no part of the study"):
-        medsim.sample_study(small, tmp_path / "study", per_class=3, overwrite=True)
+        medsim.sample_study(shared_build, tmp_path / "study", per_class=3, overwrite=True)
 
     assert Study(tmp_path / "study").manifest == first.manifest
 
 
-def test_a_key_that_was_changed_is_noticed(small: medsim.Build, tmp_path: Path) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=2)
+def test_a_key_that_was_changed_is_noticed(shared_build: medsim.Build, tmp_path: Path) -> None:
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
     judge(study, tmp_path / "answers", dict.fromkeys(study.manifest.annotators, 0.0))
     key = tmp_path / "study" / "key" / "items.parquet"
     pl.read_parquet(key).with_columns(1 - pl.col("label")).write_parquet(key)

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from fixtures.embeddings import write_words
 from fixtures.simulated import rate
+from fixtures.studies import put
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -32,12 +33,6 @@ NORMS = [*pairwise(GENERAL), ("king", "house"), ("heart", "king")]
 def words_table(words: dict[str, int]) -> str:
     rows = [f"{word},noun,{count}" for word, count in words.items()]
     return "\n".join(["word,class,count", *rows, "run,verb,50", ""])
-
-
-def put(folder: Path, name: str, text: str) -> Path:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def chosen(folder: Path, **changes) -> medsim.WordPairs:
+def chosen(folder: Path, words: str = "words.csv", **changes) -> medsim.WordPairs:
     options = {
         "word_class": "noun",
         "terminology": folder / "build",
@@ -71,7 +66,7 @@ def chosen(folder: Path, **changes) -> medsim.WordPairs:
         "biomedical": folder / "list.txt",
         "size": 24,
     }
-    return medsim.choose_pairs(folder / "words.csv", **{**options, **changes})
+    return medsim.choose_pairs(folder / words, **{**options, **changes})
 
 
 def known_to_the_terminology() -> dict[frozenset[str], str]:
@@ -152,13 +147,8 @@ def test_the_order_of_rows_does_not_matter(folder: Path, rng: random.Random) -> 
         rng.shuffle(lines)
         put(folder, f"shuffled-{name}", "\n".join([header, *lines]))
 
-    found = medsim.choose_pairs(
-        folder / "shuffled-words.csv",
-        word_class="noun",
-        norms=[folder / "shuffled-norms.csv"],
-        biomedical=folder / "list.txt",
-        size=24,
-    )
+    norms = [folder / "shuffled-norms.csv"]
+    found = chosen(folder, "shuffled-words.csv", terminology=None, norms=norms)
 
     assert found.frame.equals(expected)
 

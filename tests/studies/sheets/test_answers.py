@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from fixtures.exports import written_jsonl
-from fixtures.studies import STUDY_ID, assignment_of, entry_id, sheet
+from fixtures.studies import STUDY_ID, assignment_of, entry_id, put, sheet
 
 from medsim.core.errors import InputError
 from medsim.studies.output import ANSWER_COLUMNS
@@ -39,12 +39,6 @@ def refused(*paths: Path) -> str:
 def values_of(one: Sheet, *values: int | None) -> dict[str, int]:
     pairs = zip(one.entries, values, strict=False)
     return {entry.entry_id: value for entry, value in pairs if value is not None}
-
-
-def put(folder: Path, name: str, text: str | bytes) -> Path:
-    path = folder / name
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return path
 
 
 def put_jsonl(folder: Path, name: str, one: Sheet, *values: int | None) -> Path:
