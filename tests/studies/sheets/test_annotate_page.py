@@ -116,8 +116,3 @@ def test_ids_are_used_once_and_every_reference_to_one_is_met() -> None:
     for _, attributes in page.elements:
         for name in ("aria-labelledby", "aria-describedby", "for"):
             assert set((attributes.get(name) or "").split()) <= set(ids)
-
-
-def test_the_same_sheet_gives_the_same_text_and_other_sheets_do_not() -> None:
-    assert rendered_sheet(sheet_of()) == rendered_sheet(sheet_of())
-    assert rendered_sheet(sheet_of()) != rendered_sheet(sheet_of(annotator="bob"))

@@ -200,11 +200,3 @@ def test_a_folder_must_hold_files_of_answers(tmp_path):
 
     (tmp_path / "inner.json").mkdir()
     assert refused(tmp_path) == f"{tmp_path / 'inner.json'} is no file"
-
-
-def test_no_files_are_no_answers():
-    answers = read()
-
-    assert answers.frame.is_empty()
-    assert answers.frame.schema == pl.Schema(ANSWER_COLUMNS)
-    assert answers.absent == ("ada", "ben", "cy")
