@@ -30,7 +30,7 @@ from medsim.wic.models.model_specs import (
 )
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
 from medsim.wic.models.word_answers import word_answers
-from medsim.wic.options import WicEvaluateOptions
+from medsim.wic.options import WicEvaluateOptions, place_of
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _check_names(specs: Sequence[ModelSpec]) -> None:
 
 
 def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
-    data = Path(options.data)
+    data = place_of(options.data)
     train = None if options.train is None else Path(options.train)
     dev = None if options.dev is None else Path(options.dev)
     with setting.progress.stage(f"read {data.name}") as stage:

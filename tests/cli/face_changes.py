@@ -33,6 +33,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "convert(vocabularies)": (None, "Sequence[str] = ()"),
     "correlate(extrinsic)": ("Scores", "str | Path | Any"),
     "correlate(intrinsic)": ("Scores | Evaluation", "str | Path | Any | OpenedFolder"),
+    "evaluate_wic(data)": ("str | Path", "str | Path | OpenedFolder"),
     "medsim build --format": (
         "<table|json|csv|md|latex> = table",
         "<csv|json|latex|md|table> = table",
@@ -124,7 +125,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     ),
     "sample_study(build)": ("str | Path | Build", "str | Path | OpenedFolder"),
     "score_study(study)": ("str | Path | Study", "str | Path | OpenedFolder"),
-    "verify_wic(data)": ("Path", "str | Path"),
+    "verify_wic(data)": ("Path", "str | Path | OpenedFolder"),
     "verify_wic(dev)": ("Path | None = None", "str | Path | None = None"),
     "verify_wic(terminology)": ("str | None = None", "str | Path | None = None"),
     "verify_wic(test)": ("Path | None = None", "str | Path | None = None"),

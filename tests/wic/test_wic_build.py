@@ -10,14 +10,18 @@ import polars as pl
 import pytest
 from fixtures.corpora import invented_names, write_corpus
 from fixtures.umls import Metathesaurus
+from typer.testing import CliRunner
 
+from medsim import evaluate_wic
+from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.opened import open_output
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
+from medsim.wic.options import STATISTICS_TABLES
 from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
-from medsim.wic.readable import STATISTICS_TABLES, readable_statistics
+from medsim.wic.readable import readable_statistics
 from medsim.wic.verify import verify
 
 if TYPE_CHECKING:
@@ -38,9 +42,18 @@ def built(shared_benchmark: Benchmark) -> Benchmark:
 
 
 def test_every_rule_holds_for_a_built_benchmark(built: Benchmark) -> None:
-    found = verify(built.folder)
-    assert found.breaches.height == 0
-    assert found.holds
+    for data in (built.folder, built):  # opened or not
+        found = verify(data)
+        assert found.breaches.height == 0
+        assert found.holds
+
+
+def test_an_opened_benchmark_is_evaluated_like_its_folder(built: Benchmark, tmp_path: Path) -> None:
+    opened, named = (
+        evaluate_wic(data, tmp_path / name, models=["random"]).results
+        for data, name in ((built, "opened"), (built.folder, "named"))
+    )
+    assert opened.equals(named)
 
 
 def test_what_is_kept_of_the_terminology_is_compared_with_it(
@@ -180,6 +193,20 @@ def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
         test_terms["term2"].str.to_lowercase()
     )
     assert terms["terms"].to_list()[2] == len(sides)
+
+
+def test_the_command_prints_the_numbers_of_a_benchmark(built: Benchmark) -> None:
+    command = ["wic", "stats", str(built.folder), "--format", "csv"]
+    printed = CliRunner().invoke(app, [*command, "--table", "terms"])
+    refused = CliRunner().invoke(app, [*command, "--table", "term"])
+
+    expected = readable_statistics(built.statistics(), "terms")
+    assert pl.read_csv(printed.stdout.encode()).rows() == expected.rows()
+    assert CliRunner().invoke(app, command).stdout.startswith("group,train true,train false,dev")
+    assert (refused.exit_code, refused.stderr) == (
+        1,
+        "error: unknown table 'term'; did you mean terms?\n",
+    )
 
 
 def test_every_parquet_file_says_whose_terms_of_use_apply(built: Benchmark) -> None:
