@@ -15,12 +15,9 @@ def readable_statistics(statistics: pl.DataFrame, table: str) -> pl.DataFrame:
     own = statistics.filter(table=table)
     if table == "terms":
         return own.pivot("what", index="split", values="number")
-    with_split = pl.format("{} {}", "split", "what")
-    if table == "splits":
-        own = own.with_columns(what=with_split)
-        return own.pivot("what", index="of", values="number").rename({"of": "group"})
-    own = own.with_columns(what=pl.when(pl.col("split") == "").then("what").otherwise(with_split))
-    return own.pivot("what", index="of", values="number").rename({"of": "corpus"})
+    own = own.with_columns(what=pl.format("{} {}", "split", "what").str.strip_chars_start())
+    wide = own.pivot("what", index="of", values="number")
+    return wide.rename({"of": "group" if table == "splits" else "corpus"})
 
 
 def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:

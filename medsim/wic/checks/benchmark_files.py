@@ -44,12 +44,7 @@ class BenchmarkFiles:
 
 
 def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
-    """Return the benchmark in a folder or a file, and in the files of further splits.
-
-    Raises:
-        InputError: a file cannot be read or has another layout.
-        OptionError: it is not clear which split a file is.
-    """
+    """Return the benchmark in a folder or a file, and in the files of further splits."""
     data, split = place_of(options.data), options.split
     if not data.exists():
         raise InputError(f"{data} does not exist")

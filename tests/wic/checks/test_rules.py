@@ -13,7 +13,6 @@ from medsim.wic.checks.rules import (
     QUOTAS,
     group_of,
     label_ratio,
-    labels_are_similar,
     lemma_pair,
     one_abbreviates,
     term_pair,
@@ -55,7 +54,8 @@ def test_the_ratio_is_that_of_the_textbook_in_lower_case(term1: str, term2: str)
     ],
 )
 def test_labels_are_similar_above_three_quarters(term1: str, term2: str, expected: bool) -> None:  # noqa: FBT001 — a parameter
-    assert labels_are_similar(term1, term2) is expected
+    group = group_of(term1, term2, share_concept=None)
+    assert group == ("label_similarity" if expected else None)
 
 
 @pytest.mark.parametrize(
