@@ -368,6 +368,9 @@ def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -
     assert accuracy(found.results, "llm") == 1
     folds = found.results.filter(statistic="threshold")["subset"].to_list()
     assert folds == [f"fold {number}" for number in range(1, 11)]
+    both = [f"llm={path},dev={path}"]  # the dev split is the file itself
+    again = evaluate_wic(place / "one.json", tmp_path / "again", predictions=both)
+    assert again.results.equals(found.results)
 
 
 @pytest.mark.parametrize("data", ["data", "one.json"])
