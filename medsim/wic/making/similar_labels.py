@@ -22,15 +22,11 @@ _TERMS_A_TASK = 256
 
 
 def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
-    """Return all pairs of terms whose ratio is above 0.75.
+    """Return all pairs of distinct terms in lower case whose ratio is above 0.75.
 
     The ratio is (|a| + |b| - d) / (|a| + |b|), lengths in code points, where d counts insertions
     and deletions, a substitution being one of each (Rouhizadeh et al. 2024). Every pair above it is
-    found: pairs that are not compared cannot reach it.
-
-    Args:
-        terms: distinct, in lower case.
-        threads: how many search; they never change the result.
+    found: pairs that are not compared cannot reach it. Threads never change the result.
 
     Returns:
         int64[n_pairs, 2], rows of terms, the smaller first, in order. Time O(n_terms^2) for
