@@ -33,6 +33,10 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "convert(vocabularies)": (None, "Sequence[str] = ()"),
     "correlate(extrinsic)": ("Scores", "str | Path | Any"),
     "correlate(intrinsic)": ("Scores | Evaluation", "str | Path | Any | OpenedFolder"),
+    "evaluate(inputs)": (
+        "str | Path | Sequence[str | Path]",
+        "str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder]",
+    ),
     "medsim build --format": (
         "<table|json|csv|md|latex> = table",
         "<csv|json|latex|md|table> = table",

@@ -160,7 +160,7 @@ def test_the_same_comes_out_for_any_number_of_threads(made: Path, out: medsim.Ev
 def test_the_order_of_inputs_and_embeddings_does_not_matter(
     made: Path, out: medsim.Evaluation
 ) -> None:
-    inputs = [made / "rated.csv", made / "build"]
+    inputs = [made / "rated.csv", medsim.open(made / "build")]
     again = run(made, made / "turned", "two", "one", inputs=inputs)
     key = [*SET, "subset", "embedding", "metric", "statistic"]
     assert_frame_equal(again.results().sort(key), out.results().sort(key))
@@ -204,9 +204,16 @@ def test_adding_what_is_there_computes_no_similarity_again(
 
 
 def test_an_input_can_be_added_and_earlier_ones_stay(made: Path, out: medsim.Evaluation) -> None:
-    run(made, made / "grown", inputs=made / "build")
+    run(made, made / "grown", inputs=medsim.open(made / "build"))
     grown = run(made, made / "grown", inputs=made / "rated.csv")
     assert grown.manifest.outputs == out.manifest.outputs
+
+
+def test_an_opened_output_that_is_no_build_is_refused(
+    made: Path, out: medsim.Evaluation, tmp_path: Path
+) -> None:
+    with pytest.raises(medsim.MedsimError, match="manifest of kind 'evaluation', not of a build"):
+        run(made, tmp_path / "none", inputs=[out, made / "rated.csv"])
 
 
 def test_files_that_a_user_put_there_stay_when_something_is_added(made: Path) -> None:
