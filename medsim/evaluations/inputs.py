@@ -14,7 +14,7 @@ import polars as pl
 
 from medsim.builds.output import Build
 from medsim.core.canonical import canonical_digest, canonical_text
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
 from medsim.evaluations.output import EVALUATED_COLUMNS
 from medsim.evaluations.ratings import read_rated
@@ -143,7 +143,8 @@ def _of_build(folder: Path) -> EvaluationInput:
     frames = [_set_of_build(build, path) for path in paths]
     frame = pl.concat(frames) if frames else pl.DataFrame(schema=EVALUATED_COLUMNS)
     content = [(path, outputs[path].fingerprint) for path in paths]
-    empty = [path for path, one in zip(paths, frames, strict=True) if one.is_empty()]
+    n_empty = sum(one.is_empty() for one in frames)
+    empty = counted(n_empty, "set has no pairs and is", "sets have no pairs and are")
     return EvaluationInput(
         name=_name_of(folder),
         rated=False,
@@ -158,7 +159,7 @@ def _of_build(folder: Path) -> EvaluationInput:
             "medsim": build.manifest.medsim,
         },
         build=build,
-        warnings=(f"{folder}: {len(empty)} sets have no pairs and are left out",) if empty else (),
+        warnings=(f"{folder}: {empty} left out",) if n_empty else (),
     )
 
 

@@ -85,8 +85,9 @@ def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
         members = pl.DataFrame({"part": name, "part_value": first}).with_row_index("row")
         frames.append(members.filter(both))
         if n_none := rated.pairs.height - frames[-1].height:
+            are = "is" if n_none == 1 else "are"
             warnings.append(
-                f"{n_none:,} of {rated.pairs.height:,} pairs are in no part by {name}: "
+                f"{n_none:,} of {rated.pairs.height:,} pairs {are} in no part by {name}: "
                 f"{int(unknown.sum()):,} with a word in none, and {int(differ.sum()):,} whose "
                 "words are in different ones"
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.linked import LinkedTerms, linked_terms
@@ -86,7 +86,7 @@ def read_targets(options: EvaluateOptions, progress: Progress) -> list[Evaluatio
         words = None if options.words is None else read_words(Path(options.words))
         stratification = Stratification(words=words, bins=tuple(options.bins))
         inputs = read_inputs(options.input_paths, stratification)
-        stage.found(", ".join(_counted(one) for one in inputs))
+        stage.found(", ".join(_size_of(one) for one in inputs))
     for warnings in (words.warnings if words else (), *(one.warnings for one in inputs)):
         for warning in warnings:
             progress.warn(warning)
@@ -101,10 +101,11 @@ def read_targets(options: EvaluateOptions, progress: Progress) -> list[Evaluatio
     ]
 
 
-def _counted(one: EvaluationInput) -> str:
+def _size_of(one: EvaluationInput) -> str:
     n_parts = parts_of_sets(one.frame)["dataset"].n_unique() if one.rated else 0
     n_pairs = whole_sets(one.frame).height if one.rated else one.frame.height
-    return f"{one.name}: {n_pairs:,} pairs{f', {n_parts} parts' if n_parts else ''}"
+    parts = f", {counted(n_parts, 'part')}" if n_parts else ""
+    return f"{one.name}: {counted(n_pairs, 'pair')}{parts}"
 
 
 def _check(options: EvaluateOptions, inputs: list[EvaluationInput]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.tables.lines import cells_of_lines
 from medsim.evaluations.ratings.columns import HOW_TO_NAME
 from medsim.evaluations.ratings.properties import is_missing, number_in, property_in
@@ -54,7 +54,8 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
         if len(cells) != positions.n_columns:
             raise InputError(
-                f"{path}: line {number} has {len(cells)} cells, and the first {positions.n_columns}"
+                f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first "
+                f"{positions.n_columns}"
             )
         found = [cells[at] for at in positions.ratings.values()]
         values = [_rating(path, number, cell, positions) for cell in found if not is_missing(cell)]

@@ -164,7 +164,7 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
         "difference": 0.25,
         "low": 0.2,
         "high": 0.3,
-        "p_bonferroni": 0.004,
+        "p_bonferroni": 0.0004,
         "n_pairs": 70,
     }
     compared = pl.DataFrame([row], schema=COMPARISON_COLUMNS)
@@ -175,7 +175,7 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
     table = found.parts[-1]
     assert isinstance(table, PageTable)
     assert table.frame.rows() == [
-        ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "0.004", 70)
+        ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "< 0.001", 70)
     ]
 
 
@@ -205,4 +205,7 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
     assert found is not None
     shown = charts(found)[1]
     assert sorted(set(shown.rows["y"])) == [f"category {at:02}" for at in range(10, 30)]
-    assert "The 10 smallest categories" in shown.says
+    assert "The 10 smallest categories are in" in shown.says
+    found = separation(pl.concat([overall, *rows[:21]]), ["one"])
+    assert found is not None
+    assert "The smallest category is in" in charts(found)[1].says
