@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from medsim.core.manifest import medsim_version
 from medsim.pages.offline import asset, document, embedded_json
 from medsim.pages.page import NUMBER, Chart, Code, Folded, PageTable
+from medsim.pages.provenance import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,14 +120,4 @@ def _cell(value: object, at: int, kind: str, form: str) -> str:
     sorts = ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         sorts = f' data-value="{value!r}"'
-    return f'<{tag}{scope} class="{kind}"{sorts}>{escape(_text(value, form))}</{tag}>'
-
-
-def _text(value: object, form: str) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return format(value, form).replace("-", "\N{MINUS SIGN}")
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f'<{tag}{scope} class="{kind}"{sorts}>{escape(format_value(value, form))}</{tag}>'

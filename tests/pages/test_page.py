@@ -18,6 +18,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.pages.markup import rendered
 from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section
+from medsim.pages.provenance import license_notice
 
 LIBRARY = "window.vegaEmbed = null;"
 
@@ -121,6 +122,16 @@ def test_a_chart_gets_its_rows_whatever_they_hold() -> None:
     assert content["columns"] == ["term", "x"]
     assert content["rows"] == [[NASTY, 0.3333], ["a\u2028b", None], [None, None]]
     assert content["spec"]["description"] == "A chart. How."
+
+
+def test_the_notice_of_licensed_terms_names_their_terminologies_or_their_terms_of_use() -> None:
+    assert license_notice(["a", "b", "c"]) == (
+        "This page holds terms of a licensed terminology (a, b and c) and must not be passed on, "
+        "unless its licence allows it."
+    )
+    assert license_notice(terms_of_use="Ask first.").endswith(
+        "a licensed terminology and must not be passed on, unless its licence allows it. Ask first."
+    )
 
 
 def test_the_same_page_is_always_the_same_text(whole: str) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.cells import number
 from medsim.evaluations.conclusions import retrieval_at_best_metric
 from medsim.evaluations.retrieval_ranks import LENGTHS
 from medsim.evaluations.statistic import statistics_of
-from medsim.evaluations.tables.labels import headed
+from medsim.evaluations.tables.labels import headed, p_text
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
 _ENDS = ("low", "high")
-_LAST_DIGIT = 0.001  # of a p
 
 
 def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
@@ -91,7 +91,9 @@ def _recall(common: pl.DataFrame) -> str:
     lowest = common["recall"].min()
     if not isinstance(lowest, float):
         return ""
-    return f" The index ivf finds {100 * lowest:.1f}% of the true nearest terms, or more."
+    return (
+        f" The index ivf finds {number(100 * lowest, '.1f')}% of the true nearest terms, or more."
+    )
 
 
 def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
@@ -130,7 +132,7 @@ def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
         compared.with_columns(
             score=pl.col("of").replace(_RETRIEVED),
             embeddings=pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2"),
-            p_bonferroni=pl.col("p_bonferroni").map_elements(_p, pl.String),
+            p_bonferroni=pl.col("p_bonferroni").map_elements(p_text, pl.String),
         ),
         columns,
         p_bonferroni="p after Bonferroni",
@@ -141,10 +143,6 @@ def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
         "are linked to each other count as one cluster"
     )
     return [PageTable(caption=caption, frame=frame)]
-
-
-def _p(p: float) -> str:
-    return f"below {_LAST_DIGIT}" if p < _LAST_DIGIT else f"{p:.3f}"
 
 
 def _in_order(order: Sequence[str], values: pl.Series) -> list[str]:
