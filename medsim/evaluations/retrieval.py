@@ -13,6 +13,7 @@ from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.metrics.workers import Workers
 from medsim.evaluations.output import RETRIEVED_COLUMNS
 from medsim.evaluations.retrieval_ranks import NOT_FOUND
+from medsim.evaluations.similarities import rows_of
 
 if TYPE_CHECKING:
     from medsim.core.progress import Stage
@@ -124,22 +125,13 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
 
 
 def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
-    rows = linked.terms.select("term").join(
-        has.terms.select("term", "covered").with_row_index("row"),
-        on="term",
-        how="left",
-        maintain_order="left",
-    )
-    terms = np.flatnonzero(rows["covered"].to_numpy())
+    rows = rows_of(has, linked.terms["term"])
+    terms = np.flatnonzero(has.covered[rows])
     _, components = np.unique(linked.components[terms], return_inverse=True)
     queries = np.flatnonzero(linked.terms["is_linked"].to_numpy()[terms]).astype(np.int32)
     return _Pool(
         terms=terms,
-        vectors=points_of(
-            has.embedded,
-            rows["row"].to_numpy()[terms].astype(np.int32),
-            Workers(threads=threads),
-        ),
+        vectors=points_of(has.embedded, rows[terms], Workers(threads=threads)),
         components=components.astype(np.int32),
         hashes=linked.hashes[terms],
         queries=queries,
@@ -218,24 +210,22 @@ def _fill_recall(pool: _Pool, found: _Found, lookup: Lookup, stage: Stage) -> No
 
 def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
     """Return a row for each linked term, those without a vector included."""
-    names = linked.terms["term"]
-    first = np.full(len(pool.queries), -1, np.int64)
-    some = np.diff(found.neighbours.starts) > 0
-    at = found.neighbours.starts[:-1][some]
-    first[some] = found.neighbours.ids[at]
-    alike = np.full(len(pool.queries), np.nan, np.float32)
-    alike[some] = found.neighbours.similarities[at]
-    same = pool.components[first] == pool.components[pool.queries]
+    terms, components = linked.terms["term"].gather(pool.terms), pl.Series(pool.components)
+    starts = found.neighbours.starts
+    first = pl.Series(starts[:-1]).set(pl.Series(np.diff(starts) == 0), None)
+    nearest = pl.Series(found.neighbours.ids).gather(first)
     of_queries = pl.DataFrame(
         {
-            "term": names[pool.terms[pool.queries]],
+            "term": terms.gather(pool.queries),
             "covered": True,
             "rank": found.ranks,
-            "linked_term": _named(names, pool, found.linked),
+            "linked_term": terms.gather(
+                pl.Series(found.linked).set(pl.Series(found.linked < 0), None)
+            ),
             "linked_similarity": found.similarities,
-            "nearest_term": _named(names, pool, first),
-            "nearest_similarity": alike,
-            "nearest_linked": pl.Series(same).set(pl.Series(~some), None),
+            "nearest_term": terms.gather(nearest),
+            "nearest_similarity": pl.Series(found.neighbours.similarities).gather(first),
+            "nearest_linked": components.gather(nearest) == components.gather(pool.queries),
             "recall": found.recall,
         },
         schema_overrides={"term": pl.String},
@@ -251,9 +241,3 @@ def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
         .select(*RETRIEVED_COLUMNS)
         .cast(pl.Schema(RETRIEVED_COLUMNS))
     )
-
-
-def _named(names: pl.Series, pool: _Pool, points: Rows) -> pl.Series:
-    """Return the terms of some points; null for -1."""
-    terms = pool.terms[points] if len(pool.terms) else np.zeros(len(points), np.int64)
-    return names[terms].set(pl.Series(points < 0), None)

@@ -191,7 +191,10 @@ def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
         ("model,note\na,x\nb,y\n", "has no column of numbers beside 'model'"),
         ("", "is empty"),
         ("model,ner\n", "0 models have both"),
-        ("model,ner\nx,1\ny,2\nm1,2\n", "1 model has both .* only extrinsic: x, y; names must be equal"),
+        (
+            "model,ner\nx,1\ny,2\nm1,2\n",
+            "1 model has both .* extrinsic: x, y; names must be equal",
+        ),
     ],
 )
 def test_tables_that_are_none_are_refused_by_line_and_value(
