@@ -111,14 +111,11 @@ def test_metrics_of_an_embedding_stand_among_each_other() -> None:
     ]
 
 
-def test_metrics_are_summed_up_over_all_sets() -> None:
+def test_metrics_are_summed_up_over_all_sets_whether_they_were_compared_or_not() -> None:
     every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(embedding="a")
     assert metric_standings(every).rows() == [
         ("auc", "a", "avg_cos", 0.9, 1, 1, 1, 1, 0),
         ("auc", "a", "max_jaccard", 0.8, 1, 0, 0, 0, 1),
     ]
-
-
-def test_metrics_are_summed_up_where_nothing_was_compared() -> None:
     every = all_metrics(RESULTS, COMPARISONS.clear(), ["auc"]).filter(embedding="b")
     assert metric_standings(every)["n_among_best"].to_list() == [1, 2]
