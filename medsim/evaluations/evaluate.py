@@ -123,8 +123,7 @@ def _measure(
 ) -> Mapping[str, object]:
     """Write the similarities, retrieval and separation of all targets that are not there yet.
 
-    Returns:
-        metrics and sizes of the embedding, for its provenance; empty where nothing was missing.
+    Returned are facts on the embedding, for its provenance; none where nothing was missing.
     """
     options, name = run.options, named.spec.name
     missing = [one for one in targets if not _is_complete(run, one, name, known.get("metrics"))]

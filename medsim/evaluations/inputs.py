@@ -106,14 +106,8 @@ def read_inputs(
 ) -> list[EvaluationInput]:
     """Return the pairs of builds (folders) and rated files.
 
-    Args:
-        paths: of the inputs; columns of a rated file that is in no known layout stand behind its
-            path as in "rated.csv,term1=A,term2=B,rating=score".
-        stratification: of rated files.
-
-    Raises:
-        InputError: one is missing, unfinished or damaged.
-        OptionError: there is none, or two have the same name.
+    Columns of a rated file that is in no known layout stand behind its path as in
+    "rated.csv,term1=A,term2=B,rating=score".
     """
     if not paths:
         raise OptionError("name at least one input: a build's folder or a file of rated pairs")
@@ -234,12 +228,6 @@ def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
     of_parts = whole.join(strata.rows, on="row", maintain_order="left").with_columns(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
-    return (
-        pl.concat([whole, of_parts.select(whole.columns)])
-        .with_columns(
-            pl.lit(None, pl.String).alias("difficulty"),
-            pl.lit(None, pl.String).alias("negatives"),
-            pl.lit(None, pl.Int8).alias("label"),
-        )
-        .select(*EVALUATED_COLUMNS)
-    )
+    empty = pl.DataFrame(schema=EVALUATED_COLUMNS)
+    frames = [empty, whole, of_parts.select(whole.columns)]
+    return pl.concat(frames, how="diagonal").select(*EVALUATED_COLUMNS)

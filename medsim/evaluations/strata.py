@@ -66,9 +66,6 @@ def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
 
     A pair belongs to a bin of counts, a bin of topics or a domain where both of its words do, as
     in Chiu et al. (BMC Bioinformatics 2018). A table of words goes before the columns of the file.
-
-    Raises:
-        InputError: there are more values of domain than domains can be.
     """
     known = _known(rated, stratification.words)
     columns = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}

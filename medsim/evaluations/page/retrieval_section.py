@@ -27,7 +27,7 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         common = _named(retrieval_at_best_metric(of_input.filter(subset="common")))
         if common.height:
-            parts.append(_by_difficulty(str(name), common, _retrieval_table(str(name), of_input)))
+            parts.append(_by_difficulty(str(name), common, of_input))
             parts += _by_length(str(name), common)
             compared = comparisons.filter(input=name, dataset="retrieval")
             parts += _differences(str(name), compared)
@@ -50,19 +50,8 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(name.alias("contender"))
 
 
-def _contenders(rows: pl.DataFrame) -> list[str]:
-    return sorted(set(rows["contender"]))
-
-
-def _retrieval_table(name: str, rows: pl.DataFrame) -> PageTable:
+def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart:
     every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
-    return PageTable(
-        caption=f"Retrieval on {name}, with 95% intervals",
-        frame=headed(every, pl.exclude("input", "signature")),
-    )
-
-
-def _by_difficulty(name: str, common: pl.DataFrame, table: PageTable) -> Chart:
     drawn = charts.points(
         common.filter(pl.col("length").is_null(), pl.col("statistic").is_in(list(_RETRIEVED))),
         panel=pl.col("statistic").replace_strict(_RETRIEVED),
@@ -75,14 +64,17 @@ def _by_difficulty(name: str, common: pl.DataFrame, table: PageTable) -> Chart:
         "10, and the mean of 1 / rank, with 95% intervals. A term is easy if one of the same "
         f"meaning differs by at most 5 edits.{_recall(common)}",
         spec=charts.dots(
-            _contenders(drawn),
+            sorted(set(drawn["contender"])),
             x="share of terms, or mean of 1 / rank",
             y=_in_order(("all", "easy", "hard"), drawn["y"]),
             panels=_in_order(list(_RETRIEVED.values()), drawn["panel"]),
             scale={"zero": True},
         ),
         rows=drawn,
-        table=table,
+        table=PageTable(
+            caption=f"Retrieval on {name}, with 95% intervals",
+            frame=headed(every, pl.exclude("input", "signature")),
+        ),
     )
 
 
@@ -112,7 +104,7 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
             says="Share of the terms of so many words whose nearest term means the same, with 95% "
             "intervals.",
             spec=charts.dots(
-                _contenders(drawn),
+                sorted(set(drawn["contender"])),
                 x="share of terms",
                 y=_in_order(list(words.values()), drawn["y"]),
                 scale={"zero": True},

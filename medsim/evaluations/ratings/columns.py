@@ -70,9 +70,6 @@ def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
 
     Columns begin at the first comma before one of the options of ``parse_columns``; a comma before
     anything else is of the path.
-
-    Raises:
-        OptionError: see ``parse_columns``.
     """
     path, *rest = re.split(rf",(?=(?:{'|'.join(_OPTIONS)})=)", text, maxsplit=1)
     return Path(path), parse_columns(rest[0]) if rest else None

@@ -28,7 +28,9 @@ def read_without_header(folder: Path, content: str | bytes) -> RatedPairs:
 
 def test_lines_without_all_ratings_or_a_term_are_left_out_and_counted(tmp_path):
     columns = parse_columns("term1=a,term2=b,rating=r,rating=s")
-    content = "a,b,r,s|x,y,1,4|x,z,,4|x,u,4,NA|,v,2,1|w, ,3,2| , ,n/a,-|||  |,,,|".replace("|", "\n")
+    content = "a,b,r,s|x,y,1,4|x,z,,4|x,u,4,NA|,v,2,1|w, ,3,2| , ,n/a,-|||  |,,,|".replace(
+        "|", "\n"
+    )
 
     rated = read(tmp_path, content, columns)
 
