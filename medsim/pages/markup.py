@@ -94,8 +94,7 @@ def _short(value: object) -> object:
 
 def _table(table: PageTable, name: str) -> str:
     frame = table.frame
-    numeric = [kind.is_numeric() for kind in frame.dtypes]
-    kinds = ["number" if one else "text" for one in numeric]
+    kinds = ["number" if kind.is_numeric() else "text" for kind in frame.dtypes]
     heads = "".join(
         f'<th scope="col" class="{kind}">{escape(column)}</th>'
         for column, kind in zip(frame.columns, kinds, strict=True)
@@ -115,8 +114,7 @@ def _table(table: PageTable, name: str) -> str:
 
 
 def _cell(value: object, at: int, kind: str, form: str) -> str:
-    tag = "td" if at else "th"
-    scope = "" if at else ' scope="row"'
+    tag, scope = ("td", "") if at else ("th", ' scope="row"')
     sorts = ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         sorts = f' data-value="{value!r}"'

@@ -136,4 +136,5 @@ def _cells(main: pl.DataFrame) -> pl.DataFrame:
 
 def _verdict(difference: float, p: float | None) -> str:
     """Return a difference with its p in two lines."""
-    return number(difference, "+.3f") + ("" if p is None else f"\np {p_text(p)}")
+    shown = number(difference, "+.3f")
+    return shown if p is None else f"{shown}\np = {p_text(p)}".replace("= <", "<")

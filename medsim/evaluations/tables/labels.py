@@ -94,5 +94,5 @@ def rounded(column: str, form: str = ".3f") -> pl.Expr:
 
 
 def p_text(p: float) -> str:
-    """Return a p as it follows the letter: "= 0.012", or "< 0.001" where it is less."""
-    return f"< {_LEAST_P}" if p < _LEAST_P else f"= {number(p, '.3f')}"
+    """Return a p with three decimals, or "< 0.001" where it is less."""
+    return f"< {_LEAST_P}" if p < _LEAST_P else number(p, ".3f")

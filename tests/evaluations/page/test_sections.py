@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
@@ -167,6 +168,14 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
     assert found.parts[-1].frame.rows() == [
         ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "< 0.001", 70)
     ]
+
+
+def test_a_cell_of_differences_has_signs_and_a_p_that_is_rounded(page: Page) -> None:
+    (section,) = (one for one in page.sections if one.title == "Significance")
+    texts = section.parts[0].rows["label"].to_list()
+
+    assert {text[0] for text in texts} == {"+", "\N{MINUS SIGN}"}
+    assert all(re.fullmatch(r".\d\.\d{3}\np (= \d\.\d{3}|< 0\.001)", text) for text in texts)
 
 
 def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationReportData) -> None:
