@@ -233,29 +233,25 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
 TASKS = pl.DataFrame({"model": list("pqrs"), "ner": [0.3, 0.1, 0.9, 0.4]})
 
 
-def test_an_evaluation_gives_each_embedding_at_its_best_metric(evaluation) -> None:
-    found = medsim.correlate(evaluation, TASKS)
+CHOSEN = {"metric": "avg_cos", "statistic": "kendall", "subset": "own"}
+
+
+@pytest.mark.parametrize("options", [{}, CHOSEN], ids=["by default", "as chosen"])
+def test_an_evaluation_gives_each_embedding_at_its_best_metric_or_at_one(
+    evaluation, options
+) -> None:
+    found = medsim.correlate(evaluation, TASKS, **options)
 
     whole = evaluation.results().filter(dataset="rating")
     assert whole.height < evaluation.results().height  # the others are of parts, which do not count
-    best = whole.filter(statistic="spearman", subset="common")
+    best = whole.filter(**(options or {"statistic": "spearman", "subset": "common"}))
     values = dict(best.group_by("embedding").agg(pl.col("value").max()).iter_rows())
     expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
-    assert found.select("set", "statistic", "task").rows() == [("rated/rating", "spearman", "ner")]
+    statistic = options.get("statistic", "spearman")
+    assert found.select("set", "statistic", "task").rows() == [("rated/rating", statistic, "ner")]
     assert found["r"][0] == pytest.approx(expected.statistic)
     assert found["p"][0] == pytest.approx(expected.pvalue)
-    assert_frame_equal(medsim.correlate(evaluation.folder, TASKS), found)
-
-
-def test_a_metric_and_a_statistic_of_an_evaluation_can_be_chosen(evaluation) -> None:
-    found = medsim.correlate(evaluation, TASKS, metric="avg_cos", statistic="kendall", subset="own")
-
-    whole = evaluation.results().filter(dataset="rating")
-    chosen = whole.filter(metric="avg_cos", statistic="kendall", subset="own")
-    values = dict(chosen.select("embedding", "value").iter_rows())
-    expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
-    assert found["statistic"].to_list() == ["kendall"]
-    assert found["r"][0] == pytest.approx(expected.statistic)
+    assert_frame_equal(medsim.correlate(evaluation.folder, TASKS, **options), found)
 
 
 @pytest.mark.parametrize(
