@@ -27,20 +27,6 @@ _SAMPLE = 1000  # terms whose nearest of an approximate index are compared with 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lookup:
-    """The search for terms.
-
-    Attributes:
-        index: of FAISS, see ``medsim.embeddings.lookup.INDEXES``.
-        threads: how many search; they never change the result.
-    """
-
-    index: str
-    seed: int
-    threads: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Pool:
     """The terms that have a vector.
 
@@ -59,16 +45,18 @@ class _Pool:
     hashes: Hashes
     queries: Ids
     findable: Flags
+    seed: int
+    threads: int
 
-    def search(self, lookup: Lookup, index: str) -> CosineSearch:
+    def search(self, index: str) -> CosineSearch:
         """Return the search for the nearest other points of a point."""
         return CosineSearch(
             self.vectors,
             np.arange(len(self.terms), dtype=np.int32),
             self.hashes,
             index=index,
-            seed=lookup.seed,
-            threads=lookup.threads,
+            seed=self.seed,
+            threads=self.threads,
         )
 
 
@@ -92,7 +80,9 @@ class _Found:
     recall: Singles
 
 
-def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Stage) -> pl.DataFrame:
+def retrieve(
+    linked: LinkedTerms, has: EmbeddedTerms, stage: Stage, *, index: str, seed: int, threads: int
+) -> pl.DataFrame:
     """Return the nearest and the linked terms that an embedding finds for each linked term.
 
     The rank of a term's most similar linked term is one more than the number of terms that are not
@@ -102,10 +92,10 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
     Returns:
         ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
     """
-    pool = _pool(linked, has, lookup.threads)
+    pool = _pool(linked, has, seed, threads)
     stage.total(len(pool.queries))
-    search = pool.search(lookup, lookup.index)
-    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[lookup.index], stage)
+    search = pool.search(index)
+    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[index], stage)
     asked = pool.queries[pool.findable]
     partners, similarities = search.most_similar_linked(asked, pool.components)
     found = _Found(
@@ -116,15 +106,15 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
     found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
-    if lookup.index == "flat":
+    if index == "flat":
         _fill_ranks(search, pool, found, stage)
     else:
         _fill_approximate_ranks(pool, found)
-        _fill_recall(pool, found, lookup, stage)
+        _fill_recall(pool, found, stage)
     return _frame(linked, pool, found)
 
 
-def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
+def _pool(linked: LinkedTerms, has: EmbeddedTerms, seed: int, threads: int) -> _Pool:
     rows = rows_of(has, linked.terms["term"])
     terms = np.flatnonzero(has.covered[rows])
     _, components = np.unique(linked.components[terms], return_inverse=True)
@@ -136,6 +126,8 @@ def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
         hashes=linked.hashes[terms],
         queries=queries,
         findable=np.bincount(components)[components[queries]] > 1,
+        seed=seed,
+        threads=threads,
     )
 
 
@@ -196,11 +188,11 @@ def _are_linked(pool: _Pool, found: _Found) -> Flags:
     return np.asarray(pool.components[found.neighbours.ids] == own, np.bool_)
 
 
-def _fill_recall(pool: _Pool, found: _Found, lookup: Lookup, stage: Stage) -> None:
+def _fill_recall(pool: _Pool, found: _Found, stage: Stage) -> None:
     """Write for some queries how many of their ten nearest points an approximate index found."""
     n_queries = len(pool.queries)
     sample = np.unique(np.linspace(0, max(n_queries - 1, 0), min(n_queries, _SAMPLE)).astype(int))
-    exact = _nearest(pool.search(lookup, "flat"), pool, pool.queries[sample], _DEEPEST, stage)
+    exact = _nearest(pool.search("flat"), pool, pool.queries[sample], _DEEPEST, stage)
     given = found.neighbours
     for at, query in enumerate(sample):
         nearest = exact.ids[exact.starts[at] : exact.starts[at + 1]]

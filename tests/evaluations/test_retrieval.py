@@ -18,7 +18,7 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.linked import LinkedTerms
-from medsim.evaluations.retrieval import Lookup, retrieve
+from medsim.evaluations.retrieval import retrieve
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 POOLS = pytest.mark.parametrize("made", ["set", "terminology"], indirect=True, scope="module")
@@ -262,7 +262,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
     search = CosineSearch(vectors, own, hashes, index="ivf", seed=3)
     given = search.nearest(own, np.full(600, 100, np.int32))
 
-    found = retrieve(linked, has, Lookup(index="ivf", seed=3, threads=2), Stage("looking"))
+    found = retrieve(linked, has, Stage("looking"), index="ivf", seed=3, threads=2)
 
     n_missed = 0
     for term, rank, other in found.select("term", "rank", "linked_term").iter_rows():
