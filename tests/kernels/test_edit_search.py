@@ -285,10 +285,7 @@ def test_many_queries_of_one_bound_are_searched_exactly(n_edits: int) -> None:
     terms = set()
     for _ in range(400):
         base = random_text(rng, alphabet, 24)
-        letters = list(base)
-        for at in rng.choice(24, n_edits, replace=False):
-            letters[at] = random_text(rng, alphabet, 1)
-        terms |= {base, "".join(letters)}
+        terms |= {base, *variations(rng, base, alphabet, 1, n_edits)}
     pool = pool_of(sorted(terms))
     few = list(range(0, len(pool.terms), 40))
     expected = brute_force(pool, 1, queries=few, distance=Levenshtein.distance)
