@@ -25,7 +25,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -112,7 +112,7 @@ class Options:
     """The options of one command, checked when they are made."""
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
+        hints = _types(type(self))
         for name, option in declared(type(self)).items():
             value = getattr(self, name)
             if isinstance(value, list):
@@ -146,7 +146,7 @@ class Options:
             record: values by their key; what is missing has its default.
             others: values by field, of options that manifests do not keep.
         """
-        hints = get_type_hints(cls)
+        hints = _types(cls)
         kept = {
             name: _restored(record[option.key], hints[name])
             for name, option in declared(cls).items()
@@ -181,7 +181,8 @@ Cache = Annotated[
 ]
 
 
-def declared(options: type[Options]) -> dict[str, Option]:
+@cache
+def declared(options: type[Options]) -> Mapping[str, Option]:
     """Return the declarations of a class of options by field, in the order of its signature."""
     hints = get_type_hints(options, include_extras=True)
     return {
@@ -190,6 +191,9 @@ def declared(options: type[Options]) -> dict[str, Option]:
         for extra in getattr(hints[name], "__metadata__", ())
         if isinstance(extra, Option)
     }
+
+
+_types = cache(get_type_hints)  # of the fields of a class of options
 
 
 def signature_of(options: Callable[..., object]) -> inspect.Signature:
