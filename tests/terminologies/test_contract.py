@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from fixtures.mesh import write_mesh
 from fixtures.release import edge_release, small_release
+from fixtures.stores import empty_store
 from fixtures.umls import random_metathesaurus
 
 from medsim.core.errors import OptionError
 from medsim.core.options import declared
 from medsim.core.schema import CANONICAL_TABLES
-from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import SOURCES, Terminology, find_source
 
@@ -106,7 +106,7 @@ def loaded(
     location = SAMPLES[request.param](tmp_path_factory.mktemp("contract"))
     source, path = find_source(location)
     assert source.name == request.param
-    with Store(threads=2) as store:
+    with empty_store() as store:
         terminology = source.read(path, store, ReadingOptions())
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
@@ -156,7 +156,7 @@ def test_the_source_says_what_it_read_and_whether_it_may_be_passed_on(loaded) ->
 
 def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
     source, path = find_source(obo_sample(tmp_path))
-    with Store(threads=1) as store:
+    with empty_store() as store:
         terminology = source.load(path, store, ReadingOptions())
         fsns = store.table("description").filter(pl.col("kind") == "fsn")
 
@@ -170,7 +170,7 @@ def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
 
 def test_cross_references_of_obo_are_codes_by_the_names_of_umls(tmp_path: Path) -> None:
     source, path = find_source(obo_sample(tmp_path))
-    with Store(threads=1) as store:
+    with empty_store() as store:
         source.read(path, store, ReadingOptions())
         codes = store.table("code").rows()
 
@@ -184,7 +184,7 @@ def test_cross_references_of_obo_are_codes_by_the_names_of_umls(tmp_path: Path) 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: str) -> None:
     source, path = find_source(SAMPLES[name](tmp_path))
-    with Store(threads=1) as store:
+    with empty_store() as store:
         if name != "rf2":
             with pytest.raises(
                 OptionError, match=f"`as_of` is an option of rf2, .* is read as {name}"
@@ -222,5 +222,5 @@ def test_a_source_of_another_name_is_met_with_a_suggestion() -> None:
 def test_the_edge_release_loads(tmp_path: Path) -> None:
     edge_release().write_folder(tmp_path, "Snapshot")
     source, path = find_source(str(tmp_path))
-    with Store(threads=1) as store:
+    with empty_store() as store:
         assert source.load(path, store, ReadingOptions()).rf2_rules

@@ -10,11 +10,11 @@ from xml.dom import minidom
 import polars as pl
 import pytest
 from fixtures.mesh import concept, descriptor, document, relation, supplement, write_mesh
+from fixtures.stores import empty_store
 
 import medsim
 from medsim.core.errors import InputError
 from medsim.core.schema import CANONICAL_TABLES
-from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Terminology, find_source
 
@@ -22,7 +22,7 @@ from medsim.terminologies.sources import Terminology, find_source
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
     source, found = find_source(str(path))
     assert source.name == "mesh"
-    with Store(threads=2) as store:
+    with empty_store() as store:
         terminology = source.read(found, store, ReadingOptions(**options))
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 

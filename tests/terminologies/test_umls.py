@@ -10,12 +10,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.stores import empty_store
 from fixtures.umls import Metathesaurus, random_metathesaurus
 
 import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.core.schema import CANONICAL_TABLES
-from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Terminology, find_source
 
@@ -23,7 +23,7 @@ from medsim.terminologies.sources import Terminology, find_source
 def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
     source, found = find_source(str(path))
     assert source.name == "umls"
-    with Store(threads=2) as store:
+    with empty_store() as store:
         terminology = source.read(found, store, ReadingOptions(**options))
         return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
