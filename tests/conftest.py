@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -27,7 +27,7 @@ settings.register_profile(
 )
 # Kernels as plain Python are a hundred times slower, and their properties hold compiled as well.
 settings.register_profile("uncompiled", settings.get_profile("ci"), max_examples=20)
-settings.register_profile("quick", settings.get_profile("dev"), max_examples=15)
+settings.register_profile("quick", settings.get_profile("dev"), max_examples=10)
 if UNCOMPILED:
     settings.load_profile("uncompiled")
 else:
@@ -60,6 +60,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     marked = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
     return bool(marked.search(collection_path.read_text(encoding="utf-8"))) or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let no test ask for more examples than a quick run takes."""
+    if config.getoption("--hypothesis-profile", None) == "quick":
+        for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
+            own = test._hypothesis_internal_use_settings
+            test._hypothesis_internal_use_settings = settings(
+                own, max_examples=min(own.max_examples, settings.default.max_examples)
+            )
 
 
 def pytest_collection_finish() -> None:

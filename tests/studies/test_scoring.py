@@ -198,7 +198,9 @@ def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(tmp_pa
     release = Release()
     for at in range(0, 10, 2):
         release.named(str(2000 + at), words[at], words[at + 1])
-    medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "build")
+    medsim.build(
+        release.write_zip(tmp_path / "release.zip"), tmp_path / "build", negatives=["random"]
+    )
     chosen = medsim.choose_pairs(
         tmp_path / "words.csv",
         terminology=tmp_path / "build",
