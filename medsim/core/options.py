@@ -112,7 +112,8 @@ class Options:
     """The options of one command, checked when they are made."""
 
     def __post_init__(self) -> None:
-        hints = _types(type(self))
+        own: Any = type(self)  # mypy takes a class whose instances are compared for unhashable
+        hints = _types(own)
         for name, option in declared(type(self)).items():
             value = getattr(self, name)
             if isinstance(value, list):
@@ -146,7 +147,7 @@ class Options:
             record: values by their key; what is missing has its default.
             others: values by field, of options that manifests do not keep.
         """
-        hints = _types(cls)
+        hints = get_type_hints(cls)
         kept = {
             name: _restored(record[option.key], hints[name])
             for name, option in declared(cls).items()
@@ -181,9 +182,14 @@ Cache = Annotated[
 ]
 
 
-@cache
 def declared(options: type[Options]) -> Mapping[str, Option]:
     """Return the declarations of a class of options by field, in the order of its signature."""
+    own: Any = options
+    return _declared(own)
+
+
+@cache
+def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
     return {
         name: extra
