@@ -25,7 +25,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
-from functools import wraps
+from functools import cache, wraps
 from numbers import Integral
 from pathlib import Path
 from typing import (
@@ -106,8 +106,8 @@ class Options:
     """The options of one command, checked when they are made."""
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        known = declared(type(self))
+        own: Any = type(self)  # mypy takes a class whose instances are compared for unhashable
+        hints, known = _types(own), declared(own)
         for field in fields(self):
             value, hint = getattr(self, field.name), hints[field.name]
             if isinstance(value, (str, Path)) and is_several(hint):
@@ -185,8 +185,14 @@ Cache = Annotated[
 ]
 
 
-def declared(options: type[Options]) -> dict[str, Option]:
+def declared(options: type[Options]) -> Mapping[str, Option]:
     """Return the declarations of a class of options by field, in the order of its signature."""
+    own: Any = options
+    return _declared(own)
+
+
+@cache
+def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
     return {
         name: extra
@@ -194,6 +200,9 @@ def declared(options: type[Options]) -> dict[str, Option]:
         for extra in getattr(hints[name], "__metadata__", ())
         if isinstance(extra, Option)
     }
+
+
+_types = cache(get_type_hints)  # of the fields of a class of options
 
 
 def signature_of(options: Callable[..., object]) -> inspect.Signature:

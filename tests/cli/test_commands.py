@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import fields
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -276,9 +277,10 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results"
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("form", FORMATS_OF_TABLES)
-def test_every_table_comes_in_every_format(evaluated: Path, table: str, form: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "form"), [*product(TABLES[:2], FORMATS_OF_TABLES), *product(TABLES[2:], ["json"])]
+)
+def test_every_table_comes_in_its_format(evaluated: Path, table: str, form: str) -> None:
     result = run("compare", evaluated, "--table", table, "--format", form)
     assert result.exit_code == 0, result.output
     assert result.stdout.strip()

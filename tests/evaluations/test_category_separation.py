@@ -37,7 +37,7 @@ OF_WORDS = metrics_of(WordBags)
 def categories(tmp_path_factory: pytest.TempPathFactory) -> Categories:
     folder = tmp_path_factory.mktemp("separation")
     release = categorised_release(2, 60).write_zip(folder / "release.zip", "Snapshot")
-    return categories_of(medsim.build(release, folder / "build"), None, 1)
+    return categories_of(medsim.build(release, folder / "build", negatives=["random"]), None, 1)
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a build and an embedding."""
     folder = tmp_path_factory.mktemp("evaluated")
     release = categorised_release(3, 50).write_zip(folder / "release.zip", "Snapshot")
-    medsim.build(release, folder / "build")
+    medsim.build(release, folder / "build", negatives=["random"])
     write_words(folder / "words.vec", WORDS[:-1], 4)
     return folder
 

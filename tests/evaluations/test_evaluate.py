@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import pytest
 from fixtures.embeddings import write_words
-from fixtures.release import random_release
 from polars.testing import assert_frame_equal
 from scipy import stats
 
@@ -26,12 +25,12 @@ RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation) -> Path:
     """A folder with a build, a rated file and two word embeddings of which each lacks words."""
     folder = tmp_path_factory.mktemp("evaluate")
-    random_release(4, 80).write_zip(folder / "release.zip", "Snapshot")
-    build = medsim.build(folder / "release.zip", folder / "build")
-    pairs = build.pairs().collect()
+    shutil.copytree(shared_evaluation.folder.parent / "build", folder / "build")
+    shutil.copy(shared_evaluation.folder.parent / "release.zip", folder)
+    pairs = medsim.Build(folder / "build").pairs().collect()
     words = sorted({word for side in ("term1", "term2") for t in pairs[side] for word in t.split()})
     write_words(folder / "one.vec", words[::3], 1)
     write_words(folder / "two.vec", words[::2], 2)

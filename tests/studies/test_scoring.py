@@ -95,7 +95,8 @@ def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
     release = Release()
     for at, (name, synonym) in enumerate(zip(names, synonyms, strict=True)):
         release.named(str(1000 + at), name, synonym)
-    build = medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "out")
+    source = release.write_zip(tmp_path / "release.zip")
+    build = medsim.build(source, tmp_path / "out", negatives=["random"])
     study = medsim.sample_study(build, tmp_path / "study", annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 1.0), dont_know=0)
 
@@ -104,7 +105,10 @@ def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
     text = (tmp_path / "scores" / "disagreements.csv").read_text(encoding="utf-8-sig")
     assert not [line for line in text.splitlines() if ",=HYPERLINK" in line or ",+1+1" in line]
     corrected = medsim.build(
-        tmp_path / "release.zip", tmp_path / "new", corrections=tmp_path / "scores/corrections.csv"
+        source,
+        tmp_path / "new",
+        negatives=["random"],
+        corrections=tmp_path / "scores/corrections.csv",
     )
     options = corrected.manifest.options["corrections"]
     rejected = {frozenset(pair) for *pair, same in options if not same}

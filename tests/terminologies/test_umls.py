@@ -268,7 +268,8 @@ def test_a_build_of_umls_keeps_its_promises(tmp_path: Path) -> None:
 
 
 def test_a_build_that_is_older_than_codes_opens_and_verifies(tmp_path: Path) -> None:
-    build = medsim.build(random_metathesaurus(2).write(tmp_path / "META"), tmp_path / "out")
+    release = random_metathesaurus(2).write(tmp_path / "META")
+    build = medsim.build(release, tmp_path / "out", negatives=["random"])
     assert build.sql("select count(*) from code").item() > 0
     (tmp_path / "out" / "terminology" / "code.parquet").unlink()
     assert not medsim.verify(tmp_path / "out", threads=1).holds

@@ -115,7 +115,7 @@ def test_intervals_are_near_those_of_scipy_for_other_resamples() -> None:
         (np.arange(40),),
         lambda items: iaa(ratings[:, items]),
         vectorized=False,
-        n_resamples=600,
+        n_resamples=300,
         method="BCa",
         rng=np.random.default_rng(0),
     ).confidence_interval
