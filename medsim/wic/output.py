@@ -10,19 +10,7 @@ import polars as pl
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import Columns, columns
-
-WIC_COLUMNS: Columns = (
-    columns(pl.String, "term1", "term2", "sentence1", "sentence2")
-    | columns(pl.Int32, "start1", "start2", "end1", "end2")
-    | columns(pl.String, "cat")
-    | columns(pl.Int8, "label")
-)
-"""The columns of instances of words in context, in the order of BioWiC's files.
-
-Starts and ends are code points of the sentence, ends exclusive; cat is one of
-``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
-"""
+from medsim.core.schema import WIC_COLUMNS, Columns, columns
 
 MENTION_COLUMNS: Columns = (
     columns(pl.String, "corpus", "document_id")

@@ -13,10 +13,11 @@ from fixtures.umls import Metathesaurus
 
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.opened import open_output
+from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
-from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic.readable import STATISTICS_TABLES, readable_statistics
 from medsim.wic.verify import verify
 
