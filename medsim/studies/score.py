@@ -16,6 +16,7 @@ from medsim.core.output import check_free, claimed, resolved
 from medsim.core.progress import Progress
 from medsim.core.tables.guard import guarded
 from medsim.statistics.resampling import Resampling
+from medsim.studies.agreed import compared_tables
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables
@@ -32,16 +33,10 @@ if TYPE_CHECKING:
 
     from medsim.studies.sheets.answers import Answers
 
-TABLES = {
-    JUDGEMENT.name: ("quality", "agreement", "annotators", "disagreements", "corrections"),
-    GRADED.name: ("agreement", "raters", "rated", "parts"),
-}
-"""The tables of a study by the name of its scale, beside "missing"; the first is shown first."""
-
 
 def check_table(study: Place, name: str | None) -> None:
     """Raise OptionError if a study has no table of that name."""
-    known = [*TABLES[Study(folder_of(study)).scale.name], "missing"]
+    known = [*Study(folder_of(study)).scale.tables, "missing"]
     if name is not None and name not in known:
         raise OptionError(unknown_name("table", name, known))
 
@@ -113,7 +108,7 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
         seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
     )
     known = answers["annotator"].unique().sort().to_list()
-    graded = study.scale is not JUDGEMENT
+    graded = study.scale is GRADED
     for name in options.leave_out:
         if name not in known and not (graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, known))
@@ -122,7 +117,9 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
     kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if kept.is_empty():
         raise OptionError("`leave_out` leaves nobody")
-    return judged_tables(study.items(), kept, resampling)
+    if study.scale is JUDGEMENT:
+        return judged_tables(study.items(), kept, resampling)
+    return compared_tables(study.scale, study.items(), kept, resampling)
 
 
 def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:
@@ -149,6 +146,7 @@ def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, 
             medsim=medsim_version(),
             study_id=scores.study_id,
             answers=list(found.files),
+            source=study.manifest.source,
             options=options.recorded(),
             warnings=list(scores.warnings),
             outputs=dict(sorted(output.outputs.items())),

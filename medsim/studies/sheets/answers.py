@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.tables.text import Text
+    from medsim.studies.sheets import Scale
     from medsim.studies.sheets.returned import Given
 
 SUFFIXES = (".csv", ".json", ".jsonl")
@@ -90,7 +91,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     return Answers(
         frame=frame,
         missing=missing,
-        warnings=(*_of_unanswered(unanswered), *_warnings(missing, n_repeated)),
+        warnings=(*_of_unanswered(unanswered), *_warnings(missing, n_repeated, study.scale)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
         files=tuple(files),
     )
@@ -147,9 +148,8 @@ def _check_entry(given: Given, entries: dict[str, Any]) -> None:
             f"{given.location}: entry {quoted(given.entry_id)} is of annotator "
             f"{quoted(entry['annotator'])}, and the file says {quoted(given.annotator)}"
         )
-    if given.terms is None:
-        return
-    for found, expected in zip(given.terms, (entry["left"], entry["right"]), strict=True):
+    # Of a word there is one text.
+    for found, expected in zip(given.texts or (), (entry["left"], entry["right"]), strict=False):
         # Spreadsheets change white space and line ends.
         if found.split() != expected.split():
             raise InputError(
@@ -163,9 +163,10 @@ def _check_agreement(
 ) -> None:
     if earlier.value != later.value:
         answers = study.scale.answers
+        shown = " and ".join(quoted(entry[side]) for side in ("left", "right") if entry[side])
         raise InputError(
-            f"contradictory answers of {quoted(entry['annotator'])} to {quoted(entry['left'])} and "
-            f"{quoted(entry['right'])}: {answers[earlier.value]} at {earlier.location}, "
+            f"contradictory answers of {quoted(entry['annotator'])} to {shown}: "
+            f"{answers[earlier.value]} at {earlier.location}, "
             f"{answers[later.value]} at {later.location}; leave one out"
         )
 
@@ -190,9 +191,12 @@ def _of_unanswered(paths: Sequence[Path]) -> Iterator[str]:
         yield f"no answers in {', '.join(path.name for path in paths)}; left out"
 
 
-def _warnings(missing: pl.DataFrame, n_repeated: Counter[str]) -> Iterator[str]:
+def _warnings(missing: pl.DataFrame, n_repeated: Counter[str], scale: Scale) -> Iterator[str]:
     for annotator, count in sorted(n_repeated.items()):
         yield f"{count:,} answers of {quoted(annotator)} stand a second time; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
-            yield f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} pairs without an answer"
+            yield (
+                f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} {scale.noun}s without an "
+                "answer"
+            )

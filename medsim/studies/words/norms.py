@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from medsim.core.tables.named import Table
     from medsim.studies.words.forms import Forms
 
+_COLUMNS = {"cue": pl.String, "target": pl.String, "strength": pl.Float64, "name": pl.String}
 _STRENGTHS = {"fsg": "FSG", "strength": "strength"}
 
 
@@ -71,6 +72,19 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
     )
 
 
+def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of known words in a table with columns term1 and term2, as ``associated``.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    terms = read_table(path, ("term1", "term2")).frame
+    cue, target = (normalised(terms[side].to_list()) for side in ("term1", "term2"))
+    unknown = {"strength": [None] * len(cue), "name": [None] * len(cue)}
+    pairs = pl.DataFrame({"cue": cue, "target": target} | unknown, schema=_COLUMNS)
+    return associated(pairs, forms, words).with_columns(reason=pl.lit("confirmed by people"))
+
+
 def _of_file(path: Path) -> pl.DataFrame:
     table = read_table(path, ("cue", "target"), tuple(_STRENGTHS))
     for side in ("cue", "target"):
@@ -84,7 +98,7 @@ def _of_file(path: Path) -> pl.DataFrame:
             "strength": strengths,
             "name": [None if column is None else _STRENGTHS[column]] * table.frame.height,
         },
-        schema={"cue": pl.String, "target": pl.String, "strength": pl.Float64, "name": pl.String},
+        schema=_COLUMNS,
     )
 
 

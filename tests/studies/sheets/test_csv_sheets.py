@@ -91,7 +91,7 @@ def test_terms_and_answers_come_back_from_any_spreadsheet(
     }
     found = read(filled(written_csv(sheet_of_all), answers, **form))
 
-    assert [one.terms for one in found] == pairs
+    assert [one.texts for one in found] == pairs
     assert [one.entry_id for one in found] == [one.entry_id for one in sheet_of_all.entries]
     assert [one.value for one in found] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
 
@@ -139,7 +139,7 @@ def test_an_entry_that_looks_like_a_number_comes_back():
 def test_an_apostrophe_that_a_spreadsheet_took_away_is_not_missed():
     text = f"entry,left,right,answer\n{IDS[0]},=1+1,MARCH1,same\n"
 
-    assert [one.terms for one in read(text)] == [("=1+1", "MARCH1")]
+    assert [one.texts for one in read(text)] == [("=1+1", "MARCH1")]
 
 
 @pytest.mark.parametrize(
