@@ -85,7 +85,9 @@ def evaluate(
     check_table(table, SCORE_TABLES)  # before models are scored, which takes long
     found = evaluate_wic(**options.given())
     if table == "accuracy":
-        print_table(found.results, form, readable=lambda frame: [readable_accuracies(frame)])
+        print_table(
+            found.results, form, readable=lambda frame: [readable_accuracies(frame, found.people)]
+        )
     else:
         print_table(found.comparisons, form, readable=lambda frame: [readable_comparisons(frame)])
 

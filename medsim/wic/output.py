@@ -97,7 +97,7 @@ WIC_COMPARISON_COLUMNS: Columns = (
 
 Between "models" there is a test, p-values corrected for the number of all such rows. Between a
 model and a "reference", "human" or "chance", there is the interval of the difference, and whether
-it holds 0.
+it holds 0; people are there if their accuracy is known.
 """
 
 

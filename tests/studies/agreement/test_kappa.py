@@ -50,9 +50,9 @@ def test_the_interval_of_kappa_is_near_that_of_a_large_sample() -> None:
     table = judged(400, 0.7, 1)
     found = cohens_kappa(table, 3, resampling())
     drawn = np.random.default_rng(2)
-    naive = []
-    for _ in range(500):
-        naive.append(cohen_kappa_score(*table[drawn.integers(0, len(table), len(table))].T))
+    naive = [
+        cohen_kappa_score(*table[drawn.integers(0, len(table), len(table))].T) for _ in range(500)
+    ]
 
     assert found.low == pytest.approx(np.quantile(naive, 0.025), abs=0.02)
     assert found.high == pytest.approx(np.quantile(naive, 0.975), abs=0.02)
@@ -76,9 +76,7 @@ def test_a_mean_accuracy_is_that_of_annotators_whatever_they_share() -> None:
     found = mean_accuracy(correct, resampling())
 
     assert found.value == pytest.approx(np.mean(shares))
-    naive = []
-    for _ in range(500):
-        again = correct[drawn.integers(0, 200, 200)]
-        naive.append(np.mean([(own[own >= 0] == 1).mean() for own in again.T]))
+    resamples = [correct[drawn.integers(0, 200, 200)] for _ in range(500)]
+    naive = [np.mean([(own[own >= 0] == 1).mean() for own in again.T]) for again in resamples]
     assert found.low == pytest.approx(np.quantile(naive, 0.025), abs=0.02)
     assert found.high == pytest.approx(np.quantile(naive, 0.975), abs=0.02)
