@@ -482,7 +482,7 @@ def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
         ("one.json", "cross-fitted in 10 folds", {"test"}),
         ("data", "models fitted on train, thresholds chosen on dev", {"train", "dev", "test"}),
     )
-    assert one["options"] == {"seed": 0}
+    assert one["options"] == {"seed": 0, "people": 0.8}
     assert one["models"]["targets"]["input"] == "target"
     assert one["models"]["targets"]["way"] == "cosine"
     assert len(one["models"]["words"]["fingerprint"]) == 64
