@@ -52,7 +52,7 @@ def write_asked(
             presentations_of(options.seed, name, own, shown=shown)
             for name, own in _shared_out(items, names_of(options))
         )
-        stage.found(f"{len(assignment):,} {scale.noun}s for {len(names_of(options))} annotators")
+        stage.found(f"{items.height:,} {scale.noun}s for {len(names_of(options))} annotators")
         draft = StudyDraft(
             scale=scale,
             items=items,
