@@ -33,12 +33,9 @@ JUDGED_ITEM_COLUMNS: Columns = (
 )
 """The columns of ``key/items.parquet`` of a study of a build: a row per pair."""
 
-GRADED_ITEM_COLUMNS: Columns = {
-    "item_id": pl.String,
-    "term1": pl.String,
-    "term2": pl.String,
-    "group": pl.Int32,
-}
+GRADED_ITEM_COLUMNS: Columns = columns(pl.String, "item_id", "term1", "term2") | columns(
+    pl.Int32, "group"
+)
 """The first columns of ``key/items.parquet`` of a graded study: a row per pair.
 
 Groups of raters count from 1; group 0 is the consistency set, which all rate. Further columns are

@@ -36,9 +36,14 @@ if TYPE_CHECKING:
 
 def check_table(study: Place, name: str | None) -> None:
     """Raise OptionError if a study has no table of that name."""
-    known = [*Study(folder_of(study)).scale.tables, "missing"]
+    _chosen(name, [*Study(folder_of(study)).scale.tables, "missing"])
+
+
+def _chosen(name: str | None, known: list[str]) -> str:
+    """Return the name of a table that is known, by default the first."""
     if name is not None and name not in known:
         raise OptionError(unknown_name("table", name, known))
+    return known[0] if name is None else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +66,7 @@ class Scores:
         Raises:
             OptionError: there is no such table.
         """
-        known = list(self.tables)
-        if name is not None and name not in known:
-            raise OptionError(unknown_name("table", name, known))
-        return self.tables[known[0] if name is None else name]
+        return self.tables[_chosen(name, list(self.tables))]
 
 
 @public(ScoreOptions)

@@ -95,9 +95,8 @@ def _related(
     found: dict[str, pl.DataFrame] = {}
     known: list[pl.DataFrame] = []
     if options.terminology is not None:
-        relations = relations_in(Path(options.terminology), forms, words, threads)
-        found[BIOMEDICAL] = relations.associated
-        known += [relations.associated, relations.related]
+        known += relations_in(Path(options.terminology), forms, words, threads)
+        found[BIOMEDICAL] = known[0]
     if options.confirmed is not None:
         confirmed = read_confirmed(Path(options.confirmed), forms, words)
         either = found.get(BIOMEDICAL, confirmed)

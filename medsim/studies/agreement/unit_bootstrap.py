@@ -10,6 +10,7 @@ from medsim.core.config import checked_threads
 from medsim.kernels.resampling import drawn_rows
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import Estimate
+from medsim.statistics.resampling import check_resampling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,12 @@ def over_units(
             defined; such resamples are left out.
         resampling: 0 resamples give no interval. Each takes time O(n_units), each thread 4 bytes a
             unit.
+
+    Raises:
+        OptionError: the seed or the number of resamples is out of range.
     """
+    if resampling.resamples:
+        check_resampling(resampling.seed, resampling.resamples)
     sums = n_units @ features
     estimate = float(statistic(sums[None, :])[0])
     if not resampling.resamples or np.isnan(estimate):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.tables.text import Text
-    from medsim.studies.sheets import Scale
     from medsim.studies.sheets.returned import Given
 
 SUFFIXES = (".csv", ".json", ".jsonl")
@@ -51,13 +50,9 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     """Return the answers in files that annotators sent back.
 
     The content tells the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
-    An answer that stands twice counts once.
-
-    Args:
-        paths: of files; a folder stands for those in it, and in folders in it, that have one of
-            ``SUFFIXES``; of these, sheets that nobody filled in are left out with a warning.
-        assignment: ``ASSIGNMENT_COLUMNS``, the presentations of all annotators.
-        study: of the answers.
+    An answer that stands twice counts once. A folder stands for the files in it, and in folders in
+    it, that have one of ``SUFFIXES``; of these, sheets that nobody filled in are left out with a
+    warning. The assignment has the presentations of all annotators.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -91,7 +86,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     return Answers(
         frame=frame,
         missing=missing,
-        warnings=(*_of_unanswered(unanswered), *_warnings(missing, n_repeated, study.scale)),
+        warnings=tuple(_warnings(unanswered, missing, n_repeated, study.scale.noun)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
         files=tuple(files),
     )
@@ -186,17 +181,15 @@ def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
     return counts.with_columns(n_missing=pl.col("n_entries") - pl.col("n_answered"))
 
 
-def _of_unanswered(paths: Sequence[Path]) -> Iterator[str]:
-    if paths:
-        yield f"no answers in {', '.join(path.name for path in paths)}; left out"
-
-
-def _warnings(missing: pl.DataFrame, n_repeated: Counter[str], scale: Scale) -> Iterator[str]:
+def _warnings(
+    unanswered: Sequence[Path], missing: pl.DataFrame, n_repeated: Counter[str], noun: str
+) -> Iterator[str]:
+    if unanswered:
+        yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
     for annotator, count in sorted(n_repeated.items()):
         yield f"{count:,} answers of {quoted(annotator)} stand a second time; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
             yield (
-                f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} {scale.noun}s without an "
-                "answer"
+                f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} {noun}s without an answer"
             )

@@ -45,8 +45,8 @@ def related(store: Store, words: list[str], components: dict[int, int] | None = 
         orient="row",
     )
     found = relations(store, names_of(store, FORMS), ids, linked)
-    associated = {(words[a], words[b]): why for a, b, why in found.associated.iter_rows()}
-    return associated, {(words[a], words[b]) for a, b in found.related.iter_rows()}
+    associated = {(words[a], words[b]): why for a, b, why in found[0].iter_rows()}
+    return associated, {(words[a], words[b]) for a, b in found[1].iter_rows()}
 
 
 def test_synonyms_are_single_words_that_one_concept_has(store: Store) -> None:
