@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from medsim.studies.folder import Study
     from medsim.studies.sheets.answers import Answers
 
-PATTERN = 10
-"""Ratings in a row that are equal, or of which two take turns, and that are warned of."""
-
+_PATTERN = 10  # ratings in a row of which the page warns as well
 _PATTERNS = {
-    "longest_run": "gave the same rating",
-    "longest_alternation": "alternated between two ratings",
+    "longest_run": "are equal",
+    "longest_alternation": "take turns between two values",
 }
 
 
@@ -51,9 +49,9 @@ def warnings_of_raters(
     if "raters" not in tables:
         return
     for column, pattern in _PATTERNS.items():
-        rows = tables["raters"].filter(pl.col(column) >= PATTERN)
+        rows = tables["raters"].filter(pl.col(column) >= _PATTERN)
         for name, length in rows.select("rater", column).iter_rows():
-            yield f"{name} {pattern} {length} times in a row"
+            yield f"{length} ratings of {name} in a row {pattern}"
     suspect = tables["raters"].filter(pl.col("outlier") & pl.col("accepted"))["rater"].to_list()
     if suspect:
         yield (

@@ -263,6 +263,6 @@ def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> 
     assert rows == [("ada", 2, 12), ("ben", 10, 0), ("eva", 2, 5), ("tom", 1, 0)]
     said = [one for one in warnings_of_raters(tables, ()) if "in a row" in one]
     assert said == [
-        "ben gave the same rating 10 times in a row",
-        "ada alternated between two ratings 12 times in a row",
+        "10 ratings of ben in a row are equal",
+        "12 ratings of ada in a row take turns between two values",
     ]
