@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import polars as pl
@@ -306,3 +307,44 @@ def test_the_commands_print_who_sees_how_much(words: Path, tmp_path: Path) -> No
         "annotator-1,5,5",
         "annotator-2,5,5",
     ]
+
+
+@pytest.mark.parametrize("kind", ["context", "domain", "association"])
+def test_the_page_the_sheet_and_label_studio_give_the_same_scores(
+    kind: str, benchmark: Path, words: Path, tmp_path: Path
+) -> None:
+    options = {"annotators": NAMES, "out": tmp_path / "study"}
+    if kind == "context":
+        study = medsim.instances_study(benchmark, size=12, common=6, **options)
+    elif kind == "domain":
+        study = medsim.domains_study(words, no_lemmas=True, **options)
+    else:
+        pairs = pl.DataFrame({"term1": ["=1+1", "nail", "a"], "term2": ["b", "claw", "MARCH1"]})
+        pairs.write_csv(tmp_path / "pairs.csv")
+        study = medsim.inspect_study(tmp_path / "pairs.csv", **options)
+    answer(
+        study,
+        tmp_path / "answers",
+        lambda name, item: study.scale.answers[crc32(f"{name} {item['item_id']}".encode()) % 2],
+    )
+    known = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+    given = pl.concat(
+        pl.DataFrame([json.loads(line) for line in path.read_text().splitlines()[1:-1]])
+        for path in (tmp_path / "answers").iterdir()
+    )
+    labels = {one.name: one.label for one in study.scale.choices}
+
+    for name in NAMES:
+        sheet = pl.read_csv(
+            study.folder / f"annotators/{name}/sheet-{name}.csv", infer_schema=False
+        )
+        assert sheet.columns == ["entry", *study.scale.parts, "answer"]
+        own = sheet.with_columns(key=pl.col("entry").str.strip_prefix("'")).drop("answer")
+        filled = own.join(given, left_on="key", right_on="entry").drop("key")
+        filled.with_columns(pl.col("answer").replace(labels)).write_csv(tmp_path / f"{name}.csv")
+    sheets = medsim.score_study(study, [tmp_path / f"{name}.csv" for name in NAMES], resamples=0)
+    exports = medsim.score_study(study, [tmp_path / "scores/label_studio"], resamples=0)
+
+    for name, table in known.tables.items():
+        assert sheets.table(name).equals(table)
+        assert exports.table(name).equals(table)

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.slow
 
 SENTENCES = ("the \u27e6gene\u27e7 maps to <b>18q</b>", "mutations of \u27e6RANK\u27e7")
 TEXTS = {CONTEXT.name: SENTENCES, DOMAIN.name: ("kinase", "")}
+NARROW = PHONE | {"viewport": {"width": 320, "height": 568}}
 WIDE = {"viewport": {"width": 1280, "height": 800}}
 
 
@@ -33,7 +34,7 @@ def test_answers_are_given_by_letter_by_number_and_by_button(sit, tmp_path, scal
     assert [one["answer"] for one in answers] == [one.name for one in scale.choices] * 3
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE])
+@pytest.mark.parametrize("size", [WIDE, PHONE, NARROW])
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
 def test_nothing_is_wider_than_the_screen_and_no_answer_is_broken(
     sit, scale: Scale, size: dict
