@@ -31,11 +31,14 @@ WordClass = Annotated[
     Option(
         "The class of words, such as noun; by default the only one.",
         ("--word-class", "--class"),
+        key="word_class",
     ),
 ]
-MinCount = Annotated[int, Option("Smallest count of a word, all forms added.", least=1)]
-MinLength = Annotated[int, Option("Fewest letters of a word.", least=1)]
-NoLemmas = Annotated[bool, Option("Make no lemmas where the table has none.")]
+MinCount = Annotated[
+    int, Option("Smallest count of a word, all forms added.", least=1, key="min_count")
+]
+MinLength = Annotated[int, Option("Fewest letters of a word.", least=1, key="min_length")]
+NoLemmas = Annotated[bool, Option("Make no lemmas where the table has none.", key="no_lemmas")]
 
 
 @dataclass(frozen=True, slots=True)
