@@ -14,15 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.core.progress import Progress
+    from medsim.studies.asking_options import AskedOptions
     from medsim.studies.folder import Study
-    from medsim.studies.options import InspectOptions, InstancesOptions
     from medsim.studies.sheets import Scale
-    from medsim.studies.words.options import DomainsOptions
-
-    Options = InstancesOptions | DomainsOptions | InspectOptions
 
 
-def names_of(options: Options) -> tuple[str, ...]:
+def names_of(options: AskedOptions) -> tuple[str, ...]:
     """Return the names of a study's annotators."""
     return annotators_of(options.annotators, stem="annotator")
 
@@ -32,7 +29,7 @@ def write_asked(
     items: pl.DataFrame,
     shown: Sequence[str],
     source: dict[str, object],
-    options: Options,
+    options: AskedOptions,
     progress: Progress,
 ) -> Study:
     """Return the study of items that it writes to ``out``.

@@ -12,8 +12,8 @@ from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.evaluations.ratings.properties import property_in
 from medsim.studies.asking import write_asked
+from medsim.studies.asking_options import InspectOptions
 from medsim.studies.inputs import read_pairs
-from medsim.studies.options import InspectOptions
 from medsim.studies.presentations import draw_id
 from medsim.studies.sheets import ASSOCIATION
 from medsim.studies.words.domains import BIOMEDICAL

@@ -9,14 +9,14 @@ import typer
 
 from medsim.core.console import Format, app, command, print_table
 from medsim.core.progress import Progress
+from medsim.studies.asking_options import DomainsOptions, InspectOptions, InstancesOptions
 from medsim.studies.options import (
     GradeOptions,
-    InspectOptions,
-    InstancesOptions,
+    PairsFileOptions,
+    PairsOptions,
     SampleOptions,
     ScoreOptions,
 )
-from medsim.studies.words.options import DomainsOptions, PairsFileOptions, PairsOptions
 
 study = typer.Typer(
     no_args_is_help=True,

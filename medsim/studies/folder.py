@@ -23,17 +23,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.output import OutputFolder
-    from medsim.studies.options import (
-        GradeOptions,
-        InspectOptions,
-        InstancesOptions,
-        SampleOptions,
-    )
-    from medsim.studies.words.options import DomainsOptions
+    from medsim.studies.asking_options import AskedOptions
+    from medsim.studies.options import GradeOptions, SampleOptions
 
-    StudyOptions: TypeAlias = (
-        SampleOptions | GradeOptions | InstancesOptions | DomainsOptions | InspectOptions
-    )
+    StudyOptions: TypeAlias = SampleOptions | GradeOptions | AskedOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

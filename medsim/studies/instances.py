@@ -13,7 +13,7 @@ from medsim.core.manifest import fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.studies.asking import names_of, write_asked
-from medsim.studies.options import InstancesOptions
+from medsim.studies.asking_options import InstancesOptions
 from medsim.studies.output import CONTEXT_ITEM_COLUMNS
 from medsim.studies.presentations import draw_id
 from medsim.studies.sheets import CONTEXT, MARKS

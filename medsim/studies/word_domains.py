@@ -12,11 +12,11 @@ from medsim.core.manifest import fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.studies.asking import write_asked
+from medsim.studies.asking_options import DomainsOptions
 from medsim.studies.output import DOMAIN_ITEM_COLUMNS
 from medsim.studies.presentations import draw_id
 from medsim.studies.sheets import DOMAIN
 from medsim.studies.words.kept import kept_words
-from medsim.studies.words.options import DomainsOptions
 
 if TYPE_CHECKING:
     from medsim.studies.folder import Study

@@ -12,6 +12,7 @@ from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped
 from medsim.core.options import public
 from medsim.core.progress import Progress
+from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIR_COLUMNS
 from medsim.studies.words.domains import (
     BIOMEDICAL,
@@ -25,7 +26,6 @@ from medsim.studies.words.domains import (
 from medsim.studies.words.frequencies import merged, read_frequencies
 from medsim.studies.words.kept import kept_words
 from medsim.studies.words.norms import associated, read_confirmed, read_norms
-from medsim.studies.words.options import N_QUARTERS, PairsOptions
 from medsim.studies.words.pairs import WordPairs
 from medsim.studies.words.quarters import Quarters
 from medsim.studies.words.terminology import listed_words, relations_in

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.manifest import Skipped
+    from medsim.studies.asking_options import DomainsOptions
+    from medsim.studies.options import PairsOptions
     from medsim.studies.words.forms import Forms
-    from medsim.studies.words.options import DomainsOptions, PairsOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
