@@ -157,11 +157,11 @@ def _write_sheet(sheet: Sheet, output: OutputFolder) -> None:
 
 def _written_instructions(sheet: Sheet, paragraphs: Sequence[str]) -> str:
     """Return all instructions, with how a sheet is filled in."""
-    allowed = ", ".join(one.name.replace("_", " ") for one in sheet.scale.choices)
+    allowed = ", ".join(one.label.lower() for one in sheet.scale.choices)
     filling = (
         f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
-        "network. Or fill in "
-        f"the column answer of sheet-{sheet.annotator}.csv, and save it as CSV. The answers are: "
-        f"{allowed}. Leave a cell empty where you have not judged yet, and change no other column."
+        f"network. Or fill in the column answer of sheet-{sheet.annotator}.csv, and save it as "
+        f"CSV. The answers are: {allowed}. Leave a cell empty where you have not "
+        "judged yet, and change no other column."
     )
     return "\n\n".join([sheet.title, *paragraphs, sheet.scale.question, filling]) + "\n"

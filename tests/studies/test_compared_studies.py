@@ -141,7 +141,13 @@ def test_instances_are_scored_by_kappa_and_accuracy(benchmark: Path, tmp_path: P
     assert manifest["source"]["fingerprint"] == study.manifest.source["fingerprint"]
     why = scores.table("disagreements")["why"].value_counts()
     differ = sum(given["ada"][item] != given["ben"][item] for item in common)
-    assert dict(why.iter_rows())["not answered alike"] == differ
+    labels = dict(study.items().select("item_id", "label").iter_rows())
+    said_of = {item: {own[item] for own in given.values() if item in own} for item in labels}
+    otherwise = sum(said_of[item] == {1 - label} for item, label in labels.items())
+    assert dict(why.iter_rows()) == {
+        "not answered alike": differ,
+        "otherwise than labelled": otherwise,
+    }
 
 
 @pytest.mark.parametrize(
@@ -207,12 +213,15 @@ def test_words_on_which_people_agree_come_out_with_their_domain(
     assert scores.table("disagreements")["word"].to_list() == ["kidney"]
 
 
-def test_pairs_are_chosen_of_sorted_words_and_confirmed_pairs(words: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("unsure", [["ambiguous"], ["general", "biomedical"]])
+def test_pairs_are_chosen_of_sorted_words_and_confirmed_pairs(
+    words: Path, tmp_path: Path, unsure: list[str]
+) -> None:
     norms = pl.DataFrame({"cue": ["table", "kinase"], "target": ["house", "kidney"]})
     norms.write_csv(tmp_path / "norms.csv")
     domains = dict.fromkeys(("kinase", "phosphorylation", "kidney"), "biomedical")
-    domains |= dict.fromkeys(("table", "house", "play"), "general") | {"fire": "ambiguous"}
-    rows = [*domains.items(), ("of2", "general")]
+    domains |= dict.fromkeys(("table", "house", "play"), "general")
+    rows = [*domains.items(), ("of2", "general"), *(("fire", domain) for domain in unsure)]
     pl.DataFrame(rows, schema=["word", "domain"], orient="row").write_csv(tmp_path / "domains.csv")
     confirmed = pl.DataFrame({"term1": ["Phosphorylation"], "term2": ["kinase"]})
     confirmed.write_csv(tmp_path / "confirmed.csv")
