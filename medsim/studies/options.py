@@ -25,13 +25,13 @@ MOST_PAIRS = 10_000
 """The most pairs of a set of word pairs: more than people ever rated of words."""
 
 _MOST_PER_CLASS = 10_000
-_OUT = Option("The folder of the study to write.", ("--out", "-o"))
-_INSTRUCTIONS = Option(
+OUT = Option("The folder of the study to write.", ("--out", "-o"))
+INSTRUCTIONS = Option(
     "A text file to be read before the first pair, with empty lines between paragraphs; by default "
     "a few sentences on how to answer."
 )
-_OVERWRITE = Option("Replace an earlier study, whose answers then fit no longer.")
-_SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key="seed")
+OVERWRITE = Option("Replace an earlier study, whose answers then fit no longer.")
+SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key="seed")
 
 
 Place: TypeAlias = str | Path | OpenedFolder
@@ -51,7 +51,7 @@ class SampleOptions(Options):
     """The options of ``medsim study sample``."""
 
     build: Annotated[Place, Option("The folder of a build.", argument=True, metavar="OUT")]
-    out: Annotated[str | Path, _OUT]
+    out: Annotated[str | Path, OUT]
     _: KW_ONLY
     per_class: Annotated[
         int,
@@ -68,9 +68,9 @@ class SampleOptions(Options):
     title: Annotated[str, Option("The heading that annotators see.")] = (
         "Do these terms mean the same?"
     )
-    instructions: Annotated[str | Path | None, _INSTRUCTIONS] = None
-    seed: Annotated[int, _SEED] = 0
-    overwrite: Annotated[bool, _OVERWRITE] = False
+    instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
+    seed: Annotated[int, SEED] = 0
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
 
@@ -86,7 +86,7 @@ class GradeOptions(Options):
             argument=True,
         ),
     ]
-    out: Annotated[str | Path, _OUT]
+    out: Annotated[str | Path, OUT]
     _: KW_ONLY
     raters: Annotated[
         CountOrNames, Option("How many raters, or their names, those of a group together.")
@@ -103,12 +103,12 @@ class GradeOptions(Options):
     )
     page_size: Annotated[int, Option("Pairs before a pause; 0 for no pauses.", least=0)] = PAGE_SIZE
     title: Annotated[str, Option("The heading that raters see.")] = "How similar are these words?"
-    instructions: Annotated[str | Path | None, _INSTRUCTIONS] = None
+    instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
     notice: Annotated[
         str | None, Option("What raters must know before they pass a sheet on; nothing by default.")
     ] = None
-    seed: Annotated[int, _SEED] = 0
-    overwrite: Annotated[bool, _OVERWRITE] = False
+    seed: Annotated[int, SEED] = 0
+    overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
     @property
@@ -161,26 +161,36 @@ class ScoreOptions(Options):
     progress: Reporting = None
 
 
+Words = Annotated[
+    str | Path,
+    Option(
+        "Frequency table of a biomedical corpus, CSV, TSV or Parquet: columns word, class, "
+        "count, and where known lemma and topics (a number, or names with ; between).",
+        argument=True,
+    ),
+]
+WordClass = Annotated[
+    str | None,
+    Option(
+        "The class of words, such as noun; by default the only one.",
+        ("--word-class", "--class"),
+        key="word_class",
+    ),
+]
+MinCount = Annotated[
+    int, Option("Smallest count of a word, all forms added.", least=1, key="min_count")
+]
+MinLength = Annotated[int, Option("Fewest letters of a word.", least=1, key="min_length")]
+NoLemmas = Annotated[bool, Option("Make no lemmas where the table has none.", key="no_lemmas")]
+
+
 @dataclass(frozen=True, slots=True)
 class PairsOptions(Options):
     """The options of choosing pairs of words."""
 
-    words: Annotated[
-        str | Path,
-        Option(
-            "Frequency table of a biomedical corpus, CSV, TSV or Parquet: columns word, class, "
-            "count, and where known lemma and topics (a number, or names with ; between).",
-            argument=True,
-        ),
-    ]
+    words: Words
     _: KW_ONLY
-    word_class: Annotated[
-        str | None,
-        Option(
-            "The class of words, such as noun; by default the only one.",
-            ("--word-class", "--class"),
-        ),
-    ] = None
+    word_class: WordClass = None
     terminology: Annotated[
         str | Path | None,
         Option("Folder of a build; associates its synonyms and siblings.", metavar="BUILD"),
@@ -210,6 +220,22 @@ class PairsOptions(Options):
             metavar="CORPUS",
         ),
     ] = None
+    domains: Annotated[
+        str | Path | None,
+        Option(
+            "A table with columns word and domain, as medsim study score writes of words that "
+            "people sorted; all other words are left out.",
+            metavar="TABLE",
+        ),
+    ] = None
+    confirmed: Annotated[
+        str | Path | None,
+        Option(
+            "A table with columns term1 and term2, as medsim study score writes of pairs that "
+            "people inspected: the only pairs that are drawn as associated biomedical ones.",
+            metavar="TABLE",
+        ),
+    ] = None
     ratio: Annotated[
         float,
         Option(
@@ -217,11 +243,11 @@ class PairsOptions(Options):
         ),
     ] = 5.0
     size: Annotated[int, Option("Pairs to choose, in four equal quarters.")] = 1_000
-    min_count: Annotated[int, Option("Smallest count of a word, all forms added.", least=1)] = 5
-    min_length: Annotated[int, Option("Fewest letters of a word.", least=1)] = 3
+    min_count: MinCount = 5
+    min_length: MinLength = 3
     per_word: Annotated[int, Option("Most pairs that a word is in.", least=1)] = 3
-    no_lemmas: Annotated[bool, Option("Make no lemmas where the table has none.")] = False
-    seed: Annotated[int, _SEED] = 0
+    no_lemmas: NoLemmas = False
+    seed: Annotated[int, SEED] = 0
     threads: Threads = None
     progress: Reporting = None
 
@@ -242,11 +268,13 @@ class PairsOptions(Options):
             )
         if not math.isfinite(self.ratio):
             raise OptionError(f"`ratio` {self.ratio} is out of range; at least 1 is accepted")
-        if (self.biomedical is None) == (self.general is None):
+        if sum(one is not None for one in (self.biomedical, self.general, self.domains)) != 1:
             raise OptionError(
-                "say by one of `biomedical` LIST and `general` CORPUS which words are biomedical"
+                "say by one of `biomedical` LIST, `general` CORPUS and `domains` TABLE which words "
+                "are biomedical"
             )
-        if self.terminology is None and not self.norm_files:
+        told = (self.terminology, self.confirmed, *self.norm_files)
+        if all(one is None for one in told):
             raise OptionError(
                 "nothing tells which words are associated; add `terminology` BUILD or `norms` FILE"
             )

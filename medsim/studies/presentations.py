@@ -1,4 +1,4 @@
-"""Presentations of pairs: who sees which pair where, drawn from the seed and the pairs alone."""
+"""Presentations of items: who sees which item where, drawn from the seed and the items alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ID_LENGTH = 16  # hexadecimal digits: 64 bits
 
 _Item: TypeAlias = tuple[str, ...]
-"""An item_id and the two terms."""
+"""An item_id and what is shown: two texts of a pair, or one word."""
 
 
 def draw_id(*parts: object) -> str:
@@ -24,15 +24,20 @@ def draw_id(*parts: object) -> str:
 
 
 def presentations_of(
-    seed: int, annotator: str, items: pl.DataFrame, n_twice: int = 0
+    seed: int,
+    annotator: str,
+    items: pl.DataFrame,
+    n_twice: int = 0,
+    shown: Sequence[str] = ("term1", "term2"),
 ) -> pl.DataFrame:
     """Return the presentations of one annotator: ``ASSIGNMENT_COLUMNS``, in order of position.
 
-    A pair that is shown twice has about half of all others between its presentations.
+    An item that is shown twice has about half of all others between its presentations. The columns
+    ``shown`` have what the annotator sees: two sides of a pair, or a word, which is on the left.
     """
 
     def drawn(purpose: str) -> list[_Item]:
-        rows: list[_Item] = items.select("item_id", "term1", "term2").rows()
+        rows: list[_Item] = items.select("item_id", *shown).rows()
         return sorted(rows, key=lambda item: draw_id(seed, purpose, annotator, item[0]))
 
     order, twice = drawn("order"), {item[0] for item in drawn("twice")[:n_twice]}
@@ -40,11 +45,12 @@ def presentations_of(
     once = [item for item in order if item[0] not in twice]
     rows: list[tuple[object, ...]] = []
     for item, showing in _with_repeats(once, repeated, seed, annotator):
-        item_id, *terms = item
+        item_id, *texts = item
         entry_id = draw_id(seed, "entry", annotator, item_id, showing)
         if int(draw_id(seed, "side", entry_id), 16) % 2:
-            terms.reverse()
-        rows.append((annotator, len(rows) + 1, entry_id, item_id, showing, *terms))
+            texts.reverse()
+        left, right = (*texts, "")[:2]
+        rows.append((annotator, len(rows) + 1, entry_id, item_id, showing, left, right))
     return pl.DataFrame(rows, schema=ASSIGNMENT_COLUMNS, orient="row")
 
 

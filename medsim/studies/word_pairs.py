@@ -14,17 +14,25 @@ from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIR_COLUMNS
-from medsim.studies.words.domains import BIOMEDICAL, DOMAINS, GENERAL, by_list, by_ratio
-from medsim.studies.words.filters import filtered
-from medsim.studies.words.forms import forms_of
+from medsim.studies.words.domains import (
+    BIOMEDICAL,
+    DOMAINS,
+    GENERAL,
+    by_list,
+    by_ratio,
+    by_table,
+    read_domains,
+)
 from medsim.studies.words.frequencies import merged, read_frequencies
-from medsim.studies.words.norms import associated, read_norms
+from medsim.studies.words.kept import kept_words
+from medsim.studies.words.norms import associated, read_confirmed, read_norms
 from medsim.studies.words.pairs import WordPairs
 from medsim.studies.words.quarters import Quarters
 from medsim.studies.words.terminology import listed_words, relations_in
 
 if TYPE_CHECKING:
     from medsim.studies.words.forms import Forms
+    from medsim.studies.words.kept import KeptWords
 
 _NAMES = {True: "associated", False: "unassociated"}
 
@@ -46,34 +54,38 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     """
     threads, progress = checked_threads(options.threads), options.progress or Progress()
     with progress.stage(f"read {Path(options.words).name}"):
-        rows = read_frequencies(Path(options.words), options.word_class)
-        forms = forms_of(rows, make_lemmas=not options.no_lemmas)
-        corpus = merged(rows, forms)
-        kept, left_out = filtered(
-            corpus, min_length=options.min_length, min_count=options.min_count
-        )
-        if options.general is None:
-            listed = listed_words(Path(str(options.biomedical)), forms, threads)
-            of_domains = by_list(kept, listed)
-        else:
-            others = merged(read_frequencies(Path(options.general), rows["class"][0]), forms)
-            of_domains = by_ratio(kept, corpus, others, options.ratio)
-            n_between = of_domains["domain"].null_count()
-            between = Skipped(reason="used alike by both corpora", n_rows=n_between)
-            left_out = (*left_out, between)
+        kept = kept_words(options)
+        of_domains, without_domain = _with_domains(kept, options, threads)
     chosen = of_domains.drop_nulls("domain").with_columns(
         pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
     )
     with progress.stage("relate words"):
-        found, known = _related(chosen, forms, options, threads)
+        found, known = _related(chosen, kept.forms, options, threads)
     with progress.stage("draw pairs"):
         quarters = Quarters(chosen, found, known, seed=options.seed, per_word=options.per_word)
         pairs = _drawn(quarters, options, chosen)
     return WordPairs(
-        frame=_finished(pairs, chosen, rows["class"][0]),
-        left_out=left_out,
+        frame=_finished(pairs, chosen, kept.word_class),
+        left_out=kept.left_out + without_domain,
         warnings=_warnings(found),
     )
+
+
+def _with_domains(
+    kept: KeptWords, options: PairsOptions, threads: int
+) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
+    """Return words with their domain, null where they have none, and how many have none."""
+    if options.biomedical is not None:
+        listed = listed_words(Path(options.biomedical), kept.forms, threads)
+        return by_list(kept.frame, listed), ()
+    if options.domains is not None:
+        found = by_table(kept.frame, read_domains(Path(options.domains), kept.forms))
+        reason = "of no domain in the table"
+    else:
+        rows = read_frequencies(Path(str(options.general)), kept.word_class)
+        found = by_ratio(kept.frame, kept.corpus, merged(rows, kept.forms), options.ratio)
+        reason = "used alike by both corpora"
+    return found, (Skipped(reason=reason, n_rows=found["domain"].null_count()),)
 
 
 def _related(
@@ -85,6 +97,11 @@ def _related(
     if options.terminology is not None:
         known += relations_in(Path(options.terminology), forms, words, threads)
         found[BIOMEDICAL] = known[0]
+    if options.confirmed is not None:
+        confirmed = read_confirmed(Path(options.confirmed), forms, words)
+        either = found.get(BIOMEDICAL, confirmed)
+        found[BIOMEDICAL] = either.join(confirmed, on=["word1_id", "word2_id"], how="semi")
+        known.append(confirmed)
     if options.norm_files:
         found[GENERAL] = associated(read_norms(options.norm_files), forms, words)
         known.append(found[GENERAL])

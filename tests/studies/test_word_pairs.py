@@ -210,8 +210,11 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
         ({"min_length": 0}, "`min_length` 0"),
         ({"seed": -1}, "`seed` -1 is out of range"),
         ({"word_class": "nuon"}, "did you mean noun"),
-        ({"general": "other.csv"}, "one of `biomedical` LIST and `general` CORPUS"),
-        ({"biomedical": None}, "one of `biomedical` LIST and `general` CORPUS"),
+        (
+            {"general": "other.csv"},
+            "say by one of `biomedical` LIST, `general`",
+        ),
+        ({"biomedical": None}, "say by one of `biomedical` LIST, `general`"),
         ({"terminology": None, "norms": None}, "nothing tells which words are associated"),
         ({"terminology": "nowhere"}, "nowhere has no manifest.json"),
         ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),

@@ -66,6 +66,18 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
     )
 
 
+def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of known words in a table of term1 and term2, see ``associated``."""
+    terms = read_table(path, ("term1", "term2")).frame
+    pairs = pl.DataFrame(
+        [
+            pl.Series(side, normalised(own.to_list()), pl.String)
+            for side, own in zip(_SIDES, terms, strict=True)
+        ]
+    ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String))
+    return associated(pairs, forms, words).with_columns(reason=pl.lit("confirmed by people"))
+
+
 def _of_file(path: Path) -> pl.DataFrame:
     table = read_table(path, _SIDES, tuple(_STRENGTHS))
     frame = table.frame
