@@ -43,5 +43,4 @@ def recorded_options(run: Run) -> dict[str, object]:
 
 def libraries_of(named: NamedEmbedding | None) -> dict[str, str]:
     """Return the versions of libraries that decide rows; encoders do where there are vectors."""
-    encoders = {} if named is None else manifest.encoder_versions()
-    return {**manifest.library_versions(), **encoders}
+    return manifest.library_versions(*(() if named is None else manifest.ENCODERS))

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.manifest import Skipped, language_versions, library_versions, medsim_version
+from medsim.core.manifest import Skipped, library_versions, medsim_version
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
@@ -217,7 +217,7 @@ def _manifest(
     files = zip(options.corpora, corpora.corpora, corpora.digests, strict=True)
     return WicManifest(
         medsim=medsim_version(),
-        libraries={**library_versions(), **language_versions()},
+        libraries=library_versions("pysbd", "simplemma"),
         corpora=[
             {
                 "name": one.corpus,

@@ -214,11 +214,7 @@ def _manifest(
 ) -> WicEvaluationManifest:
     return WicEvaluationManifest(
         medsim=manifest.medsim_version(),
-        libraries={
-            **manifest.library_versions(),
-            **manifest.encoder_versions(),
-            **manifest.fitter_versions(),
-        },
+        libraries=manifest.library_versions(*manifest.ENCODERS, "scikit-learn"),
         data=dataset.name,
         fitted=dataset.fitted,
         files=dataset.files,
