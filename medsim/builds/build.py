@@ -14,17 +14,18 @@ from medsim.builds.checks import run_checks
 from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
-from medsim.builds.run_key import libraries_of, recorded_options, run_key
+from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest, stats_row
 from medsim.builds.stages import (
     Run,
     derive,
     largest_component,
+    libraries_of,
+    recorded_options,
     requests_of_sets,
+    run_key,
     warn_of_large_component,
     with_vectors,
 )
-from medsim.builds.stats import stats_row
 from medsim.builds.term_index import TERM_FILE
 from medsim.core import manifest
 from medsim.core.config import checked_threads
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import SearchResult, TermIndex
-    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.term_index import Derived
     from medsim.terminologies.sources import Terminology
 

@@ -11,10 +11,9 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from medsim.builds.datasets import SetKey, SetMaker, positive_rows, set_keys, with_term_ids
+from medsim.builds.output import stats_row
 from medsim.builds.positives import pair_distances
-from medsim.builds.reload import reload
-from medsim.builds.stats import stats_row
-from medsim.builds.term_index import TERM_FILE
+from medsim.builds.term_index import TERM_FILE, reload
 from medsim.core.checks import Finding
 from medsim.core.errors import InputError
 from medsim.kernels.hashing import tie_hashes

@@ -12,13 +12,11 @@ import polars as pl
 from medsim.builds.build import complete
 from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
-from medsim.builds.negatives.candidates import candidate_source
-from medsim.builds.negatives.requests import share_of
+from medsim.builds.negatives.candidates import candidate_source, share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.output import BUILD
-from medsim.builds.run_key import run_key
 from medsim.builds.shard_folder import ShardedRun, ShardFolder
-from medsim.builds.stages import Run, derive, requests_of_sets
+from medsim.builds.stages import Run, derive, requests_of_sets, run_key
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.options import public
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.builds.negatives import SearchResult, TermIndex
-    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.output import Build
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Progress

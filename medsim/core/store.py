@@ -13,8 +13,8 @@ import duckdb
 import polars as pl
 
 from medsim.core import queries
+from medsim.core.config import thread_pool
 from medsim.core.errors import MedsimError, OutputError, StatementError
-from medsim.core.threads import thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

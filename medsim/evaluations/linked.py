@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.reload import terms_of
+from medsim.builds.term_index import terms_of
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.core.threads import in_threads
+from medsim.core.config import in_threads
 from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.statistic import Kind
     from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
-    from medsim.statistics.resampling import Resampling
+    from medsim.statistics.pairs import Resampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

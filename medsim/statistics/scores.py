@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.kernels.types import Counts, Flags, Values
-    from medsim.statistics.resampling import Resampling
+    from medsim.statistics.pairs import Resampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

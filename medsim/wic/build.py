@@ -17,8 +17,7 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies.reading import read_terminology
-from medsim.terminologies.sources import find_source
+from medsim.terminologies.sources import find_source, read_terminology
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import (
     INSTANCES,

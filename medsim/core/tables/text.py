@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.hashed import open_hashed
+from medsim.core.files import open_hashed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medsim.core.config import in_threads
 from medsim.core.errors import InputError, OptionError
-from medsim.core.threads import in_threads
 from medsim.embeddings.encoders import naming, needing, register_encoder, unit
 from medsim.embeddings.formats.model_folder import onnx_files, read_settings, settings_files
 from medsim.embeddings.formats.onnx_session import OnnxSession

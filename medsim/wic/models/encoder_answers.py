@@ -9,11 +9,10 @@ import numpy as np
 from medsim.core.errors import OptionError
 from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.formats.onnx import OnnxEncoder
-from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
+from medsim.embeddings.formats.sentence_transformers import SentenceEncoder, TextPairs
 from medsim.embeddings.metrics import METRICS, TermPoints
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.targets import Target
-from medsim.embeddings.tuning import TextPairs
 from medsim.wic.models.answers import threshold_answers
 from medsim.wic.models.model_specs import TARGET
 
