@@ -18,7 +18,7 @@ from medsim.core.manifest import library_versions, medsim_version
 from medsim.core.terms import PackedTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from distributed import Future
 
@@ -66,16 +66,13 @@ def on_cluster(address: str, *, threads: int) -> Iterator[ClusterSearch]:
 
 
 class ClusterSearch:
-    """Searches shares on the workers of a cluster; see ``builds.build.FirstSearch``."""
+    """Searches shares on the workers of a cluster; see ``builds.build.complete``."""
 
     def __init__(self, client: Client, address: str) -> None:
         self._client = client
         self._address = address
 
-    def check(self, job: Mapping[str, str]) -> None:
-        """Accept any job."""
-
-    def find(
+    def __call__(
         self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
         """Return the nearest candidates of all that is asked for.

@@ -10,10 +10,9 @@ import polars as pl
 from medsim.core import queries
 from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.kinds import Kind, View
+from medsim.core.kinds import CANONICAL_TABLES, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import CANONICAL_TABLES, Columns, columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

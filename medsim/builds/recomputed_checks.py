@@ -24,7 +24,7 @@ from medsim.builds.positives import pair_distances
 from medsim.builds.term_index import TERM_FILE, reload
 from medsim.core.checks import Finding
 from medsim.core.errors import InputError
-from medsim.kernels.hashing import tie_hashes
+from medsim.kernels.packing import tie_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ from medsim.core.store import Store
 from medsim.terminologies.sources import find_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
@@ -97,37 +97,25 @@ def merge(options: MergeOptions) -> Build:
     check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)
     sharded = folder.claimed_for()
-    build = complete(_build_options(sharded, options), _MergedSearch(folder, sharded))
-    folder.remove()
-    return build
+    known = folder.read_all(sharded)
 
-
-class _MergedSearch:
-    """The findings of all shards; see ``medsim.builds.build.FirstSearch``."""
-
-    def __init__(self, folder: ShardFolder, sharded: ShardedRun) -> None:
-        self._folder = folder
-        self._total = sharded.total
-        self._found = folder.read_all(sharded)
-
-    def check(self, key: Mapping[str, str]) -> None:
-        """Raise OutputError if the shards are of another build."""
-        self._folder.check(key, self._total)
-
-    def find(
-        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+    def take_over(
+        run: Run, _index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
-        del index
         with run.progress.stage("take over the shards") as stage:
             for one in requests:
-                parts = [found.term1_ids for found in self._found if found.pool == one.pool]
+                parts = [found.term1_ids for found in known if found.pool == one.pool]
                 if not np.isin(one.term1_ids, np.concatenate([one.term1_ids[:0], *parts])).all():
-                    raise InputError(
-                        f"{self._folder.folder}: the shards lack first terms of {one.pool}"
-                    )
-            n_firsts = sum(len(found.term1_ids) for found in self._found)
-            stage.found(f"{self._total:,} with {n_firsts:,} first terms")
-        return self._found
+                    raise InputError(f"{folder.folder}: the shards lack first terms of {one.pool}")
+            n_firsts = sum(len(found.term1_ids) for found in known)
+            stage.found(f"{sharded.total:,} with {n_firsts:,} first terms")
+        return known
+
+    build = complete(
+        _build_options(sharded, options), take_over, lambda key: folder.check(key, sharded.total)
+    )
+    folder.remove()
+    return build
 
 
 def _search(run: Run, derived: Derived, shard: Shard) -> list[SearchResult]:

@@ -14,12 +14,12 @@ from medsim.builds.output import BUILD
 from medsim.builds.positives import derive_positives
 from medsim.core.config import EASY_DISTANCE, POOLS
 from medsim.core.errors import InputError
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import fingerprint
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.core.terms import pack
 from medsim.kernels.components import components
-from medsim.kernels.hashing import term_hashes
+from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build

@@ -28,10 +28,10 @@ from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.embeddings.vector_cache import cache_folder
 

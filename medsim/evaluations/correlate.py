@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.kinds import Columns, columns
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.core.schema import Columns, columns
 from medsim.evaluations.conclusions import ALPHA, best_metrics
 from medsim.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
 from medsim.evaluations.options import CorrelateOptions

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.builds.term_index import terms_of
 from medsim.core.terms import pack
-from medsim.kernels.hashing import term_hashes
+from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build

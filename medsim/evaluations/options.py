@@ -12,7 +12,7 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.options import EmbeddingSpec, parse_embedding
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
-from medsim.statistics.pairs import FEWEST_RESAMPLES, MOST_RESAMPLES, RESAMPLES
+from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES, RESAMPLES
 
 if TYPE_CHECKING:
     import polars as pl

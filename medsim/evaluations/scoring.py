@@ -14,7 +14,7 @@ from medsim.core.config import in_threads
 from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
-from medsim.kernels.hashing import tie_hashes
+from medsim.kernels.packing import tie_hashes
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.scores import labelled_sample, rated_samples
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.statistic import Kind
     from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
-    from medsim.statistics.pairs import Resampling
+    from medsim.statistics.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

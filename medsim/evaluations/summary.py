@@ -27,7 +27,7 @@ from medsim.evaluations.retrieval_results import (
 from medsim.evaluations.scoring import ScoredModel, score_sets
 from medsim.evaluations.separation import separation_of, separation_results
 from medsim.evaluations.sets import SET_COLUMNS
-from medsim.statistics.pairs import Resampling
+from medsim.statistics.resampling import Resampling
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.kernels.types import Flags, Rows, Table
-    from medsim.statistics.pairs import Resampling
+    from medsim.statistics.resampling import Resampling
 
 OUTLIERS = "outliers"
 """The name that stands for all outlying raters among those that are left out."""

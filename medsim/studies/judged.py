@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Rows
     from medsim.statistics.estimates import Estimate
-    from medsim.statistics.pairs import Resampling
+    from medsim.statistics.resampling import Resampling
     from medsim.studies.agreement.alpha import Judgements
 
 FEWEST_PAIRS = 10

@@ -14,7 +14,7 @@ from medsim.core.errors import InputError, counted
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered
-from medsim.kernels.hashing import tie_hashes
+from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, write_study
 from medsim.studies.inputs import annotators_of, instructions_of
 from medsim.studies.options import SampleOptions, folder_of

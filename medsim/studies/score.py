@@ -15,7 +15,7 @@ from medsim.core.options import public
 from medsim.core.output import check_free, claimed, resolved
 from medsim.core.progress import Progress
 from medsim.core.tables.lines import guarded
-from medsim.statistics.pairs import Resampling
+from medsim.statistics.resampling import Resampling
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medsim.core.errors import OptionError
-from medsim.statistics.pairs import Resampling
+from medsim.statistics.resampling import Resampling
 from medsim.statistics.scores import LabelledSample, RatedSample, labelled_sample, rated_samples
 
 INF = math.inf

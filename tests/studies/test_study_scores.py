@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from medsim.core.errors import OptionError
-from medsim.statistics.pairs import Resampling
+from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables, scaled_means
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS

@@ -14,8 +14,8 @@ from fixtures.sources import Read, n_skipped, read_source
 from fixtures.umls import random_metathesaurus
 
 from medsim.core.errors import OptionError
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import declared
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import SOURCES
 

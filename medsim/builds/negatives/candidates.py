@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from medsim.builds.negatives import PositiveSet, TermIndex
     from medsim.core.progress import Stage
-    from medsim.kernels.types import Flags, Ids, Starts
+    from medsim.embeddings.lookup import CosineSearch
+    from medsim.kernels.types import Flags, Ids
 
 TERMINOLOGY = "terminology"
 """The name of the pool that all sets share."""
@@ -100,25 +101,6 @@ def _request(index: TermIndex, sets: Sequence[PositiveSet]) -> SearchRequest:
     return SearchRequest(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)
 
 
-class Listed(Protocol):
-    """The results of a search, nearest first."""
-
-    @property
-    def starts(self) -> Starts:
-        """int64[n_queries + 1], the candidates of each query."""
-
-    @property
-    def ids(self) -> Ids:
-        """int32[n_candidates], rows of the pool."""
-
-
-class Search(Protocol):
-    """A pool laid out for searching."""
-
-    def nearest(self, queries: Ids, sizes: Ids, advance: Callable[[int], None], /) -> Listed:
-        """Return the nearest candidates of rows of the pool; fewer only if there are no others."""
-
-
 class CandidateSource:
     """The candidates of first terms, searched for in the pool where they are not known.
 
@@ -127,14 +109,17 @@ class CandidateSource:
     Args:
         name: of the pool.
         term_ids: int32[n_pool], the ids of its terms, in order of text.
-        lay_out: returns the pool laid out for searching.
+        lay_out: returns the pool laid out for searching: it gives the nearest candidates of rows of
+            the pool, fewer than are asked for only if there are no others.
     """
 
-    def __init__(self, name: str, term_ids: Ids, lay_out: Callable[[], Search]) -> None:
+    def __init__(
+        self, name: str, term_ids: Ids, lay_out: Callable[[], NearestSearch | CosineSearch]
+    ) -> None:
         self._name = name
         self._term_ids = term_ids
         self._lay_out = lay_out
-        self._search: Search | None = None
+        self._search: NearestSearch | CosineSearch | None = None
         self._sizes = np.zeros(len(term_ids), np.int32)
         self._begins = np.zeros(len(term_ids), np.int64)
         self._counts = np.zeros(len(term_ids), np.int64)

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numba import config
 
-from medsim.builds.negatives.groups import groups
-from medsim.builds.negatives.layout import Candidates, laid_out, orders, slate, tally, workspace
+from medsim.builds.negatives.layout import (
+    Candidates,
+    groups,
+    laid_out,
+    orders,
+    slate,
+    tally,
+    workspace,
+)
 from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import OptionError
 from medsim.kernels.best import Best, empty_slots, filled_slots

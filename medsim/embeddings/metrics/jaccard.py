@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Metric, WordBags
+from medsim.embeddings.metrics.averages import Comparison, row_metric
 from medsim.embeddings.metrics.pairs import bags_of, tabulate_bags
-from medsim.embeddings.metrics.vectors import Comparison, row_metric
 from medsim.kernels.bag_pairs import dynamax_overlaps, overlaps, positive_maxima
 from medsim.kernels.bag_tables import dynamax_table, own_memberships
 from medsim.kernels.vector_tables import centred_products, overlap_table

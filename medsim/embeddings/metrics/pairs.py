@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Metric, WordBags
-from medsim.embeddings.metrics.vectors import COMPARISONS, Comparison, compare_rows, prepared_rows
+from medsim.embeddings.metrics.averages import COMPARISONS, Comparison, compare_rows, prepared_rows
 from medsim.embeddings.metrics.workers import Workers
 from medsim.kernels.bag_pairs import group_means, word_pairs
 from medsim.kernels.bag_tables import bag_means

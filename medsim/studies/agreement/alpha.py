@@ -10,7 +10,7 @@ from medsim.core.config import checked_threads
 from medsim.kernels.resampling import drawn_rows
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import Estimate
-from medsim.statistics.pairs import RESAMPLES, check_resampling
+from medsim.statistics.resampling import RESAMPLES, check_resampling
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, CountTable, Table, Values

@@ -13,8 +13,8 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
-from medsim.statistics.pairs import RESAMPLES, check_resampling
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
+from medsim.statistics.resampling import RESAMPLES, check_resampling
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Places, Ranks, Table, Values

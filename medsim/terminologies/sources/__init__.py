@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.registry import Registry
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
