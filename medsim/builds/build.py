@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.checks import run_checks
-from medsim.builds.datasets import SetMaker, set_keys
+from medsim.builds.datasets import SetMaker, run_checks, set_keys
 from medsim.builds.embedded import place_of, without_vectors
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest, stats_row

@@ -1,4 +1,4 @@
-"""The sets of a build in the order in which their negatives are made, and their files."""
+"""The sets of a build in the order in which their negatives are made, their files and rules."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
 from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 from medsim.builds.positives import Positives, pair_distances
 from medsim.core import queries
+from medsim.core.checks import Finding
 from medsim.core.config import DIFFICULTIES
 
 if TYPE_CHECKING:
@@ -182,3 +183,34 @@ class SetMaker:
         ids = with_term_ids(pairs.select("term1", "term2"), self._positives.terms)
         first, second = (ids[side].to_numpy() for side in ("term1_id", "term2_id"))
         return pairs.with_columns(pair_cosines(self._embedding, first, second, self._threads))
+
+
+_FOLDER = "builds/checks"
+_NUMBERED = (  # what all checks read, made once, each after those that it reads itself
+    "pair_set",
+    "numbered_pair",
+    "numbered_name",
+    "checked_pair",
+    "unfounded_name_pair",
+    "unfounded_substitution",
+)
+
+
+def run_checks(store: Store) -> list[Finding]:
+    """Return the findings of each file of ``sql/builds/checks``.
+
+    Args:
+        store: with the canonical tables, term, term_component and bearer, and the view pair.
+    """
+    for table in _NUMBERED:
+        store.run(f"builds/pairs/{table}")
+    findings = [
+        Finding(
+            name.removeprefix(f"{_FOLDER}/"),
+            queries.query(name).sentence,
+            [" ".join(map(str, row)) for row in store.frame(name).iter_rows()],
+        )
+        for name in queries.names(_FOLDER)
+    ]
+    store.drop(*_NUMBERED)
+    return findings

@@ -19,7 +19,7 @@ from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import COMPARISON_COLUMNS, Evaluation
 from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
-from medsim.statistics.correlation import (
+from medsim.statistics.estimates import (
     FEWEST_FOR_TEST,
     PearsonTest,
     pearson_test,

@@ -11,8 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from medsim.core.manifest import medsim_version
-from medsim.pages.page import NUMBER, Chart, Code, Folded, PageTable
-from medsim.pages.provenance import format_value
+from medsim.pages.page import NUMBER, Chart, Code, Folded, PageTable, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

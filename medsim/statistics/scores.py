@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.statistics.bootstrap import SpearmanBootstrap
-from medsim.statistics.correlation import pearson
-from medsim.statistics.estimates import Estimate, pearson_of, share_of
+from medsim.statistics.estimates import Estimate, pearson, pearson_of, share_of
 from medsim.statistics.pairs import checked_flags, checked_values
 from medsim.statistics.ranks import kendall, ranked
 from medsim.statistics.significance import RocArea, Test, delong, mcnemar, roc_area

@@ -1,7 +1,7 @@
 """Metrics of one vector a term: cosine, and the correlations of Pearson, Spearman and Kendall.
 
-Of words, a term has the mean of their vectors. Zhelezniak et al. (NAACL 2019) give reasons to take a
-vector as a sample and correlate.
+A term of words has the mean of their vectors. Zhelezniak et al. (NAACL 2019) give reasons to take
+a vector as a sample and correlate.
 """
 
 from __future__ import annotations

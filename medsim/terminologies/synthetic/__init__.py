@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 DEFAULT_DATE = date(2026, 1, 1)
 
 _ORIGIN = ReleaseOrigin(
-    kind="synthetic",
+    origin="synthetic",
     redistributable=True,
     terms="Invented by medsim from a seed; holds no content of SNOMED CT and may be passed on.",
 )

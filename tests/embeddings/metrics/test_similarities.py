@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.metrics import METRICS as TWINS
 from oracles.metrics import SIMILARITIES
 
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, averages
 from medsim.embeddings.metrics import pairs as paired
 from medsim.embeddings.metrics.workers import Workers
 
