@@ -134,6 +134,7 @@ def pearson_of(correlation: float, n_pairs: int) -> Estimate:
         value=correlation, low=math.tanh(middle - reach), high=math.tanh(middle + reach)
     )
 
+
 FEWEST_FOR_TEST = 3
 """Of fewer values, any two sides lie on a line."""
 

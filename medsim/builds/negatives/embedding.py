@@ -56,4 +56,5 @@ def _laid_out(
         threads=threads,
     )
 
+
 STRATEGIES.register("embedding", embedding_negatives)

@@ -153,6 +153,7 @@ def slate(pool: Pool) -> Slate:
         plan=np.zeros((longest + 2, N_FIELDS), np.int64),
     )
 
+
 _LEAST = 2048  # queries that a group has, where enough are of near lengths
 _GROUPS_A_THREAD = 8  # at least, so that all threads end at about the same time
 
