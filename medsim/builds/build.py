@@ -69,7 +69,6 @@ def complete(
     """Return the build that it writes.
 
     Args:
-        options: of the build.
         search: finds the nearest candidates of first terms elsewhere, before they are served; those
             that its results lack, by default all, are searched for here when they are needed.
         check: raises MedsimError if the search cannot serve a run of a key, see ``run_key``;

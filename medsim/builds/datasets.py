@@ -153,10 +153,9 @@ class SetMaker:
             self._bearers[second].alias("concept2"),
             pair_distances(self._lower, against["term1_id"], second, self._threads),
         )
-        labels = (pl.lit(label, pl.Int8).alias("label") for label in (_POSITIVE, _NEGATIVE))
         return pl.concat(
-            frame.with_columns(label).select(DRAFT_COLUMNS)
-            for frame, label in zip((rows, negative), labels, strict=True)
+            pairs.with_columns(label=pl.lit(label, pl.Int8)).select(DRAFT_COLUMNS)
+            for pairs, label in ((rows, _POSITIVE), (negative, _NEGATIVE))
         )
 
     def take_over(self, key: SetKey, pairs: pl.DataFrame) -> None:
