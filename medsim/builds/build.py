@@ -68,11 +68,10 @@ def complete(
 ) -> Build:
     """Return the build that it writes.
 
-    Args:
-        search: finds the nearest candidates of first terms elsewhere, before they are served; those
-            that its results lack, by default all, are searched for here when they are needed.
-        check: raises MedsimError if the search cannot serve a run of a key, see ``run_key``;
-            nothing is written before.
+    ``search`` finds the nearest candidates of first terms elsewhere, before they are served; those
+    that its results lack, by default all, are searched for here when they are needed. ``check``
+    raises MedsimError if the search cannot serve a run of a key, see ``run_key``; nothing is
+    written before.
     """
     with (
         claimed(Path(options.out), BUILD, overwrite=options.overwrite) as output,
