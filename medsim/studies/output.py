@@ -8,10 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import Kind, View
+from medsim.core.kinds import Columns, Kind, View, columns
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
-from medsim.core.schema import Columns, columns
 from medsim.studies.sheets import GRADED, JUDGEMENT
 
 ASSIGNMENT_COLUMNS: Columns = (

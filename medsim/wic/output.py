@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import Kind, View
+from medsim.core.kinds import Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import Columns, columns
 
 WIC_COLUMNS: Columns = (
     columns(pl.String, "term1", "term2", "sentence1", "sentence2")

@@ -1,14 +1,15 @@
--- The rows of a dataset: texts for term ids, an id for each pair, in an order drawn from the seed.
+-- The rows of sets: texts for term ids, an id for each pair, in an order drawn from the seed.
 --
 -- The id of a pair is half the MD5 of the length of its first term, a colon and both terms, so it
 -- depends on the two texts alone.
 --
--- reads   pair_draft: term1_id, term2_id, label, distance, concept1, concept2; term
--- writes  a row per pair, key pair_id
+-- reads   pair_draft: set_name, term1_id, term2_id, label, distance, concept1, concept2; term
+-- writes  a row per pair of a set, key (set_name, pair_id)
 -- params  $seed text: of the order
 
 with texts as (
     select
+        d.set_name,
         t1.term as term1,
         t2.term as term2,
         d.label,
@@ -22,6 +23,7 @@ with texts as (
 )
 
 select
+    set_name,
     pair_id,
     term1,
     term2,
@@ -31,6 +33,7 @@ select
     concept2
 from texts
 order by
+    set_name,
     md5($seed || ' ' || pair_id),
     pair_id,
     term1,
