@@ -7,34 +7,21 @@
 -- writes  a row per pair of a set, key (set_name, pair_id)
 -- params  $seed text: of the order
 
-with texts as (
-    select
-        d.set_name,
-        t1.term as term1,
-        t2.term as term2,
-        d.label,
-        d.distance,
-        d.concept1,
-        d.concept2,
-        left(md5(length(t1.term) || ':' || t1.term || t2.term), 16) as pair_id
-    from pair_draft as d
-    inner join term as t1 on d.term1_id = t1.term_id
-    inner join term as t2 on d.term2_id = t2.term_id
-)
-
 select
-    set_name,
-    pair_id,
-    term1,
-    term2,
-    label,
-    distance,
-    concept1,
-    concept2
-from texts
+    d.set_name,
+    left(md5(length(t1.term) || ':' || t1.term || t2.term), 16) as pair_id,
+    t1.term as term1,
+    t2.term as term2,
+    d.label,
+    d.distance,
+    d.concept1,
+    d.concept2
+from pair_draft as d
+inner join term as t1 on d.term1_id = t1.term_id
+inner join term as t2 on d.term2_id = t2.term_id
 order by
-    set_name,
+    d.set_name,
     md5($seed || ' ' || pair_id),
     pair_id,
-    term1,
-    term2;
+    t1.term,
+    t2.term;
