@@ -24,7 +24,7 @@ from medsim.builds.negatives import (
 )
 from medsim.core.progress import Progress
 from medsim.core.terms import pack
-from medsim.kernels.hashing import term_hashes
+from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Vectors

@@ -13,8 +13,8 @@ import polars as pl
 from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
+from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.progress import Progress, Stage
-from medsim.core.schema import TERM_COLUMNS
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.linked import LinkedTerms

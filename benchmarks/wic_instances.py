@@ -20,7 +20,7 @@ from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.reading import read_terminology
+from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
 from medsim.wic.checks.rules import QUOTAS
 from medsim.wic.corpora.mentions import read_corpora

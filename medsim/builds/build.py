@@ -5,44 +5,46 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from medsim.builds.checks import run_checks
-from medsim.builds.datasets import SetMaker, set_keys
+from medsim.builds.datasets import SetMaker, run_checks, set_keys
 from medsim.builds.embedded import place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
-from medsim.builds.run_key import libraries_of, recorded_options, run_key
+from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest, stats_row
 from medsim.builds.stages import (
     Run,
     derive,
     largest_component,
+    libraries_of,
+    recorded_options,
     requests_of_sets,
+    run_key,
     warn_of_large_component,
     with_vectors,
 )
-from medsim.builds.stats import stats_row
 from medsim.builds.term_index import TERM_FILE
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError, OptionError
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import SearchResult, TermIndex
-    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.term_index import Derived
     from medsim.terminologies.sources import Terminology
+
+    FirstSearch = Callable[[Run, TermIndex, Sequence[SearchRequest]], Sequence[SearchResult]]
 
 
 @public(BuildOptions)
@@ -59,20 +61,18 @@ def build(options: BuildOptions) -> Build:
         return complete(options, search)
 
 
-class FirstSearch(Protocol):
-    """A search for the nearest candidates of first terms elsewhere, before they are served."""
+def complete(
+    options: BuildOptions,
+    search: FirstSearch | None = None,
+    check: Callable[[Mapping[str, str]], None] | None = None,
+) -> Build:
+    """Return the build that it writes.
 
-    def check(self, key: Mapping[str, str]) -> None:
-        """Raise MedsimError if it cannot serve a run; nothing is written yet."""
-
-    def find(
-        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
-    ) -> Sequence[SearchResult]:
-        """Return the results; candidates that they lack are searched for when they are needed."""
-
-
-def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
-    """Return the build that it writes; nearest candidates are searched for here by default."""
+    ``search`` finds the nearest candidates of first terms elsewhere, before they are served; those
+    that its results lack, by default all, are searched for here when they are needed. ``check``
+    raises MedsimError if the search cannot serve a run of a key, see ``run_key``; nothing is
+    written before.
+    """
     with (
         claimed(Path(options.out), BUILD, overwrite=options.overwrite) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
@@ -80,8 +80,8 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
         run = Run.of(options, store)
         terminology = run.read()
         key = run_key(run, terminology)
-        if search is not None:
-            search.check(key)
+        if check is not None:
+            check(key)
         output.resume(key)
         derived = derive(run, terminology)
         _write_terminology(run, derived, output, key)
@@ -91,7 +91,7 @@ def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
         known: Sequence[SearchResult] = ()
         if search is not None:
             left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
-            known = search.find(run, derived.index, requests_of_sets(derived, left))
+            known = search(run, derived.index, requests_of_sets(derived, left))
         stats = _write_sets(run, derived, known, output, key)
         _check(run, output)
         _write_manifest(run, terminology, derived, stats, output)

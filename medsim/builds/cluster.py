@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
-from medsim.builds.negatives.candidates import CandidateSource, candidates_of
+from medsim.builds.negatives.candidates import CandidateSource, candidates_of, share_of
 from medsim.builds.negatives.layout import Candidates
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.negatives.requests import share_of
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
 from medsim.core.terms import PackedTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from distributed import Future
 
     from medsim.builds.negatives import SearchResult, TermIndex
-    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.stages import Run
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
@@ -67,16 +66,13 @@ def on_cluster(address: str, *, threads: int) -> Iterator[ClusterSearch]:
 
 
 class ClusterSearch:
-    """Searches shares on the workers of a cluster; see ``builds.build.FirstSearch``."""
+    """Searches shares on the workers of a cluster; see ``builds.build.complete``."""
 
     def __init__(self, client: Client, address: str) -> None:
         self._client = client
         self._address = address
 
-    def check(self, job: Mapping[str, str]) -> None:
-        """Accept any job."""
-
-    def find(
+    def __call__(
         self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
         """Return the nearest candidates of all that is asked for.

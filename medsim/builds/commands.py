@@ -36,8 +36,8 @@ def build(
     Example: medsim build hpo -o hpo
     """
     from medsim.builds.build import build as run
+    from medsim.builds.output import table_2
     from medsim.builds.shards import build_shard
-    from medsim.builds.stats import table_2
 
     if shard is None:
         print_table(table_2(run(**options.given()).stats()), form)
@@ -56,8 +56,8 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
 
     Example: medsim merge hpo
     """
+    from medsim.builds.output import table_2
     from medsim.builds.shards import merge as run
-    from medsim.builds.stats import table_2
 
     print_table(table_2(run(**options.given()).stats()), form)
 
@@ -71,8 +71,7 @@ def stats(options: StatsOptions, *, form: Format = "table") -> None:
 
     Example: medsim stats hpo --format latex
     """
-    from medsim.builds.output import open_build
-    from medsim.builds.stats import table_2
+    from medsim.builds.output import open_build, table_2
 
     print_table(table_2(open_build(options.out).stats()), form)
 

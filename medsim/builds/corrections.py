@@ -10,8 +10,8 @@ import polars as pl
 from medsim.builds.options import Correction
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
-from medsim.core.tables.guard import unguarded
 from medsim.core.tables.named import read_table
+from medsim.core.tables.text import unguarded
 from medsim.core.terms import lowered
 
 if TYPE_CHECKING:

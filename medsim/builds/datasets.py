@@ -1,4 +1,4 @@
-"""The sets of a build in the order in which their negatives are made, and their files."""
+"""The sets of a build in the order in which their negatives are made, their files and rules."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
 from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
 from medsim.builds.positives import Positives, pair_distances
 from medsim.core import queries
+from medsim.core.checks import Finding
 from medsim.core.config import DIFFICULTIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.builds.negatives import Negatives, SearchResult
+    from medsim.builds.negatives import SearchResult
     from medsim.builds.positives import Positives
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Stage
     from medsim.core.store import Store
     from medsim.kernels.types import Ids
+
+DRAFT_COLUMNS = ("term1_id", "term2_id", "label", "distance", "concept1", "concept2")
+"""The columns of the pairs of a set before they are put in order."""
 
 _POSITIVE, _NEGATIVE = 1, 0
 
@@ -96,6 +100,17 @@ def with_term_ids(pairs: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
     return pairs
 
 
+def in_order(drafts: pl.DataFrame, store: Store, seed: int) -> pl.DataFrame:
+    """Return the rows of sets as texts, those of each set in an order drawn from the seed.
+
+    Drafts have ``set_name`` and ``DRAFT_COLUMNS``; the sets come in order of name.
+    """
+    store.put("pair_draft", drafts)
+    pairs = store.frame("builds/pairs/pair", seed=str(seed))
+    store.drop("pair_draft")
+    return pairs
+
+
 class SetMaker:
     """The sets of one strategy, each made with a look at those before it."""
 
@@ -122,11 +137,26 @@ class SetMaker:
 
     def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return the rows of one set: positives and negatives in an order drawn from the seed."""
+        draft = self.draw(key, stage).with_columns(set_name=pl.lit(str(key)))
+        return self._with_similarity(in_order(draft, self._store, self._seed).drop("set_name"))
+
+    def draw(self, key: SetKey, stage: Stage) -> pl.DataFrame:
+        """Return positives and negatives of one set, ``DRAFT_COLUMNS``, in no particular order."""
         rows = positive_rows(self._positives, key)
         positives = positive_set(rows, key)
         negatives = self._negatives(positives, self.used_before(key), stage)
         self._remember(key, positives.term1_ids[negatives.positive_rows], negatives.term2_ids)
-        return self._with_similarity(self._ordered(rows, negatives))
+        against = rows[negatives.positive_rows]
+        second = pl.Series("term2_id", negatives.term2_ids, dtype=pl.Int32)
+        negative = against.with_columns(
+            second,
+            self._bearers[second].alias("concept2"),
+            pair_distances(self._lower, against["term1_id"], second, self._threads),
+        )
+        return pl.concat(
+            pairs.with_columns(label=pl.lit(label, pl.Int8)).select(DRAFT_COLUMNS)
+            for pairs, label in ((rows, _POSITIVE), (negative, _NEGATIVE))
+        )
 
     def take_over(self, key: SetKey, pairs: pl.DataFrame) -> None:
         """Remember the negatives of a set that was made before, from its rows."""
@@ -146,34 +176,40 @@ class SetMaker:
     def _remember(self, key: SetKey, term1_ids: Ids, term2_ids: Ids) -> None:
         self._made.append((key, UsedPairs(term1_ids=term1_ids, term2_ids=term2_ids)))
 
-    def _ordered(self, rows: pl.DataFrame, negatives: Negatives) -> pl.DataFrame:
-        """Return positives and negatives as texts, in an order drawn from the seed."""
-        against = rows[negatives.positive_rows]
-        second = pl.Series("term2_id", negatives.term2_ids, dtype=pl.Int32)
-        negative = against.select(
-            "term1_id",
-            second,
-            "concept1",
-            self._bearers[second].alias("concept2"),
-            pair_distances(self._lower, against["term1_id"], second, self._threads),
-            pl.lit(_NEGATIVE, pl.Int8).alias("label"),
-        )
-        positive = rows.select(
-            "term1_id",
-            "term2_id",
-            "concept1",
-            "concept2",
-            "distance",
-            pl.lit(_POSITIVE, pl.Int8).alias("label"),
-        )
-        self._store.put("pair_draft", pl.concat([positive, negative]))
-        pairs = self._store.frame("builds/pairs/pair", seed=str(self._seed))
-        self._store.drop("pair_draft")
-        return pairs
-
     def _with_similarity(self, pairs: pl.DataFrame) -> pl.DataFrame:
         if self._embedding is None:
             return pairs
         ids = with_term_ids(pairs.select("term1", "term2"), self._positives.terms)
         first, second = (ids[side].to_numpy() for side in ("term1_id", "term2_id"))
         return pairs.with_columns(pair_cosines(self._embedding, first, second, self._threads))
+
+
+_FOLDER = "builds/checks"
+_NUMBERED = (  # what all checks read, made once, each after those that it reads itself
+    "pair_set",
+    "numbered_pair",
+    "numbered_name",
+    "checked_pair",
+    "unfounded_name_pair",
+    "unfounded_substitution",
+)
+
+
+def run_checks(store: Store) -> list[Finding]:
+    """Return the findings of each file of ``sql/builds/checks``.
+
+    Args:
+        store: with the canonical tables, term, term_component and bearer, and the view pair.
+    """
+    for table in _NUMBERED:
+        store.run(f"builds/pairs/{table}")
+    findings = [
+        Finding(
+            name.removeprefix(f"{_FOLDER}/"),
+            queries.query(name).sentence,
+            [" ".join(map(str, row)) for row in store.frame(name).iter_rows()],
+        )
+        for name in queries.names(_FOLDER)
+    ]
+    store.drop(*_NUMBERED)
+    return findings

@@ -12,8 +12,7 @@ from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, identify
-from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.metrics.vectors import COMPARISONS, compare_rows
+from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding, parse_options
 

@@ -46,16 +46,15 @@ def check_most_similar(recomputed: Recomputed, sample: int, stage: Stage) -> Fin
     embedding, index = _embedding(recomputed), recomputed.derived.index
     wrong, n_compared = [], 0
     for every in recomputed.sets("embedding", sample, stage):
-        negative = every.pairs.filter(label=0)
-        missing = [embedding.rows[negative[side].to_numpy()] < 0 for side in _SIDES]
-        wrong += [str(every.key)] * int(np.count_nonzero(missing[0] | missing[1]))
+        missing = (embedding.rows[every.negatives] < 0).any(axis=0)
+        wrong += [str(every.key)] * int(np.count_nonzero(missing))
         one = replace(every, pool=every.pool[embedding.rows[every.pool] >= 0])
         firsts = one.sampled(sample)
         for first, cosines in _compared_with_all(
             embedding, firsts[embedding.rows[firsts] >= 0], one.pool
         ):
-            chosen = np.isin(one.pool, one.of(first, 0)["term2_id"].to_numpy())
-            allowed, n_wanted = ~one.refused(first, index), one.of(first, 1).height
+            chosen = np.isin(one.pool, one.chosen(first))
+            allowed, n_wanted = ~one.refused(first, index), one.n_wanted(first)
             if not _are_most_similar(chosen, cosines, allowed, n_wanted):
                 wrong.append(str(one.key))
             n_compared += 1

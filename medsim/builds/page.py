@@ -9,10 +9,15 @@ import polars as pl
 from medsim.builds.distance_sections import distances, lengths
 from medsim.core.config import DIFFICULTIES
 from medsim.pages import charts
-from medsim.pages.page import Chart, Folded, Page, PageTable, Section, distinct
-from medsim.pages.provenance import (
+from medsim.pages.page import (
+    Chart,
+    Folded,
+    Page,
+    PageTable,
+    Section,
     closing,
     content_digest,
+    distinct,
     facts,
     license_notice,
     passed_on,

@@ -10,14 +10,21 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.builds.datasets import SetKey, SetMaker, positive_rows, set_keys, with_term_ids
+from medsim.builds.datasets import (
+    DRAFT_COLUMNS,
+    SetKey,
+    SetMaker,
+    in_order,
+    positive_rows,
+    set_keys,
+    with_term_ids,
+)
+from medsim.builds.output import PAIR_COLUMNS, stats_row
 from medsim.builds.positives import pair_distances
-from medsim.builds.reload import reload
-from medsim.builds.stats import stats_row
-from medsim.builds.term_index import TERM_FILE
+from medsim.builds.term_index import TERM_FILE, reload
 from medsim.core.checks import Finding
 from medsim.core.errors import InputError
-from medsim.kernels.hashing import tie_hashes
+from medsim.kernels.packing import tie_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +34,10 @@ if TYPE_CHECKING:
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Stage
     from medsim.core.store import Store
-    from medsim.kernels.types import Flags, Ids, Rows
+    from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
+_IDS = ("term1_id", "term2_id")
+_ROW = (*_IDS, *PAIR_COLUMNS)
 _ROUNDING = 1e-5  # relative, of means that were added up in another order
 _NEAR_ZERO = 1e-8  # absolute, of means near zero
 _QUERIES_AT_ONCE = 16  # of brute force, so that their distances to all terms fit in memory
@@ -40,23 +49,30 @@ class CheckedSet:
 
     Attributes:
         key: of the set.
-        pairs: with term1_id and term2_id.
+        positives: int32[2, n_positives], the first and the second terms.
+        negatives: int32[2, n_negatives], likewise.
         used: the negatives that it must not repeat.
         pool: the terms that its negatives are drawn from, in order of text: int32[n_pool].
     """
 
     key: SetKey
-    pairs: pl.DataFrame
+    positives: Ranks
+    negatives: Ranks
     used: UsedPairs
     pool: Ids
 
-    def of(self, first: int, label: int) -> pl.DataFrame:
-        """Return the positives or the negatives of a first term."""
-        return self.pairs.filter(term1_id=first, label=label)
+    def n_wanted(self, first: int) -> int:
+        """Return the number of positives of a first term."""
+        return int(np.count_nonzero(self.positives[0] == first))
+
+    def chosen(self, first: int) -> Ids:
+        """Return the second terms of the negatives of a first term."""
+        firsts, seconds = self.negatives
+        return np.asarray(seconds[firsts == first], np.int32)
 
     def sampled(self, sample: int) -> Ids:
         """Return first terms spread evenly over the set, in order of text."""
-        firsts = self.pairs.filter(label=1)["term1_id"].unique().sort().to_numpy()
+        firsts = np.unique(self.positives[0])
         n_sampled = min(sample, len(firsts))
         return firsts[np.linspace(0, len(firsts) - 1, n_sampled).astype(np.int64)]
 
@@ -68,8 +84,9 @@ class CheckedSet:
         """
         linked = index.components[self.pool] == index.components[first]
         ids1, ids2 = self.used.term1_ids, self.used.term2_ids
-        took_it = self.pairs.filter(pl.col("term1_id") < first, label=0, term2_id=first)
-        taken = [ids2[ids1 == first], ids1[ids2 == first], took_it["term1_id"].to_numpy()]
+        firsts, seconds = self.negatives
+        took_it = firsts[(firsts < first) & (seconds == first)]
+        taken = [ids2[ids1 == first], ids1[ids2 == first], took_it]
         return np.asarray(linked | np.isin(self.pool, np.concatenate(taken)), np.bool_)
 
 
@@ -94,14 +111,19 @@ class Recomputed:
         maker, keys = self.maker(strategy), set_keys(strategy)
         stage.total(sample * len(keys))
         for key in keys:
-            pairs = self.pairs[key].drop_nulls(["term1_id", "term2_id"])
+            pairs = self.pairs[key].drop_nulls(_IDS)
+            positives, negatives = (
+                pairs.filter(label=label).select(_IDS).to_numpy().T for label in (1, 0)
+            )
             pool = self.derived.index.pool
-            if pool is None:
-                positive = pairs.filter(label=1)
-                both = pl.concat([positive["term1_id"], positive["term2_id"]])
-                pool = both.unique().sort().to_numpy()
-            yield CheckedSet(key=key, pairs=pairs, used=maker.used_before(key), pool=pool)
-            maker.take_over(key, pairs.drop("term1_id", "term2_id"))
+            yield CheckedSet(
+                key=key,
+                positives=positives,
+                negatives=negatives,
+                used=maker.used_before(key),
+                pool=np.unique(positives) if pool is None else pool,
+            )
+            maker.take_over(key, pairs.drop(_IDS))
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
@@ -146,19 +168,16 @@ def check_terms(recomputed: Recomputed) -> Finding:
 def check_rows(recomputed: Recomputed) -> Finding:
     """Return whether ids, distances and the order of rows follow from the texts and the seed."""
     lower = recomputed.derived.positives.terms["lower_term"].to_list()
-    wrong = []
-    for key, pairs in recomputed.pairs.items():
-        known = pairs.drop_nulls(["term1_id", "term2_id"])
-        wrong += [str(key)] * (pairs.height - known.height)
-        distance = pair_distances(lower, known["term1_id"], known["term2_id"], recomputed.threads)
-        draft = known.with_columns(distance)
-        recomputed.store.put("pair_draft", draft)
-        expected = recomputed.store.frame("builds/pairs/pair", seed=str(recomputed.seed))
-        recomputed.store.drop("pair_draft")
-        found = known.select(expected.columns)
-        if not expected.equals(found):
-            differs = [expected[name] != found[name] for name in expected.columns]
-            wrong += [str(key)] * int(pl.select(pl.any_horizontal(differs)).to_series().sum())
+    named = {str(key): pairs.select(_ROW) for key, pairs in recomputed.pairs.items()}
+    sets = [named[name].with_columns(set_name=pl.lit(name)) for name in sorted(named)]
+    pairs = pl.concat(sets)  # ordered at once
+    known = pairs.drop_nulls(_IDS)
+    distance = pair_distances(lower, known["term1_id"], known["term2_id"], recomputed.threads)
+    expected = in_order(known.with_columns(distance), recomputed.store, recomputed.seed)
+    differs = [expected[name].ne_missing(known[name]) for name in expected.columns]
+    is_wrong = pl.select(pl.any_horizontal(differs)).to_series()
+    unknown = pairs.filter(pl.any_horizontal(pl.col(*_IDS).is_null()))["set_name"]
+    wrong = [*unknown, *known["set_name"].filter(is_wrong)]
     return Finding("rows", "Ids, distances and the order of rows follow from the texts.", wrong)
 
 
@@ -194,8 +213,11 @@ def check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     maker = recomputed.maker("random")
     wrong = []
     for key in set_keys("random"):
-        found = recomputed.pairs[key].drop("term1_id", "term2_id")
-        if not maker.make(key, stage).equals(found):
+        drawn, found = (
+            one.select(DRAFT_COLUMNS).sort(pl.all())
+            for one in (maker.draw(key, stage), recomputed.pairs[key])
+        )
+        if not drawn.equals(found):
             wrong.append(str(key))
     return Finding("random", "The seed gives the random negatives again.", wrong)
 
@@ -207,7 +229,7 @@ def check_nearest(recomputed: Recomputed, sample: int, stage: Stage) -> Finding:
         for first, expected in _greedy(recomputed, one, one.sampled(sample)):
             n_compared += 1
             stage.advance()
-            if set(one.of(first, 0)["term2_id"]) != set(expected.tolist()):
+            if set(one.chosen(first).tolist()) != set(expected.tolist()):
                 wrong.append(str(one.key))
     stage.found(f"{n_compared:,} first terms")
     promise = f"{n_compared:,} first terms have the nearest terms that brute force finds."
@@ -228,7 +250,7 @@ def _greedy(recomputed: Recomputed, one: CheckedSet, firsts: Ids) -> Iterator[tu
             workers=recomputed.threads,
         )
         for first, distance in zip(batch.tolist(), distances, strict=True):
-            wanted = one.of(first, 1).height
+            wanted = one.n_wanted(first)
             near = _not_farther(distance, np.flatnonzero(~one.refused(first, index)), wanted)
             seed, hashes = np.uint64(recomputed.seed), index.hashes
             ties = tie_hashes(seed, hashes[first], hashes[one.pool[near]])

@@ -38,7 +38,7 @@ class ShardedRun:
     """The run that the shards of a folder share out.
 
     Attributes:
-        key: all that decides the rows of the build, see ``medsim.builds.run_key``.
+        key: all that decides the rows of the build, see ``medsim.builds.stages``.
         total: how many shards there are.
         source: where the terminology was read; another place with the same files will do.
     """

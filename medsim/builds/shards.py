@@ -12,13 +12,11 @@ import polars as pl
 from medsim.builds.build import complete
 from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
-from medsim.builds.negatives.candidates import candidate_source
-from medsim.builds.negatives.requests import share_of
+from medsim.builds.negatives.candidates import candidate_source, share_of
 from medsim.builds.options import BuildOptions, MergeOptions, Shard, ShardOptions, parse_shard
 from medsim.builds.output import BUILD
-from medsim.builds.run_key import run_key
 from medsim.builds.shard_folder import ShardedRun, ShardFolder
-from medsim.builds.stages import Run, derive, requests_of_sets
+from medsim.builds.stages import Run, derive, requests_of_sets, run_key
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.options import public
@@ -27,10 +25,10 @@ from medsim.core.store import Store
 from medsim.terminologies.sources import find_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from medsim.builds.negatives import SearchResult, TermIndex
-    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.output import Build
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Progress
@@ -99,37 +97,25 @@ def merge(options: MergeOptions) -> Build:
     check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)
     sharded = folder.claimed_for()
-    build = complete(_build_options(sharded, options), _MergedSearch(folder, sharded))
-    folder.remove()
-    return build
+    known = folder.read_all(sharded)
 
-
-class _MergedSearch:
-    """The findings of all shards; see ``medsim.builds.build.FirstSearch``."""
-
-    def __init__(self, folder: ShardFolder, sharded: ShardedRun) -> None:
-        self._folder = folder
-        self._total = sharded.total
-        self._found = folder.read_all(sharded)
-
-    def check(self, key: Mapping[str, str]) -> None:
-        """Raise OutputError if the shards are of another build."""
-        self._folder.check(key, self._total)
-
-    def find(
-        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+    def take_over(
+        run: Run, _index: TermIndex, requests: Sequence[SearchRequest]
     ) -> Sequence[SearchResult]:
-        del index
         with run.progress.stage("take over the shards") as stage:
             for one in requests:
-                parts = [found.term1_ids for found in self._found if found.pool == one.pool]
+                parts = [found.term1_ids for found in known if found.pool == one.pool]
                 if not np.isin(one.term1_ids, np.concatenate([one.term1_ids[:0], *parts])).all():
-                    raise InputError(
-                        f"{self._folder.folder}: the shards lack first terms of {one.pool}"
-                    )
-            n_firsts = sum(len(found.term1_ids) for found in self._found)
-            stage.found(f"{self._total:,} with {n_firsts:,} first terms")
-        return self._found
+                    raise InputError(f"{folder.folder}: the shards lack first terms of {one.pool}")
+            n_firsts = sum(len(found.term1_ids) for found in known)
+            stage.found(f"{sharded.total:,} with {n_firsts:,} first terms")
+        return known
+
+    build = complete(
+        _build_options(sharded, options), take_over, lambda key: folder.check(key, sharded.total)
+    )
+    folder.remove()
+    return build
 
 
 def _search(run: Run, derived: Derived, shard: Shard) -> list[SearchResult]:

@@ -1,25 +1,27 @@
-"""The stages that a build has in common with its shards."""
+"""The stages that a build has in common with its shards, and the key that decides its rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import positive_rows, positive_set
-from medsim.builds.embedded import embedded, without_vectors
-from medsim.builds.negatives.requests import search_requests
+from medsim.builds.embedded import embedded, identity_of, without_vectors
+from medsim.builds.negatives.candidates import search_requests
 from medsim.builds.options import BuildOptions
 from medsim.builds.positives import derive_positives
 from medsim.builds.term_index import Derived, index_terms
+from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.options import parse_embedding
 from medsim.embeddings.vector_cache import cache_folder
-from medsim.terminologies.reading import read_terminology
+from medsim.terminologies.sources import read_terminology
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import TermIndex
-    from medsim.builds.negatives.requests import SearchRequest
+    from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.options import Correction, SearchOptions
     from medsim.core.store import Store
     from medsim.embeddings.embedded_terms import NamedEmbedding
@@ -126,3 +128,34 @@ def with_vectors(run: Run, named: NamedEmbedding, derived: Derived) -> Derived:
             f"embedding negatives, and the {firsts:,} first terms among them get none"
         )
     return derived
+
+
+def run_key(run: Run, terminology: Terminology) -> dict[str, str]:
+    """Return all that decides the rows of a build, and whether they may be passed on.
+
+    No clock and no path is in it. Every file of the build has it as metadata.
+    """
+    day = terminology.release_date
+    return {
+        "medsim": manifest.medsim_version(),
+        "libraries": json.dumps(libraries_of(run.named)),
+        "source": terminology.name,
+        "source_files": json.dumps([asdict(file) for file in terminology.files]),
+        "release_date": day.isoformat() if day else "",
+        "options": json.dumps(recorded_options(run)),
+        "redistributable": json.dumps(terminology.redistributable),
+        "terms_of_use": terminology.terms_of_use,
+    }
+
+
+def recorded_options(run: Run) -> dict[str, object]:
+    """Return the options that decide the rows, in the order of manifests."""
+    record = run.options.recorded()
+    if run.corrections:
+        record["corrections"] = [[one.term1, one.term2, one.same] for one in run.corrections]
+    return record if run.named is None else {**record, "embedding": identity_of(run.named)}
+
+
+def libraries_of(named: NamedEmbedding | None) -> dict[str, str]:
+    """Return the versions of libraries that decide rows; encoders do where there are vectors."""
+    return manifest.library_versions(*(() if named is None else manifest.ENCODERS))

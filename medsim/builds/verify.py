@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.checks import run_checks
-from medsim.builds.datasets import set_keys
+from medsim.builds.datasets import run_checks, set_keys
 from medsim.builds.embedded import embedded, embedding_of
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
@@ -28,10 +27,10 @@ from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import fingerprint
-from medsim.core.options import public
+from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.core.store import Store
 from medsim.embeddings.vector_cache import cache_folder
 
@@ -55,8 +54,7 @@ def verify(options: VerifyOptions) -> Verification:
         InputError: the folder holds no finished build, or its embedding is missing or another.
         OptionError: the sample is negative, or ``embedding`` does not fit the build.
     """
-    given, progress = options.folder, options.progress or Progress()
-    build = Build(given if isinstance(given, (str, Path)) else given.folder)
+    build, progress = Build(folder_of(options.folder)), options.progress or Progress()
     named = embedding_of(build, options.embedding, progress)
     with progress.stage("compare files with the manifest"):
         findings = list(_check_files(build))

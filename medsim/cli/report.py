@@ -11,7 +11,7 @@ from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.files import whole_file
 from medsim.core.opened import open_output
-from medsim.core.options import public
+from medsim.core.options import folder_of, public
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
 
@@ -36,9 +36,9 @@ def write_report(options: ReportOptions) -> Path:
         OptionError: the extra medsim[report] is not installed.
         OutputError: ``out`` is there and is no report of medsim, or cannot be written.
     """
-    out, output = Path(options.out), options.output
+    out = Path(options.out)
     _check_free(out)
-    opened = open_output(output if isinstance(output, (str, Path)) else output.folder, *_PAGES)
+    opened = open_output(folder_of(options.output), *_PAGES)
     library = _library()  # first: it tells what is not installed
     page = _PAGES[type(opened)](opened)
     with whole_file(out) as partial:

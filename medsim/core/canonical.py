@@ -45,15 +45,6 @@ def canonical_digest(value: object) -> str:
     return hashlib.sha256(canonical_text(value).encode()).hexdigest()
 
 
-def earlier_digest(value: object) -> str:
-    """Return the digest that medsim made before there was ``canonical_digest``, in hex.
-
-    It is another one only where a text has a character that this Python does not know. Outputs that
-    have it are told by it.
-    """
-    return hashlib.sha256(repr(value).encode()).hexdigest()
-
-
 def _unescaped(found: re.Match[str]) -> str:
     digits = found[1] or found[2]
     if digits is None or _is_escaped(code_point := int(digits, 16)):

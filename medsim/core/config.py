@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from medsim.core.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 STRATEGIES = ("random", "levenshtein", "embedding")
 """The strategies of negatives, in the order in which a build makes those that it is asked for."""
@@ -39,3 +45,24 @@ def available_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
+
+
+R = TypeVar("R")
+
+
+@contextmanager
+def thread_pool(
+    threads: int, initializer: Callable[[], object] | None = None
+) -> Iterator[ThreadPoolExecutor]:
+    """Give the body threads; at its end, calls that have not begun are dropped, not waited for."""
+    executor = ThreadPoolExecutor(threads, initializer=initializer)
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def in_threads(threads: int, work: Callable[..., R], *arguments: Iterable[Any]) -> list[R]:
+    """Return the results of ``work`` in the order of its arguments, as ``map`` takes them."""
+    with thread_pool(threads) as executor:
+        return list(executor.map(work, *arguments))

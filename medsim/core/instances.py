@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.schema import WIC_COLUMNS
+from medsim.core.kinds import WIC_COLUMNS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+
+import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import MANIFEST, Manifest, Output
@@ -16,8 +18,6 @@ from medsim.core.manifest import MANIFEST, Manifest, Output
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from medsim.core.schema import Columns
 
 M = TypeVar("M", bound=Manifest)
 
@@ -101,3 +101,50 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         ) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} cannot be read as a manifest of medsim ({error})") from error
+
+
+Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
+"""The columns of a table in their order."""
+
+
+def columns(dtype: type[pl.DataType], *names: str) -> Columns:
+    """Return columns of one type, to be joined with others by ``|``."""
+    return dict.fromkeys(names, dtype)
+
+
+CANONICAL_TABLES: dict[str, Columns] = {
+    "concept": columns(pl.String, "concept_id")
+    | columns(pl.Boolean, "active")
+    | columns(pl.String, "module_id", "semantic_tag"),
+    "description": columns(pl.String, "description_id", "concept_id", "term", "kind")
+    | columns(pl.Boolean, "active")
+    | columns(pl.String, "language"),
+    "association": columns(pl.String, "source_id", "target_id", "kind")
+    | columns(pl.Boolean, "active"),
+    "is_a": columns(pl.String, "child_id", "parent_id"),
+    "code": columns(pl.String, "concept_id", "vocabulary", "code"),
+}
+"""The tables that every source fills, each with its columns in order.
+
+Codes are those that other vocabularies, named as UMLS names them, have for a concept.
+"""
+
+TERM_COLUMNS: Columns = {
+    "term": pl.String,
+    "covered": pl.Boolean,
+    "n_words": pl.Int32,
+    "n_unknown_words": pl.Int32,
+}
+"""The columns of the terms of an input, and whether an embedding covers them."""
+
+WIC_COLUMNS: Columns = (
+    columns(pl.String, "term1", "term2", "sentence1", "sentence2")
+    | columns(pl.Int32, "start1", "start2", "end1", "end2")
+    | columns(pl.String, "cat")
+    | columns(pl.Int8, "label")
+)
+"""The columns of instances of words in context, in the order of BioWiC's files.
+
+Starts and ends are code points of the sentence, ends exclusive; cat is one of
+``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
+"""

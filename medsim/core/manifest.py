@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
 
-_ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "torch")
-_FITTERS = ("scikit-learn",)
-_LANGUAGE = ("pysbd", "simplemma")
+ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "torch")
+"""Libraries of encoders, each of which may be installed or not."""
+
 _LAST = ("warnings", "outputs", "stages")  # in the order of a manifest's file
 _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
@@ -94,30 +94,13 @@ def medsim_version() -> str:
     return _version("medsim")
 
 
-def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that decide a build."""
-    found = {name: _version(name) for name in _LIBRARIES}
-    return {"python": platform.python_version(), **found}
+def library_versions(*others: str) -> dict[str, str]:
+    """Return the versions of Python, of the libraries that decide a build, and of others.
 
-
-def encoder_versions() -> dict[str, str]:
-    """Return the versions of those libraries of encoders that are installed."""
-    return _installed(_ENCODERS)
-
-
-def fitter_versions() -> dict[str, str]:
-    """Return the versions of those libraries that fit models that are installed."""
-    return _installed(_FITTERS)
-
-
-def language_versions() -> dict[str, str]:
-    """Return the versions of those libraries of sentences and lemmas that are installed."""
-    return _installed(_LANGUAGE)
-
-
-def _installed(names: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for name in names:
+    Others need not be installed.
+    """
+    found = {"python": platform.python_version()}
+    for name in (*_LIBRARIES, *others):
         with suppress(PackageNotFoundError):
             found[name] = _version(name)
     return found

@@ -167,6 +167,11 @@ class OpenedFolder(Protocol):
         """The folder that it lies in."""
 
 
+def folder_of(place: str | Path | OpenedFolder) -> Path:
+    """Return the path of an output, which may be opened already."""
+    return Path(place) if isinstance(place, (str, Path)) else place.folder
+
+
 Reporting = Annotated[Progress | None, "told of every stage; silent by default"]
 """The field ``progress``: the command line reports to the standard error stream."""
 

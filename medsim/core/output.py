@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OutputError
-from medsim.core.files import sync_file, sync_folder, sync_tree, whole_file
-from medsim.core.hashed import digest_of
+from medsim.core.files import digest_of, sync_file, sync_folder, sync_tree, whole_file
 from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.path_lock import path_lock
 

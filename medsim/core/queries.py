@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"^-- (reads|writes|params|cites|order|contains) +(.*)$")
 _MORE = re.compile(r"^--  +(\S.*)$")
+_CALL = re.compile(r"\b([a-z_]\w*)\(")
 _PARAM = re.compile(r"\$([a-z_]\w*)")
 
 
@@ -73,6 +74,13 @@ def query(name: str) -> Query:
     """Return the query named ``name``, such as "terminologies/rf2/concept"."""
     text = (sql_folder() / f"{name}.sql").read_text(encoding="utf-8")
     return Query(name=name, text=text, sentence=_sentence(text), header=_header(text))
+
+
+@cache
+def macros_in(text: str) -> frozenset[str]:
+    """Return the macros in ``sql/macros`` that a query calls, by their names."""
+    known = {name.removeprefix("macros/") for name in names("macros")}
+    return frozenset(known.intersection(_CALL.findall(text)))
 
 
 @cache

@@ -13,30 +13,13 @@ import duckdb
 import polars as pl
 
 from medsim.core import queries
+from medsim.core.config import thread_pool
 from medsim.core.errors import MedsimError, OutputError, StatementError
-from medsim.core.threads import thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
-
-MACROS = (
-    "trimmed",
-    "sctid",
-    "association_kind",
-    "tag_parts",
-    "without_marker",
-    "rf2_id",
-    "rf2_day",
-    "rf2_flag",
-    "umls_row",
-    "umls_suppressed",
-    "umls_language",
-    "delimited_rows",
-    "newest_rows",
-)
-"""The macros in ``sql/macros`` that queries use, each after those that it uses itself."""
 
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
@@ -60,8 +43,7 @@ class Store:
             "temp_directory": "" if spill is None else str(spill),
         }
         self._connection = duckdb.connect(":memory:", config=settings)
-        for macro in MACROS:
-            self.run(f"macros/{macro}")
+        self._macros: set[str] = set()  # those that are made
 
     def __enter__(self) -> Self:
         return self
@@ -76,9 +58,7 @@ class Store:
     def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
         """Return the rows of the query named ``name``."""
         with _named_errors(name):
-            frame: pl.DataFrame = self._connection.sql(
-                queries.query(name).text, params=dict(params)
-            ).pl()
+            frame: pl.DataFrame = self._connection.sql(self._text(name), params=dict(params)).pl()
         return frame
 
     def run_on_stream(self, name: str, chunks: Iterable[bytes]) -> None:
@@ -191,7 +171,15 @@ class Store:
 
     def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
         with _named_errors(name):
-            self._connection.execute(queries.query(name).text, dict(params))
+            self._connection.execute(self._text(name), dict(params))
+
+    def _text(self, name: str) -> str:
+        """Return the text of a query after making the macros that it uses, each when first used."""
+        text = queries.query(name).text
+        for macro in queries.macros_in(text) - self._macros:
+            self._macros.add(macro)
+            self.run(f"macros/{macro}")
+        return text
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.schema import TERM_COLUMNS
+from medsim.core.kinds import TERM_COLUMNS
 from medsim.embeddings import Request, TermVectors, WordVectors, find_format, fingerprint
 from medsim.embeddings.metrics import TermPoints, WordBags
 from medsim.embeddings.tokens import forms, words_of

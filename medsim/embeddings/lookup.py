@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import faiss
 import numpy as np
 
+from medsim.core.config import in_threads, thread_pool
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.threads import in_threads, thread_pool
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.cosine_search import (
     Points,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.canonical import canonical_digest, earlier_digest
+from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
 from medsim.core.terms import numbered
@@ -65,15 +65,10 @@ class Categories:
             ],
             "n_shared_concepts": self.n_shared_concepts,
             "n_shared_terms": self.n_shared_terms,
-            "fingerprint": canonical_digest(self._content()),
+            "fingerprint": canonical_digest(
+                [(one.name, one.concept_id, one.terms) for one in self.categories]
+            ),
         }
-
-    def earlier_fingerprint(self) -> str:
-        """Return the fingerprint of the terms as earlier versions made it."""
-        return earlier_digest(self._content())
-
-    def _content(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        return [(one.name, one.concept_id, one.terms) for one in self.categories]
 
 
 def n_terms_of(provenance: object) -> int:

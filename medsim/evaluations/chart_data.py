@@ -12,7 +12,7 @@ from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layout import coverage_path, pairs_path, scores_path
 from medsim.evaluations.sets import SET, SET_COLUMNS
-from medsim.statistics.curves import histogram, roc_curve
+from medsim.statistics.ranks import histogram, roc_curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

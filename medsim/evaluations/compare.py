@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.options import public
+from medsim.core.options import folder_of, public
 from medsim.evaluations.conclusions import all_metrics, best_metrics, metric_standings
 from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.output import Evaluation
@@ -33,8 +32,7 @@ def compare(options: CompareOptions) -> pl.DataFrame:
         OptionError: a name is unknown.
     """
     given = options.evaluation
-    folder = given if isinstance(given, (str, Path)) else given.folder
-    evaluation = given if isinstance(given, Evaluation) else Evaluation(folder)
+    evaluation = given if isinstance(given, Evaluation) else Evaluation(folder_of(given))
     name = options.table_name
     if name == "coverage":
         return whole_sets(evaluation.coverage())

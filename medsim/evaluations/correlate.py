@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.kinds import Columns, columns
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.core.schema import Columns, columns
 from medsim.evaluations.conclusions import ALPHA, best_metrics
 from medsim.evaluations.model_scores import SCORE_COLUMNS, read_model_scores
 from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import COMPARISON_COLUMNS, Evaluation
 from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
-from medsim.statistics.correlation import (
+from medsim.statistics.estimates import (
     FEWEST_FOR_TEST,
     PearsonTest,
     pearson_test,

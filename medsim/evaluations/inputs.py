@@ -68,7 +68,6 @@ class EvaluationInput:
         frame: a row per pair of a set, ``EVALUATED_COLUMNS``.
         provenance: for the manifest, with its ``fingerprint``.
         build: that the pairs are of; None for rated files, and for pairs of earlier runs.
-        earlier_fingerprint: as earlier versions made it, where that may be another one.
     """
 
     name: str
@@ -77,7 +76,6 @@ class EvaluationInput:
     provenance: dict[str, object]
     build: Build | None = None
     warnings: tuple[str, ...] = ()
-    earlier_fingerprint: str | None = None
 
     @cached_property
     def pairs(self) -> pl.DataFrame:
@@ -184,6 +182,7 @@ def _of_rated_file(
     rated = read_rated(path, columns)
     strata = strata_of(rated, stratification)
     skipped = [f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped]
+    of_file_and_columns = f"{rated.sha256} {canonical_text(columns)}"
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
@@ -191,7 +190,7 @@ def _of_rated_file(
         provenance={
             "kind": "rated",
             "path": str(path),
-            "fingerprint": _fingerprint(rated, canonical_text(columns)),
+            "fingerprint": hashlib.sha256(of_file_and_columns.encode()).hexdigest(),
             "redistributable": None,
             "layout": rated.layout,
             "range": rated.range,
@@ -202,13 +201,7 @@ def _of_rated_file(
         warnings=tuple(
             f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *strata.warnings)
         ),
-        earlier_fingerprint=_fingerprint(rated, repr(columns)),
     )
-
-
-def _fingerprint(rated: RatedPairs, columns: str) -> str:
-    """Return a digest of a rated file and of what the user says of its columns, as a text."""
-    return hashlib.sha256(f"{rated.sha256} {columns}".encode()).hexdigest()
 
 
 def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.reload import terms_of
+from medsim.builds.term_index import terms_of
 from medsim.core.terms import pack
-from medsim.kernels.hashing import term_hashes
+from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build

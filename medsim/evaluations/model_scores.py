@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.kinds import columns
 from medsim.core.opened import read_parquet
-from medsim.core.schema import columns
 from medsim.core.tables.named import is_parquet, read_table
 from medsim.evaluations.ratings.properties import is_missing, number_in
 

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import Kind, View
+from medsim.core.kinds import TERM_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import TERM_COLUMNS, Columns, columns
 from medsim.evaluations.sets import SET, SET_COLUMNS
 
 EVALUATED_COLUMNS: Columns = (

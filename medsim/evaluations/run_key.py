@@ -126,7 +126,7 @@ def run_key_of(
         OutputError: an earlier one of the same name is another.
     """
     known = earlier.manifest.inputs if earlier else {}
-    own_inputs = {one.name: one.provenance_beside(known.get(one.name, {})) for one in targets}
+    own_inputs = {one.name: one.provenance() for one in targets}
     inputs = _joined(options.out, "input", known, own_inputs)
     known = earlier.manifest.embeddings if earlier else {}
     own_embeddings: Provenance = {
@@ -144,7 +144,7 @@ def run_key_of(
         options=options.recorded(),
         metadata={
             "medsim": manifest.medsim_version(),
-            "libraries": json.dumps({**manifest.library_versions(), **manifest.encoder_versions()}),
+            "libraries": json.dumps(manifest.library_versions(*manifest.ENCODERS)),
             "redistributable": json.dumps(_redistributable(inputs)),
         },
     )

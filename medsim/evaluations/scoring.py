@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.core.threads import in_threads
+from medsim.core.config import in_threads
 from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
-from medsim.kernels.hashing import tie_hashes
+from medsim.kernels.packing import tie_hashes
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.scores import labelled_sample, rated_samples
 

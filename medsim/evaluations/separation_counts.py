@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.threads import in_threads
+from medsim.core.config import in_threads
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.statistics.estimates import Estimate
 

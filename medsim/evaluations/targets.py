@@ -17,8 +17,6 @@ from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
 from medsim.evaluations.strata import Stratification
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from medsim.core.progress import Progress
     from medsim.evaluations.options import EvaluateOptions
 
@@ -47,23 +45,6 @@ class EvaluationTarget:
         if self.categories is None:
             return self.pairs.provenance
         return {**self.pairs.provenance, "categories": self.categories.provenance()}
-
-    def provenance_beside(self, known: Mapping[str, object]) -> dict[str, object]:
-        """Return the provenance, with the fingerprints of earlier results where they are the same.
-
-        Earlier versions made other fingerprints of some texts. Results that have one of these keep
-        it, so that they can be added to.
-        """
-        own = self.provenance()
-        fingerprint, categories = known.get("fingerprint"), known.get("categories")
-        if fingerprint is not None and fingerprint == self.pairs.earlier_fingerprint:
-            own = {**own, "fingerprint": fingerprint}
-        if self.categories is not None and isinstance(categories, dict):
-            fingerprint = categories.get("fingerprint")
-            if fingerprint == self.categories.earlier_fingerprint():
-                kept = {**self.categories.provenance(), "fingerprint": fingerprint}
-                own = {**own, "categories": kept}
-        return own
 
     def terms(self) -> pl.Series:
         """Return the terms that need vectors, distinct, in any order."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from medsim.kernels.best import enter
 from medsim.kernels.compiler import kernel
-from medsim.kernels.hashing import tie_of
+from medsim.kernels.packing import tie_of
 
 if TYPE_CHECKING:
     from medsim.kernels.best import Best

@@ -9,8 +9,8 @@ import numpy as np
 from medsim.kernels.best import Best, bound_of, enter
 from medsim.kernels.compiler import kernel
 from medsim.kernels.edit_distance import Workspace, bounded_distance, clear_masks, set_masks
-from medsim.kernels.hashing import tie_of
 from medsim.kernels.instructions import popcount
+from medsim.kernels.packing import tie_of
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Ids, Starts, Wide

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.hashing import tie_of
+from medsim.kernels.packing import tie_of
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Flags, Hashes, Ids, Places, Rows

@@ -1,4 +1,4 @@
-"""Packed terms: where each begins, and copies of them."""
+"""Packed terms: where each begins, copies, and hashes, so that no draw depends on row order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.kernels.types import Codes, Rows, Starts
+    from medsim.kernels.types import Codes, Hashes, Rows, Starts
 
 
 def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
@@ -35,3 +35,41 @@ def taken(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
         for offset in range(new_starts[at + 1] - to):
             new_codes[to + offset] = codes[first + offset]
     return new_codes, new_starts
+
+
+@kernel
+def mixed(word: np.uint64) -> np.uint64:
+    """Return the word with its bits mixed: the finaliser of SplitMix64 (Steele et al. 2014)."""
+    word = word + np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@kernel
+def term_hashes(codes: Codes, starts: Starts) -> Hashes:
+    """Return a hash of each term's code points: uint64[n_terms]. Time O(n_code_points)."""
+    n_terms = len(starts) - 1
+    hashes = np.empty(n_terms, np.uint64)
+    for term in range(n_terms):
+        word = np.uint64(starts[term + 1] - starts[term])
+        for at in range(starts[term], starts[term + 1]):
+            word = mixed(word ^ np.uint64(codes[at]))
+        hashes[term] = word
+    return hashes
+
+
+@kernel
+def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64:
+    """Return the hash by which a candidate is ordered among those of equal distance to a query."""
+    return mixed(mixed(seed ^ query) ^ candidate)
+
+
+@kernel
+def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
+    """Return ``tie_of`` of each candidate: uint64[n_candidates], as hashes are."""
+    ties = np.empty(len(candidates), np.uint64)
+    first = mixed(seed ^ query)
+    for at in range(len(candidates)):
+        ties[at] = mixed(first ^ candidates[at])
+    return ties

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.hashing import mixed
+from medsim.kernels.packing import mixed
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Starts

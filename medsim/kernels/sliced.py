@@ -37,9 +37,9 @@ from medsim.kernels.edit_table import (
     kept_at,
     planned,
 )
-from medsim.kernels.hashing import tie_of
 from medsim.kernels.instructions import LANES, VECTOR_BYTES, WORDS, trailing_zeros
 from medsim.kernels.lanes import PASS_BYTES, ROW, run_pass
+from medsim.kernels.packing import tie_of
 from medsim.kernels.query_order import (
     N_FALLEN,
     N_RUNS,

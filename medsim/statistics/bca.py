@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.threads import in_threads
+from medsim.core.config import in_threads
 from medsim.statistics.estimates import Estimate, normal_share
 
 if TYPE_CHECKING:

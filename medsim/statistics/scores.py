@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.statistics.bootstrap import SpearmanBootstrap
-from medsim.statistics.correlation import pearson
-from medsim.statistics.delong import RocArea, delong, roc_area
-from medsim.statistics.estimates import Estimate, pearson_of, share_of
+from medsim.statistics.estimates import Estimate, pearson, pearson_of, share_of
 from medsim.statistics.pairs import checked_flags, checked_values
 from medsim.statistics.ranks import kendall, ranked
-from medsim.statistics.significance import Test, mcnemar
+from medsim.statistics.significance import RocArea, Test, delong, mcnemar, roc_area
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

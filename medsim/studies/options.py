@@ -41,11 +41,6 @@ CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names: in order, or in a text with commas between them."""
 
 
-def folder_of(place: Place) -> Path:
-    """Return the folder of an output."""
-    return Path(place) if isinstance(place, (str, Path)) else place.folder
-
-
 @dataclass(frozen=True, slots=True)
 class SampleOptions(Options):
     """The options of ``medsim study sample``."""

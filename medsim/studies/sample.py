@@ -11,13 +11,13 @@ from medsim.builds.datasets import SetKey, set_keys
 from medsim.builds.output import PAIR_COLUMNS, Build
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
-from medsim.core.options import public
+from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered
-from medsim.kernels.hashing import tie_hashes
+from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, write_study
 from medsim.studies.inputs import annotators_of, instructions_of
-from medsim.studies.options import SampleOptions, folder_of
+from medsim.studies.options import SampleOptions
 from medsim.studies.output import JUDGED_ITEM_COLUMNS
 from medsim.studies.presentations import draw_id, presentations_of
 from medsim.studies.sheets import JUDGEMENT

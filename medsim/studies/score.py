@@ -11,16 +11,16 @@ import polars as pl
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.manifest import medsim_version
-from medsim.core.options import public
+from medsim.core.options import folder_of, public
 from medsim.core.output import check_free, claimed, resolved
 from medsim.core.progress import Progress
-from medsim.core.tables.guard import guarded
+from medsim.core.tables.text import guarded
 from medsim.statistics.resampling import Resampling
 from medsim.studies.agreed import compared_tables
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables
-from medsim.studies.options import Place, ScoreOptions, folder_of
+from medsim.studies.options import Place, ScoreOptions
 from medsim.studies.output import SCORES, ScoresManifest
 from medsim.studies.quality_warnings import warnings_of_answers, warnings_of_raters
 from medsim.studies.sheets import GRADED, JUDGEMENT

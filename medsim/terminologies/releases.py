@@ -84,7 +84,7 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
 def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
     day = terminology.release_date or _UNDATED
     origin = ReleaseOrigin(
-        kind=f"converted from {terminology.source} {terminology.name}",
+        origin=f"converted from {terminology.source} {terminology.name}",
         redistributable=terminology.redistributable,
         terms=terminology.terms_of_use,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -67,12 +67,12 @@ class ReleaseOrigin:
     """The origin of a release's content.
 
     Attributes:
-        kind: such as ``synthetic``, or the source that it was converted from.
+        origin: such as ``synthetic``, or the source that it was converted from.
         redistributable: whether the content may be passed on; None if that is not known.
         terms: the licence, in a sentence.
     """
 
-    kind: str
+    origin: str
     redistributable: bool | None
     terms: str
 
@@ -178,10 +178,5 @@ def _rf2_text(rows: pl.DataFrame) -> bytes:
 
 
 def _origin_json(origin: ReleaseOrigin) -> bytes:
-    facts = {
-        "origin": origin.kind,
-        "redistributable": origin.redistributable,
-        "terms": origin.terms,
-        "writer": f"medsim {medsim_version()}",
-    }
+    facts = {**asdict(origin), "writer": f"medsim {medsim_version()}"}
     return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()

@@ -9,8 +9,8 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.instances import published_instances
+from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.opened import Opened
-from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.output import WIC, WicManifest
 

@@ -12,13 +12,12 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.manifest import Skipped, language_versions, library_versions, medsim_version
+from medsim.core.manifest import Skipped, library_versions, medsim_version
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies.reading import read_terminology
-from medsim.terminologies.sources import find_source
+from medsim.terminologies.sources import find_source, read_terminology
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import (
     INSTANCES,
@@ -217,7 +216,7 @@ def _manifest(
     files = zip(options.corpora, corpora.corpora, corpora.digests, strict=True)
     return WicManifest(
         medsim=medsim_version(),
-        libraries={**library_versions(), **language_versions()},
+        libraries=library_versions("pysbd", "simplemma"),
         corpora=[
             {
                 "name": one.corpus,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.options import public
+from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
@@ -31,7 +31,7 @@ from medsim.wic.models.model_specs import (
 )
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
 from medsim.wic.models.word_answers import word_answers
-from medsim.wic.options import WicEvaluateOptions, place_of
+from medsim.wic.options import WicEvaluateOptions
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 from medsim.wic.people import accuracy_of_people
 
@@ -122,7 +122,7 @@ def _specs(options: WicEvaluateOptions) -> list[ModelSpec]:
 
 
 def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
-    data = place_of(options.data)
+    data = folder_of(options.data)
     with setting.progress.stage(f"read {data.name}") as stage:
         found = read_dataset(data, train=options.train, dev=options.dev, seed=setting.seed)
         n_tested = len(found.tested)
@@ -224,11 +224,7 @@ def _manifest(
 ) -> WicEvaluationManifest:
     return WicEvaluationManifest(
         medsim=manifest.medsim_version(),
-        libraries={
-            **manifest.library_versions(),
-            **manifest.encoder_versions(),
-            **manifest.fitter_versions(),
-        },
+        libraries=manifest.library_versions(*manifest.ENCODERS, "scikit-learn"),
         data=dataset.name,
         fitted=dataset.fitted,
         files=dataset.files,

@@ -21,11 +21,6 @@ STATISTICS_TABLES = ("splits", "terms", "corpora")
 _RECORD = ("language", "as_of", "synonym_scopes", "vocabularies", "broader", "most_train", "seed")
 
 
-def place_of(data: str | Path | OpenedFolder) -> Path:
-    """Return the folder or the file of a benchmark, which may be opened already."""
-    return Path(data) if isinstance(data, (str, Path)) else data.folder
-
-
 @dataclass(frozen=True, slots=True)
 class WicBuildOptions(ReadingOptions):
     """The options of ``medsim wic build``."""

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import Kind, View
+from medsim.core.kinds import WIC_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import WIC_COLUMNS, Columns, columns
 
 _PLACE: Columns = (
     columns(pl.String, "corpus", "document_id")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from fixtures.tables import COLUMNS, put, put_datasets, put_terms
 
-from medsim.builds.checks import _NUMBERED
+from medsim.builds.datasets import _NUMBERED
 from medsim.core import queries
 
 if TYPE_CHECKING:

@@ -61,7 +61,7 @@ def test_positives_come_in_order_of_their_terms(store: Store) -> None:
 
 
 def put_draft(store: Store, *pairs: tuple[int, int]) -> None:
-    put(store, "pair_draft", *((a, b, 1, 3, f"c{a}", f"d{b}") for a, b in pairs))
+    put(store, "pair_draft", *(("one", a, b, 1, 3, f"c{a}", f"d{b}") for a, b in pairs))
 
 
 def pair_ids(store: Store, terms: list[str]) -> list[str]:
@@ -73,10 +73,11 @@ def pair_ids(store: Store, terms: list[str]) -> list[str]:
 
 def test_a_row_has_texts_for_ids_and_the_rest_as_it_was(store: Store) -> None:
     put_terms(store, "Alder", "Birch")
-    put(store, "pair_draft", (1, 0, 0, 4, "20", "10"))
+    put(store, "pair_draft", ("one", 1, 0, 0, 4, "20", "10"))
     frame = store.frame("builds/pairs/pair", seed="7")
     assert frame.to_dicts() == [
         {
+            "set_name": "one",
             "pair_id": hashlib.md5(b"5:BirchAlder").hexdigest()[:16],  # noqa: S324  # an identifier
             "term1": "Birch",
             "term2": "Alder",

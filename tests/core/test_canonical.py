@@ -6,16 +6,13 @@ import hashlib
 import sys
 import unicodedata
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.core.canonical import canonical_digest, canonical_text, earlier_digest
+from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.evaluations.categories import Categories, Category
-from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.ratings.columns import RatedColumns
-from medsim.evaluations.targets import EvaluationTarget
 from medsim.studies.presentations import draw_id
 
 NEW = "\u1c89"  # Cyrillic capital letter Tje, since Unicode 16
@@ -71,7 +68,7 @@ def test_characters_that_unicode_14_knows_are_as_in_repr() -> None:
 )
 def test_plain_texts_are_as_in_repr(value: object) -> None:
     assert canonical_text(value) == repr(value)
-    assert canonical_digest(value) == earlier_digest(value)
+    assert canonical_digest(value) == sha256(repr(value))
 
 
 def test_a_draw_and_a_fingerprint_of_terms_are_defined_without_python() -> None:
@@ -85,26 +82,3 @@ def test_a_draw_and_a_fingerprint_of_terms_are_defined_without_python() -> None:
 @pytest.mark.parametrize("term", ["fever", "Fieber é", "Sjögren's"])
 def test_draws_of_terms_that_python_knows_are_what_they_were(term: str) -> None:
     assert draw_id(7, "item", term, "b") == sha256(repr((7, "item", term, "b")))[:16]
-
-
-def test_results_that_have_fingerprints_of_earlier_versions_keep_them() -> None:
-    category = Category(name="x", concept_id="1", terms=(NEW,))
-    target = EvaluationTarget(
-        pairs=EvaluationInput(
-            name="rated",
-            rated=True,
-            frame=pl.DataFrame(),
-            provenance={"fingerprint": "now"},
-            earlier_fingerprint="then",
-        ),
-        linked=None,
-        categories=Categories(categories=(category,), n_shared_concepts=0, n_shared_terms=0),
-    )
-    now = target.provenance()
-    then = {"fingerprint": earlier_digest([("x", "1", (NEW,))])}
-
-    assert target.provenance_beside({}) == now
-    assert target.provenance_beside({"fingerprint": "other", "categories": {}}) == now
-    kept = target.provenance_beside({"fingerprint": "then", "categories": then})
-    assert kept["fingerprint"] == "then"
-    assert kept["categories"] == {**now["categories"], **then}  # type: ignore[dict-item]  # a dict

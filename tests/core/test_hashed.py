@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.core.hashed import HashedReader, open_hashed
+from medsim.core.files import HashedReader, open_hashed
 from medsim.core.store import Store
 from medsim.core.tables.named import read_table
 from medsim.evaluations import inputs

@@ -24,7 +24,7 @@ def own_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     """Yield an empty folder that takes the place of medsim's SQL files."""
     with monkeypatch.context() as patch:
         patch.setattr(queries, "sql_folder", lambda: tmp_path)
-        patch.setattr("medsim.core.store.MACROS", ())
+        (tmp_path / "macros").mkdir()
         queries.query.cache_clear()
         yield tmp_path
     queries.query.cache_clear()

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from medsim.core.threads import in_threads, thread_pool
+from medsim.core.config import in_threads, thread_pool
 
 
 def test_results_come_in_the_order_of_the_arguments_whichever_call_ends_first() -> None:

@@ -152,8 +152,7 @@ def test_without_a_limit_in_the_tokenizer_the_positions_are_one(
     change_tokenizer(folder, "truncation")
     add_json(folder, said)
 
-    model, options = folder / "model.onnx", EmbeddingOptions()
-    encoder = OnnxEncoder(model, folder / "tokenizer.json", options, threads=1)
+    encoder = OnnxEncoder(folder / "model.onnx", EmbeddingOptions(), threads=1)
 
     assert encoder.identity["max_tokens"] == str(most)
 

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
-from medsim.embeddings.formats.onnx import OnnxEncoder, open_encoder
+from medsim.embeddings.formats.onnx import OnnxEncoder
 from medsim.embeddings.options import parse_options
 from medsim.embeddings.targets import Target
 
@@ -38,11 +38,11 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> OnnxEncoder:
     """Return an encoder that reads 7 tokens, 5 of them of the text."""
     folder = write_encoder(tmp_path_factory.mktemp("short"))
     write_tokenizer(folder / "tokenizer.json", max_tokens=7)
-    return open_encoder(folder, parse_options({}), 1)
+    return OnnxEncoder(folder, parse_options({}), 1)
 
 
 def opened(folder: Path, threads: int = 1, **options: str) -> OnnxEncoder:
-    return open_encoder(folder, parse_options(options), threads)
+    return OnnxEncoder(folder, parse_options(options), threads)
 
 
 def target(sentence: str, text: str) -> Target:

@@ -29,7 +29,12 @@ def made(request, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a build and two embeddings, each of which lacks terms."""
     folder = tmp_path_factory.mktemp("retrieval")
     random_release(9, 120).write_zip(folder / "release.zip", "Snapshot")
-    medsim.build(folder / "release.zip", folder / "build", pool=getattr(request, "param", "set"))
+    medsim.build(
+        folder / "release.zip",
+        folder / "build",
+        pool=getattr(request, "param", "set"),
+        negatives=["random"],
+    )
     terms = pool_of(folder / "build")
     write_terms(folder / "one.parquet", terms[::2], 1, width=3)
     write_terms(folder / "two.parquet", terms[5:], 2, width=4)

@@ -19,7 +19,7 @@ from medsim.kernels.compiler import kernel
 USE = """
 import numpy as np
 from numba import config
-from medsim.kernels.hashing import mixed
+from medsim.kernels.packing import mixed
 mixed(np.uint64(1))
 assert not config.CACHE_DIR, config.CACHE_DIR
 """

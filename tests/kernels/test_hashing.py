@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.hashing import MASK, mixed, term_hash, tie_hash
 
 from medsim.core.terms import pack
-from medsim.kernels.hashing import term_hashes, tie_hashes
+from medsim.kernels.packing import term_hashes, tie_hashes
 
 pytestmark = pytest.mark.kernels
 

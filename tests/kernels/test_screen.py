@@ -14,8 +14,8 @@ from oracles.datasets import levenshtein
 from medsim.builds.negatives import layout
 from medsim.core.terms import pack
 from medsim.kernels.edit_table import filled
-from medsim.kernels.hashing import term_hashes
 from medsim.kernels.instructions import WORDS
+from medsim.kernels.packing import term_hashes
 from medsim.kernels.screen import (
     MOST_MISSED,
     N_PLANES,

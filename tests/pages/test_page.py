@@ -17,8 +17,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.pages.markup import rendered
-from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section
-from medsim.pages.provenance import license_notice
+from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section, license_notice
 
 LIBRARY = "window.vegaEmbed = null;"
 

@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 from medsim.core import queries
-from medsim.core.store import MACROS
 
 FOLDER = Path(__file__).parents[2] / "sql"
 NAMES = sorted(
@@ -92,10 +91,10 @@ def test_a_table_has_the_name_of_its_file(name: str) -> None:
         assert re.match(rf"\s*create or replace (table|macro) {own}\b", body)
 
 
-def test_every_macro_is_made() -> None:
-    assert sorted(MACROS) == [
-        name.removeprefix("macros/") for name in NAMES if name.startswith("macros/")
-    ]
+def test_every_macro_is_called_by_a_query() -> None:
+    own = {name: queries.macros_in(queries.query(name).text) for name in NAMES}
+    called = {macro for name in NAMES for macro in own[name] if name != f"macros/{macro}"}
+    assert called == {name.removeprefix("macros/") for name in NAMES if name.startswith("macros/")}
 
 
 def test_no_file_lies_beside_the_queries() -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medsim.core.errors import OptionError
-from medsim.statistics.correlation import pearson_test, smallest_detectable
-from medsim.statistics.estimates import two_sided_student
+from medsim.statistics.estimates import pearson_test, smallest_detectable, two_sided_student
 
 
 @pytest.mark.parametrize("n", [4, 5, 8, 12, 40])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medsim.statistics.curves import histogram, roc_curve
+from medsim.statistics.ranks import histogram, roc_curve
 
 
 def drawn(n: int, *, decimals: int = 12) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
-from medsim.core.schema import WIC_COLUMNS
+from medsim.core.kinds import WIC_COLUMNS
 from medsim.studies.sheets import MARKS
 
 NAMES = ("ada", "ben")

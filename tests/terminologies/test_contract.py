@@ -14,8 +14,8 @@ from fixtures.sources import Read, n_skipped, read_source
 from fixtures.umls import random_metathesaurus
 
 from medsim.core.errors import OptionError
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import declared
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import SOURCES
 
@@ -97,7 +97,13 @@ KEYS = {
 }
 
 
-@pytest.fixture(scope="module", params=sorted(SOURCES.all()))
+@pytest.fixture(
+    scope="module",
+    params=[  # the whole ontology takes seconds
+        pytest.param(name, marks=[pytest.mark.slow] if name == "hpo" else [])
+        for name in sorted(SOURCES.all())
+    ],
+)
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Read:
     if request.param not in SAMPLES:
         pytest.skip(f"SAMPLES has no sample of {request.param} yet")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROOT = "SnomedCT_Invented_PRODUCTION_20260101T120000Z"
-ORIGIN = ReleaseOrigin(kind="synthetic", redistributable=True, terms="Invented; do as you like.")
+ORIGIN = ReleaseOrigin(origin="synthetic", redistributable=True, terms="Invented; do as you like.")
 DESCRIPTION = {
     "id": [11, 12],
     "effectiveTime": [date(2025, 7, 1), date(2026, 1, 1)],
@@ -108,7 +108,7 @@ def test_rows_are_written_without_quotes_and_escapes(tmp_path: Path) -> None:
 
 
 def test_the_origin_says_whether_the_content_may_be_passed_on(tmp_path: Path) -> None:
-    origin = ReleaseOrigin(kind="hpo", redistributable=None, terms="Ask «them».")
+    origin = ReleaseOrigin(origin="hpo", redistributable=None, terms="Ask «them».")
     path, day = tmp_path / "r.zip", date(2026, 1, 1)
     with release_writer(path, release_date=day, origin=origin, edition="HPO"):
         pass

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from medsim import evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.opened import open_output
-from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic

@@ -94,7 +94,7 @@ class SearchResult:
     """The nearest candidates of first terms in one pool, nearest first.
 
     Attributes:
-        pool: its name, see ``medsim.builds.negatives.requests.SearchRequest``.
+        pool: its name, see ``medsim.builds.negatives.candidates.SearchRequest``.
         term1_ids: int32[n_firsts], the first terms.
         sizes: int32[n_firsts], how many each asked for; one with fewer has no others.
         starts: int64[n_firsts + 1], the candidates of each.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.builds.negatives import Embedding, NegativeSampler, SearchResult, TermIndex
-    from medsim.builds.negatives.candidates import Search
+    from medsim.embeddings.lookup import CosineSearch
     from medsim.kernels.types import Ids
 
 
@@ -43,7 +43,7 @@ def embedding_negatives(
 
 def _laid_out(
     index: TermIndex, embedding: Embedding, term_ids: Ids, seed: int, threads: int
-) -> Search:
+) -> CosineSearch:
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which other strategies spare
 
     rows = embedding.rows[term_ids]

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numba import config
 
-from medsim.builds.negatives.groups import groups
-from medsim.builds.negatives.layout import Candidates, laid_out, orders, slate, tally, workspace
-from medsim.core.config import checked_threads
+from medsim.builds.negatives.layout import (
+    Candidates,
+    groups,
+    laid_out,
+    orders,
+    slate,
+    tally,
+    workspace,
+)
+from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import OptionError
-from medsim.core.threads import in_threads
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.edit_search import Search, search, search_neighbours
 from medsim.kernels.sliced import search_group

@@ -8,7 +8,7 @@ import numpy as np
 
 from medsim.builds.negatives import STRATEGIES, Negatives
 from medsim.core.terms import pack
-from medsim.kernels.hashing import term_hashes
+from medsim.kernels.packing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import Negatives
-from medsim.builds.negatives.requests import SLACK, TERMINOLOGY, first_terms, pool_of
+from medsim.builds.negatives.candidates import SLACK, TERMINOLOGY, first_terms, pool_of
 from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 

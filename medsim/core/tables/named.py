@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.hashed import open_hashed
+from medsim.core.files import open_hashed
 from medsim.core.opened import unreadable
-from medsim.core.tables.lines import cells_of_lines, first_lines
-from medsim.core.tables.text import read_text
+from medsim.core.tables.text import cells_of_lines, first_lines, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medsim.core.config import in_threads
 from medsim.core.errors import InputError, OptionError
-from medsim.core.threads import in_threads
 from medsim.embeddings.encoders import naming, needing, register_encoder, unit
 from medsim.embeddings.formats.model_folder import onnx_files, read_settings, settings_files
 from medsim.embeddings.formats.onnx_session import OnnxSession
@@ -40,12 +40,12 @@ class OnnxEncoder:
     depends neither on its batch nor on threads, but for the order in which ONNX Runtime adds.
     """
 
-    def __init__(
-        self, path: Path, tokenizer: Path, options: EmbeddingOptions, threads: int
-    ) -> None:
-        settings = read_settings(_root(path))
-        self._session = OnnxSession(path)
-        self._pooling = _pooling(self._session, options, settings, path)
+    def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
+        options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
+        model, tokenizer = _model(path), _tokenizer(path, options)
+        settings = read_settings(_root(model))
+        self._session = OnnxSession(model)
+        self._pooling = _pooling(self._session, options, settings, model)
         self._normalize = options.scales(default=settings.normalize)
         self._prefix = options.prefix or settings.prompt
         self._tokenizer_path = tokenizer
@@ -121,12 +121,6 @@ class OnnxEncoder:
         return outputs
 
 
-def open_encoder(path: Path, options: EmbeddingOptions, threads: int) -> OnnxEncoder:
-    """Return the encoder in a file or folder."""
-    options.check_fit(NAME, "vocabulary", "pooling", "normalize", "prefix")
-    return OnnxEncoder(_model(path), _tokenizer(path, options), options, threads)
-
-
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
     model = _model(path)
     own = [file for file in model.parent.iterdir() if file.name.startswith(model.name)]
@@ -188,4 +182,4 @@ def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
     return tokenizer, str(tokenizers.__version__)
 
 
-FORMAT = register_encoder(NAME, "encoder in ONNX with tokenizer.json", open_encoder, _files)
+FORMAT = register_encoder(NAME, "encoder in ONNX with tokenizer.json", OnnxEncoder, _files)

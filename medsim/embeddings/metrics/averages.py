@@ -1,18 +1,162 @@
-"""Metrics of averaged word vectors: a term is the mean of its words, compared as one vector."""
+"""Metrics of one vector a term: cosine, and the correlations of Pearson, Spearman and Kendall.
+
+A term of words has the mean of their vectors. Zhelezniak et al. (NAACL 2019) give reasons to take
+a vector as a sample and correlate.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags
-from medsim.embeddings.metrics.vectors import COMPARISONS, row_metric
+from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
 from medsim.kernels.bag_pairs import averaged
+from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
+from medsim.kernels.vector_tables import cosine_table, kendall_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
     from medsim.embeddings.metrics.workers import Workers
-    from medsim.kernels.types import Ids, Vectors
+    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
+
+BLOCK_VALUES = 1 << 28  # of prepared vectors that are held at once: 1 GiB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A comparison of rows of vectors, each of which is prepared once.
+
+    Attributes:
+        describes: it, for help and reports.
+        prepare: returns float32[n_rows, n_dimensions] for the vectors of some rows.
+        weigh: returns a number for each prepared row.
+        compare: returns float64[n_pairs] for prepared rows, their numbers, and two rows a pair.
+        tabulate: returns float64[n_left, n_right], the same for all pairs, for prepared rows and
+            their numbers on the left and on the right.
+    """
+
+    describes: str
+    prepare: Callable[[Vectors], Vectors]
+    weigh: Callable[[Vectors], NDArray[Any]]
+    compare: Callable[[Vectors, NDArray[Any], Ids, Ids], Values]
+    tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
+
+
+def _unchanged(vectors: Vectors) -> Vectors:
+    return vectors
+
+
+_centred = partial(Comparison, compare=centred_cosines, tabulate=cosine_table)
+
+COMPARISONS = {
+    "cos": _centred(
+        describes="cosine", prepare=_unchanged, weigh=lambda vectors: np.zeros(len(vectors))
+    ),
+    "pearson": _centred(describes="Pearson's correlation", prepare=_unchanged, weigh=means),
+    "spearman": _centred(describes="Spearman's rank correlation", prepare=mean_ranks, weigh=means),
+    "kendall": Comparison(
+        describes="Kendall's tau-b",
+        prepare=mean_ranks,
+        weigh=untied_pairs,
+        compare=kendalls,
+        tabulate=kendall_table,
+    ),
+}
+"""Ways to compare two vectors; 0 where one of them is constant, or zero for the cosine."""
+
+
+def compare_rows(
+    comparison: Comparison,
+    vectors_of: Callable[[Ids], Vectors],
+    first: Ids,
+    second: Ids,
+    workers: Workers,
+) -> Values:
+    """Return the similarity of each pair of rows.
+
+    Rows are prepared once where ``BLOCK_VALUES`` hold all of them; else pairs are compared block by
+    block, and a row is prepared once a block. Workers share out rows, then pairs.
+    """
+    found = np.zeros(len(first))
+    if not len(first):
+        return found
+    n_rows = max(2, BLOCK_VALUES // vectors_of(first[:1]).shape[1])
+
+    def compared(pairs: Rows) -> Values:
+        rows, at = np.unique([first[pairs], second[pairs]], return_inverse=True)
+        left, right = at.reshape(2, -1).astype(np.int32)
+        prepared, weights = prepared_rows(comparison, vectors_of, rows, workers)
+        return workers.spread(
+            lambda part: comparison.compare(prepared, weights, left[part], right[part]),
+            len(left),
+            workers.advance,
+        )
+
+    for pairs in _blocks(first, second, n_rows):
+        found[pairs] = compared(pairs)
+    return found
+
+
+def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
+    """Yield the pairs in blocks that have at most so many different rows."""
+    if len(np.union1d(first, second)) <= n_rows:
+        yield np.arange(len(first))
+        return
+    in_order = np.lexsort((second, first))
+    for begin in range(0, len(first), n_rows // 2):
+        yield in_order[begin : begin + n_rows // 2]
+
+
+def prepared_rows(
+    comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
+) -> tuple[Vectors, NDArray[Any]]:
+    """Return rows ready to be compared, and their numbers."""
+    prepared = workers.spread(lambda part: comparison.prepare(vectors_of(rows[part])), len(rows))
+    return prepared, workers.spread(lambda part: comparison.weigh(prepared[part]), len(rows))
+
+
+def row_metric(
+    of: type[WordBags | TermPoints],
+    describes: str,
+    comparison: Comparison,
+    vectors_of: Callable[[Any, Ids], Vectors],
+) -> Metric:
+    """Return the metric that compares one vector of either term."""
+
+    def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
+        return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)
+
+    def tabulate(embedded: Embedded, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
+        prepared, weights = prepared_rows(comparison, partial(vectors_of, embedded), terms, workers)
+
+        def table(part: slice) -> Vectors:
+            left, of_left = prepared[part], weights[part]
+            return workers.spread_columns(
+                lambda right: comparison.tabulate(left, of_left, prepared[right], weights[right]),
+                np.empty((len(left), len(prepared)), np.float32),
+            )
+
+        return table
+
+    return Metric(of=of, describes=describes, similarities=similarities, tabulate=tabulate)
+
+
+for _name, _comparison in COMPARISONS.items():
+    METRICS.register(
+        _name,
+        row_metric(
+            TermPoints,
+            f"{_comparison.describes} of the terms' vectors",
+            _comparison,
+            lambda points, terms: points.vectors[terms],
+        ),
+    )
 
 COSINES = {WordBags: "avg_cos", TermPoints: "cos"}
 """The metric that is the cosine of one vector a term, by how an embedding has terms."""

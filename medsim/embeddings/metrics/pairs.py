@@ -1,22 +1,39 @@
-"""Metrics of paired words: the mean similarity of each word of a term with each of the other."""
+"""Metrics of words: the mean similarity of each word of a term with each of the other, and indices.
+
+Jaccard indices are of fuzzy bags of words (Zhelezniak et al., ICLR 2019).
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.embeddings.metrics import METRICS, Metric, WordBags
-from medsim.embeddings.metrics.vectors import COMPARISONS, Comparison, compare_rows, prepared_rows
-from medsim.embeddings.metrics.word_tables import bags_of, tabulate_bags
+from medsim.embeddings.metrics.averages import (
+    COMPARISONS,
+    Comparison,
+    compare_rows,
+    prepared_rows,
+    row_metric,
+)
 from medsim.embeddings.metrics.workers import Workers
-from medsim.kernels.bag_pairs import group_means, word_pairs
-from medsim.kernels.bag_tables import bag_means
+from medsim.kernels.bag_pairs import (
+    dynamax_overlaps,
+    group_means,
+    overlaps,
+    positive_maxima,
+    word_pairs,
+)
+from medsim.kernels.bag_tables import bag_means, dynamax_table, own_memberships
+from medsim.kernels.packing import starts_of
+from medsim.kernels.vector_tables import centred_products, overlap_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
+    from medsim.kernels.types import Ids, Rows, Starts, Table, Values, Vectors
 
 WORD_PAIRS_AT_ONCE = 1 << 24  # keys of 8 bytes, and as many places
 _LOW_BITS = (1 << 32) - 1
@@ -79,3 +96,99 @@ def _means(
 
 for _name, _comparison in COMPARISONS.items():
     METRICS.register(f"pair_{_name}", _metric(_comparison))
+
+
+_ROWS_A_TASK = 16
+
+
+def bags_of(bags: WordBags, terms: Ids) -> WordBags:
+    """Return some terms as bags, with the vectors of their own words alone."""
+    sizes = np.diff(bags.starts)[terms]
+    starts = starts_of(sizes)
+    tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])
+    used, words = np.unique(bags.words[tokens], return_inverse=True)
+    return WordBags(vectors=bags.vectors[used], words=words.astype(np.int32), starts=starts)
+
+
+def tabulate_bags(
+    bags: WordBags,
+    compare_words: Callable[[Rows, slice], Table],
+    compare_bags: Callable[[Table, Ids, Ids, Starts, Starts], Vectors],
+    workers: Workers,
+) -> Callable[[slice], Vectors]:
+    """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
+
+    Bags are of ``bags_of``. ``compare_words`` tabulates some words and a slice of the words;
+    ``compare_bags`` takes such a table, the row of each token and its column, and where the tokens
+    of the terms on either side begin, and returns float32[n_left, n_right].
+    """
+    n_words = len(bags.vectors)
+
+    def table(part: slice) -> Vectors:
+        left_starts = bags.starts[part.start : part.stop + 1]
+        used = np.unique(bags.words[left_starts[0] : left_starts[-1]])
+        row_of = np.zeros(n_words, np.int32)  # tokens of other terms have rows that nobody asks for
+        row_of[used] = np.arange(len(used))
+        rows = row_of[bags.words]
+        of_words = workers.spread_columns(
+            partial(compare_words, used), np.empty((len(used), n_words))
+        )
+
+        def compare(left: slice) -> Vectors:
+            starts = left_starts[left.start : left.stop + 1]
+            return compare_bags(of_words, rows, bags.words, starts, bags.starts)
+
+        return workers.spread(compare, part.stop - part.start, rows_a_task=_ROWS_A_TASK)
+
+    return table
+
+
+def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
+    return workers.spread(
+        lambda part: dynamax_overlaps(
+            bags.vectors, bags.words, bags.starts, first[part], second[part]
+        ),
+        len(first),
+        workers.advance,
+    )
+
+
+def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
+    own = bags_of(bags, terms)
+    memberships = own_memberships(own.vectors, own.words, own.starts)
+    centres = np.zeros(len(own.vectors))
+
+    def products(rows: Rows, columns: slice) -> Table:
+        return centred_products(
+            own.vectors[rows], centres[rows], own.vectors[columns], centres[columns]
+        )
+
+    return tabulate_bags(own, products, partial(dynamax_table, memberships), workers)
+
+
+_POOLED = Comparison(
+    describes="Jaccard index",
+    prepare=lambda vectors: vectors,
+    weigh=lambda vectors: np.zeros(len(vectors), np.int8),
+    compare=lambda prepared, _weights, first, second: overlaps(prepared, first, second),
+    tabulate=lambda left, _left, right, _right: overlap_table(left, right),
+)
+
+
+def _maxima(bags: WordBags, terms: Ids) -> Vectors:
+    return positive_maxima(bags.vectors, bags.words, bags.starts, terms)
+
+
+METRICS.register(
+    "fuzzy_jaccard",
+    Metric(
+        of=WordBags,
+        describes="DynaMax-Jaccard of the terms' words",
+        similarities=_fuzzy,
+        tabulate=_tabulate_fuzzy,
+    ),
+)
+METRICS.register(
+    "max_jaccard",
+    row_metric(WordBags, "Jaccard index of max-pooled word vectors", _POOLED, _maxima),
+)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from medsim.core.threads import in_threads, thread_pool
+from medsim.core.config import in_threads, thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,11 @@ from medsim.evaluations.page.score_sections import distributions, errors, roc_cu
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.page.standing_sections import accuracy, by_subset, leaderboard
 from medsim.evaluations.sets import SET
-from medsim.pages.page import Page, PageTable, Section
-from medsim.pages.provenance import (
+from medsim.pages.page import (
     FINGERPRINT,
+    Page,
+    PageTable,
+    Section,
     closing,
     content_digest,
     facts,

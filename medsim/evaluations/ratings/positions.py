@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.tables.lines import SEPARATORS, first_lines
+from medsim.core.tables.text import SEPARATORS, first_lines
 from medsim.evaluations.ratings.columns import HOW_TO_NAME, RatedColumns
 from medsim.evaluations.ratings.layouts import LAYOUTS
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, is_missing, number_in

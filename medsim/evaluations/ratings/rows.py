@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError, counted
-from medsim.core.tables.lines import cells_of_lines
+from medsim.core.tables.text import cells_of_lines
 from medsim.evaluations.ratings.columns import HOW_TO_NAME
 from medsim.evaluations.ratings.properties import is_missing, number_in, property_in
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.pages.offline import asset, document, embedded_json
+from medsim.pages.markup import asset, document, embedded_json
 from medsim.studies.sheets import FORMAT, MARKS
 
 if TYPE_CHECKING:

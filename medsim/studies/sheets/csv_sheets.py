@@ -7,8 +7,8 @@ import io
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.tables.guard import guarded, unguarded
 from medsim.core.tables.named import table_of
+from medsim.core.tables.text import guarded, unguarded
 from medsim.studies.sheets.returned import Given, StudyIdentity, quoted, read_value
 
 if TYPE_CHECKING:

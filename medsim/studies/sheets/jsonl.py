@@ -7,7 +7,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError
-from medsim.core.tables.lines import checked_lines
+from medsim.core.tables.text import checked_lines
 from medsim.studies.sheets import FORMAT, Scale
 from medsim.studies.sheets.returned import (
     Given,

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.terms import pack
-from medsim.kernels.hashing import mixed, term_hashes, tie_hashes
+from medsim.kernels.packing import mixed, term_hashes, tie_hashes
 from medsim.studies.words.domains import DOMAINS
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.output import Build
-from medsim.builds.reload import reload
+from medsim.builds.term_index import reload
 from medsim.core.store import Store
-from medsim.core.tables.lines import lines_of
-from medsim.core.tables.text import read_text
+from medsim.core.tables.text import lines_of, read_text
 from medsim.studies.words.filters import has_white_space
 from medsim.studies.words.frequencies import normalised
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.registry import Registry
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from medsim.core.manifest import Skipped
+    from medsim.core.progress import Progress
     from medsim.core.store import Store
 
 
@@ -148,3 +149,29 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except OSError:  # a name that is too long, a folder that may not be entered
         return False
+
+
+def read_terminology(
+    location: str, store: Store, reading: ReadingOptions, progress: Progress
+) -> Terminology:
+    """Fill the canonical tables and return the facts about the terminology.
+
+    Raises:
+        InputError: the source is missing, damaged, in no known format, or has no names in the
+            language.
+        OptionError: an option does not fit the source.
+    """
+    source, path = find_source(location)
+    with progress.stage(f"read {path.name}") as stage:
+        terminology = source.read(path, store, reading)
+        languages = store.frame("terminologies/language")
+        if reading.language not in languages["language"].to_list():
+            known = ", ".join(languages["language"].to_list()) or "none"
+            raise InputError(
+                f"{path}: no active descriptions in language {reading.language!r}; "
+                f"languages found: {known}"
+            )
+        stage.found(
+            f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
+        )
+    return terminology

@@ -11,7 +11,7 @@ from defusedxml import ElementTree as strict  # noqa: N813 — beside the one th
 from defusedxml import EntitiesForbidden
 
 from medsim.core.errors import InputError
-from medsim.core.hashed import HashedReader
+from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.schema import CANONICAL_TABLES
+from medsim.core.kinds import CANONICAL_TABLES
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

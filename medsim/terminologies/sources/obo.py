@@ -13,9 +13,9 @@ import fastobo
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.hashed import open_hashed
+from medsim.core.files import open_hashed
+from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.core.schema import CANONICAL_TABLES
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.hashed import HashedReader
+from medsim.core.files import HashedReader
 from medsim.core.store import QueryError
 from medsim.terminologies.sources import SourceFile
 

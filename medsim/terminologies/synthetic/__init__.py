@@ -6,16 +6,19 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from medsim.terminologies.rf2_writer import ReleaseOrigin, release_writer
-from medsim.terminologies.synthetic.associations import association_components, association_rows
-from medsim.terminologies.synthetic.components import concept_components, concept_rows
+from medsim.terminologies.synthetic.components import History, concept_components, concept_rows
 from medsim.terminologies.synthetic.descriptions import (
     description_components,
     description_rows,
     text_definition_components,
 )
-from medsim.terminologies.synthetic.history import History
+from medsim.terminologies.synthetic.links import (
+    association_components,
+    association_rows,
+    relationship_components,
+    relationship_rows,
+)
 from medsim.terminologies.synthetic.outline import outline_of
-from medsim.terminologies.synthetic.relationships import relationship_components, relationship_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 DEFAULT_DATE = date(2026, 1, 1)
 
 _ORIGIN = ReleaseOrigin(
-    kind="synthetic",
+    origin="synthetic",
     redistributable=True,
     terms="Invented by medsim from a seed; holds no content of SNOMED CT and may be passed on.",
 )

@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 
 from medsim.terminologies import sctid
-from medsim.terminologies.synthetic.components import USUAL_FATES, components, fates, ids
+from medsim.terminologies.synthetic.components import USUAL_FATES, Fate, components, fates, ids
 from medsim.terminologies.synthetic.families import places_of
-from medsim.terminologies.synthetic.history import Fate
 from medsim.terminologies.synthetic.outline import MODEL_FSNS, Model
 from medsim.terminologies.synthetic.wordings import Wording
 from medsim.terminologies.synthetic.words import BRANCHES

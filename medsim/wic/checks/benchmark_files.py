@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import MANIFEST
+from medsim.core.options import folder_of
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, Benchmark, read_instances
-from medsim.wic.options import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ class BenchmarkFiles:
 
 def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
     """Return the benchmark in a folder or a file, and in the files of further splits."""
-    data, split = place_of(options.data), options.split
+    data, split = folder_of(options.data), options.split
     if not data.exists():
         raise InputError(f"{data} does not exist")
     folder = data.is_dir()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.checks import Finding
-from medsim.core.schema import columns
+from medsim.core.kinds import columns
 from medsim.wic.checks.rules import MOST_USES
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
-from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
 from medsim.wic.checks.findings import Breach, each, finding, instances_of

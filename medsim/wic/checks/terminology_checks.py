@@ -10,7 +10,7 @@ from medsim.core.config import available_threads
 from medsim.core.store import Store
 from medsim.core.terms import lowered
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.reading import read_terminology
+from medsim.terminologies.sources import read_terminology
 from medsim.wic.checks.findings import Breach, finding
 from medsim.wic.making.candidates import names_of_forms
 from medsim.wic.making.mentions import forms_of

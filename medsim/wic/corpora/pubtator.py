@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, cast
 
 from medsim.core.errors import InputError
-from medsim.core.hashed import open_hashed
+from medsim.core.files import open_hashed
 from medsim.wic.corpora import Annotation, Document
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from medsim.core.hashed import HashedReader
+    from medsim.core.files import HashedReader
     from medsim.wic.corpora import Problems
 
 LONGEST_LINE = 1 << 24

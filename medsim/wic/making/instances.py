@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.terms import pack
-from medsim.kernels.hashing import term_hashes, tie_hashes
+from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic import GROUPS
 from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 

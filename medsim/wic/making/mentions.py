@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.terms import lowered, pack
-from medsim.kernels.hashing import term_hashes, tie_hashes
+from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic.making.lemmas import lemma_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.config import in_threads
 from medsim.core.terms import pack
-from medsim.core.threads import in_threads
 from medsim.kernels.edit_search import signatures
 from medsim.kernels.indel import TermsByLength, search_alike_pairs
 

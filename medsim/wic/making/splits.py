@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from medsim.kernels.hashing import tie_hashes
+from medsim.kernels.packing import tie_hashes
 from medsim.wic import GROUPS
 from medsim.wic.checks.rules import MOST_USES
 from medsim.wic.making.selection import Selection, Uses, joined, select

@@ -8,12 +8,11 @@ import numpy as np
 
 from medsim.core.errors import OptionError
 from medsim.embeddings.embedded_terms import embed_terms
-from medsim.embeddings.formats.onnx import open_encoder
-from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
+from medsim.embeddings.formats.onnx import OnnxEncoder
+from medsim.embeddings.formats.sentence_transformers import SentenceEncoder, TextPairs
 from medsim.embeddings.metrics import METRICS, TermPoints
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.targets import Target
-from medsim.embeddings.tuning import TextPairs
 from medsim.wic.models.answers import threshold_answers
 from medsim.wic.models.model_specs import TARGET
 
@@ -137,7 +136,7 @@ def _target_vectors(
 ) -> tuple[Vectors, Flags]:
     """Return the vectors of targets, and whether each has one."""
     with progress.stage(f"embed {len(targets):,} targets by {spec.name}") as stage:
-        encoder = open_encoder(spec.path, spec.options, threads)
+        encoder = OnnxEncoder(spec.path, spec.options, threads)
         stage.total(len(targets))
         parts = []
         for at in range(0, len(targets), _A_BATCH):

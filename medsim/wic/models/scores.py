@@ -18,7 +18,7 @@ from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WI
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from medsim.core.schema import Columns
+    from medsim.core.kinds import Columns
     from medsim.kernels.types import Flags
     from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset

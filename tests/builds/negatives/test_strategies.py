@@ -32,9 +32,8 @@ from medsim.builds.negatives import (
     UsedPairs,
     candidates,
 )
-from medsim.builds.negatives.candidates import candidate_source
+from medsim.builds.negatives.candidates import candidate_source, search_requests, share_of
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.negatives.requests import search_requests, share_of
 from medsim.core import config
 from medsim.core.errors import OptionError
 from medsim.core.progress import Stage

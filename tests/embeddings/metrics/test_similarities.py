@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.metrics import METRICS as TWINS
 from oracles.metrics import SIMILARITIES
 
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, vectors
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, averages
 from medsim.embeddings.metrics import pairs as paired
 from medsim.embeddings.metrics.workers import Workers
 
@@ -110,7 +110,7 @@ def test_similarities_depend_neither_on_threads_nor_blocks_nor_order(
     assert (similarities(embedded, first, second, Workers(threads=5)) == expected).all()
     order = draw.permutation(6_000)
     assert (similarities(embedded, first[order], second[order], ONE) == expected[order]).all()
-    monkeypatch.setattr(vectors, "BLOCK_VALUES", 24 * 7)
+    monkeypatch.setattr(averages, "BLOCK_VALUES", 24 * 7)
     monkeypatch.setattr(paired, "WORD_PAIRS_AT_ONCE", 300)
     part = slice(0, 500)
     assert (similarities(embedded, first[part], second[part], ONE) == expected[part]).all()

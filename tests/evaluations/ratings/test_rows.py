@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
-from medsim.core.tables import lines, text
+from medsim.core.tables import text
 from medsim.evaluations.ratings import RatedPairs, read_rated
 from medsim.evaluations.ratings.columns import parse_columns
 
@@ -137,8 +137,8 @@ def test_a_path_that_is_no_file_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("module", "limit", "most", "says"),
     [
-        (lines, "LONGEST_LINE", len("x,y,100\n"), "line 2 has more than 7 characters"),
-        (lines, "LONGEST_LINE", len("a,b,r,longest\n"), "line 1 has more than 13 characters"),
+        (text, "LONGEST_LINE", len("x,y,100\n"), "line 2 has more than 7 characters"),
+        (text, "LONGEST_LINE", len("a,b,r,longest\n"), "line 1 has more than 13 characters"),
         (text, "LARGEST_FILE", len("a,b,r\nx,y,100\n"), "larger than 0 MiB"),
     ],
 )
