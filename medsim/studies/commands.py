@@ -45,7 +45,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
 
     Writes a folder as medsim study sample does.
 
-    Example: medsim study grade pairs.csv -o study --raters 12 --groups 4
+    Example: medsim study grade pairs.csv -o study --raters 12
     """
     from medsim.studies.grade import grade_study, shares_of
 

@@ -10,10 +10,12 @@ import polars as pl
 from medsim.core.errors import OptionError
 from medsim.statistics.estimates import defined
 from medsim.studies.agreement.rater_agreement import (
-    outlying_raters,
+    FEWEST_SHARED,
     pairwise_spearman,
     rater_agreement,
+    standings_of,
 )
+from medsim.studies.options import OUTLIER_SHARE
 from medsim.studies.output import RATED_COLUMNS
 from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Flags, Rows, Table
     from medsim.statistics.resampling import Resampling
+    from medsim.studies.agreement.rater_agreement import Standings
 
 OUTLIERS = "outliers"
 """The name that stands for all outlying raters among those that are left out."""
@@ -30,32 +33,42 @@ _HIGHEST = 6  # of the scale of ratings, which begins with 0 (Chiu et al. 2018)
 _SCALED_TO = 10  # the highest of the means, as rated sets have them
 _MOST_VALUES = 12  # of a column whose values name parts
 _FEWEST = 2  # raters that can agree
+_GROUP = "group "
 
 
 def graded_tables(
-    items: pl.DataFrame, answers: pl.DataFrame, leave_out: Sequence[str], resampling: Resampling
+    items: pl.DataFrame,
+    answers: pl.DataFrame,
+    leave_out: Sequence[str],
+    resampling: Resampling,
+    *,
+    outlier_share: float = OUTLIER_SHARE,
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a graded study.
 
-    The rating of a pair that a rater saw twice is the mean of both.
+    The rating of a pair that a rater saw twice is the mean of both. Outliers are those of the
+    consistency set, or of all pairs where it has fewer than ten.
 
     Returns:
-        agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, with and
-        without those left out. raters: how each agrees with the others and with oneself. rated:
-        the rated set, from 0 to 10. parts: ratings and deviations of its parts.
+        agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, and the mean
+        over groups, with and without those left out. raters: how each agrees with the others and
+        with oneself. rated: the rated set, from 0 to 10. parts: ratings and deviations of its
+        parts.
     """
     names = answers["annotator"].unique().sort().to_list()
     ratings = answer_table(items, answers, names)
-    outlying = outlying_raters(ratings)
+    consistency = np.flatnonzero(items["group"].to_numpy() == 0)
+    judged = ratings[:, consistency] if len(consistency) >= FEWEST_SHARED else ratings
+    standings = standings_of(judged, share=outlier_share)
     accepted = np.array([name not in leave_out for name in names])
     if OUTLIERS in leave_out:
-        accepted &= ~outlying
+        accepted &= ~standings.outlying
     if not accepted.any():
         raise OptionError("`leave_out` leaves nobody")
     rated = _rated(items, ratings[accepted])
     return {
         "agreement": _agreement(items, ratings, accepted, resampling),
-        "raters": _raters(names, ratings, answers, outlying, accepted),
+        "raters": _raters(names, ratings, answers, standings, accepted),
         "rated": rated,
         "parts": _parts_of(rated),
     }
@@ -65,42 +78,63 @@ def _agreement(
     items: pl.DataFrame, ratings: Table, accepted: Flags, resampling: Resampling
 ) -> pl.DataFrame:
     rows: list[Row] = []
-    for named, columns in _groups(items["group"]):
-        part = ratings[:, columns]
-        rated_any = ~np.isnan(part).all(axis=1)
+    of_groups: dict[str, list[Row]] = {"all": [], "accepted": []}
+    for named, own, columns in _groups(items["group"]):
+        rated_any = ~np.isnan(ratings[:, own]).all(axis=1)
+        part, row = ratings[:, columns], None
         for of, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
-            if of == "accepted" and (chosen == rated_any).all():
-                continue  # nobody was left out
-            found = rater_agreement(
-                part[chosen],
-                seed=resampling.seed,
-                resamples=resampling.resamples if chosen.sum() >= _FEWEST else 0,
-                threads=resampling.threads,
-            )
-            rows.append(
-                {
-                    "pairs": named,
-                    "raters": of,
-                    "n_raters": int(chosen.sum()),
-                    "n_pairs": int((~np.isnan(part[chosen])).any(axis=0).sum()),
-                }
-                | with_ends("iaa1", found.iaa1)
-                | with_ends("iaa2", found.iaa2)
-            )
+            if row is None or (chosen != rated_any).any():
+                row = _agreement_row(named, of, part[chosen], resampling)
+                rows.append(row)
+            if named.startswith(_GROUP):
+                of_groups[of].append(row)
+    if len(of_groups["all"]) > 1:
+        left_out = of_groups["accepted"] != of_groups["all"]
+        rows += [_mean_row(of, of_groups[of]) for of in ("all", "accepted")[: 1 + left_out]]
     return table_of(rows)
 
 
-def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows]]:
-    """Yield the columns of all pairs, of the consistency set, and of every group's own."""
+def _agreement_row(named: str, of: str, ratings: Table, resampling: Resampling) -> Row:
+    found = rater_agreement(
+        ratings,
+        seed=resampling.seed,
+        resamples=resampling.resamples if len(ratings) >= _FEWEST else 0,
+        threads=resampling.threads,
+    )
+    sizes = {"n_raters": len(ratings), "n_pairs": int((~np.isnan(ratings)).any(axis=0).sum())}
+    ends = with_ends("iaa1", found.iaa1) | with_ends("iaa2", found.iaa2)
+    return {"pairs": named, "raters": of, **sizes, **ends}
+
+
+def _mean_row(of: str, rows: Sequence[Row]) -> Row:
+    """Return the mean over groups, which has no interval: they share the consistency set."""
+    means = pl.DataFrame(rows, infer_schema_length=None).mean().row(0, named=True)
+    empty: Row = dict.fromkeys(rows[0])
+    return {**empty, "pairs": "mean of groups", "raters": of} | {
+        name: means[name] for name in ("iaa1", "iaa2")
+    }
+
+
+def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:
+    """Yield the columns of all pairs, of the consistency set, and of every group.
+
+    First come those that only the raters of a group have rated, then all that they have rated:
+    the consistency set as well (Chiu et al. 2018).
+    """
     of = groups.to_numpy()
-    yield "all", np.arange(len(of))
+    yield "all", np.arange(len(of)), np.arange(len(of))
     for group in sorted(set(of.tolist())):
-        named = "consistency set" if group == 0 else f"group {group}"
-        yield named, np.flatnonzero(of == group)
+        own = np.flatnonzero(of == group)
+        named = f"{_GROUP}{group}" if group else "consistency set"
+        yield named, own, np.flatnonzero((of == group) | (of == 0))
 
 
 def _raters(
-    names: Sequence[str], ratings: Table, answers: pl.DataFrame, outlying: Flags, accepted: Flags
+    names: Sequence[str],
+    ratings: Table,
+    answers: pl.DataFrame,
+    standings: Standings,
+    accepted: Flags,
 ) -> pl.DataFrame:
     found = rater_agreement(ratings, resamples=0)
     rows: list[Row] = []
@@ -112,7 +146,9 @@ def _raters(
                 "n_answers": own.height,
                 "with_others": defined(found.with_others[at]),
                 "with_mean": defined(found.with_mean[at]),
-                "outlier": bool(outlying[at]),
+                "consistency_iaa1": defined(standings.own[at]),
+                "others_iaa1": defined(standings.others[at]),
+                "outlier": bool(standings.outlying[at]),
                 "accepted": bool(accepted[at]),
                 "longest_run": int(own["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
             }

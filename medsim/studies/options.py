@@ -18,6 +18,9 @@ PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 PER_CLASS = 30
 """The positives, and negatives, of a dataset that are judged (Schulz and Juric 2020, 3.3)."""
 
+OUTLIER_SHARE = 0.5
+"""The share of the others' average IAA-1 below which a rater is an outlier."""
+
 N_QUARTERS = 4
 """Quarters of a set of word pairs: biomedical or general, associated or not."""
 
@@ -93,7 +96,7 @@ class GradeOptions(Options):
     ] = 12
     groups: Annotated[
         int, Option("Groups of raters, each with pairs of its own.", key="groups")
-    ] = 4
+    ] = 2
     consistency: Annotated[
         int | None,
         Option("Pairs that all rate; 50 by default, none for a single group.", key="consistency"),
@@ -101,7 +104,10 @@ class GradeOptions(Options):
     duplicates: Annotated[int, Option("Pairs that each rater sees twice.", key="duplicates")] = (
         DUPLICATES
     )
-    page_size: Annotated[int, Option("Pairs before a pause; 0 for no pauses.", least=0)] = PAGE_SIZE
+    page_size: Annotated[
+        int,
+        Option("Most pairs of a page, after which there is a pause; 0 for no pages.", least=0),
+    ] = PAGE_SIZE
     title: Annotated[str, Option("The heading that raters see.")] = "How similar are these words?"
     instructions: Annotated[str | Path | None, _INSTRUCTIONS] = None
     notice: Annotated[
@@ -151,6 +157,16 @@ class ScoreOptions(Options):
             key="leave_out",
         ),
     ] = ()
+    outlier_share: Annotated[
+        float,
+        Option(
+            "Of a graded study: a rater whose IAA-1 on the consistency set is below this share of "
+            "the others' average is an outlier.",
+            least=0,
+            most=1,
+            key="outlier_share",
+        ),
+    ] = OUTLIER_SHARE
     seed: Annotated[int, Option("Of the bootstrap.", least=0, most=MOST_SEED, key="seed")] = 0
     resamples: Annotated[
         int,

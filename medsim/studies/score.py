@@ -114,7 +114,13 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
         if name not in known and not (graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, known))
     if graded:
-        return graded_tables(study.items(), answers, options.leave_out, resampling)
+        return graded_tables(
+            study.items(),
+            answers,
+            options.leave_out,
+            resampling,
+            outlier_share=options.outlier_share,
+        )
     kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if kept.is_empty():
         raise OptionError("`leave_out` leaves nobody")

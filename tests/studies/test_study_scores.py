@@ -183,10 +183,52 @@ def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
     iaa = dict(own.select("raters", "iaa1").iter_rows())
     assert iaa["accepted"] > iaa["all"] + 0.3
     assert without["rated"].filter(group=1)["n_ratings"].unique().to_list() == [2]
-    both = answers.join(items.filter(group=1), on="item_id").pivot(
+    both = answers.join(items.filter(pl.col("group") < 2), on="item_id").pivot(
         "annotator", index="item_id", values="value", aggregate_function="mean"
     )
     assert iaa["accepted"] == pytest.approx(spearmanr(both["ada"], both["ben"]).statistic)
+    assert own["n_pairs"].to_list() == [20 + 60] * 2
+
+
+def test_agreement_is_averaged_over_groups_which_share_the_consistency_set() -> None:
+    items = graded_items(140)
+    answers = simulated_ratings(items, bad="eva")
+
+    found = graded_tables(items, answers, ("outliers",), RESAMPLING)["agreement"]
+
+    assert found.select("pairs", "raters").rows() == [
+        (pairs, raters)
+        for pairs in ("all", "consistency set", "group 1", "group 2", "mean of groups")
+        for raters in ("all", "accepted")
+        if (pairs, raters) != ("group 2", "accepted")  # nobody of it was left out
+    ]
+    groups = found.filter(pl.col("pairs").str.starts_with("group")).to_dicts()
+    means = found.filter(pairs="mean of groups").rows_by_key("raters", named=True, unique=True)
+    for of, (first, second) in (("all", (0, 2)), ("accepted", (1, 2))):
+        for name in ("iaa1", "iaa2"):
+            mean = (groups[first][name] + groups[second][name]) / 2
+            assert means[of][name] == pytest.approx(mean)
+            assert means[of][f"{name}_low"] is None
+
+
+def test_outliers_are_those_of_the_consistency_set() -> None:
+    items = graded_items(140)
+    answers = simulated_ratings(items, bad="none")
+    common = items.filter(group=0)["item_id"].implode()
+    reversed_there = (pl.col("annotator") == "eva") & pl.col("item_id").is_in(common)
+    answers = answers.with_columns(
+        pl.when(reversed_there).then(6 - pl.col("value")).otherwise("value").alias("value")
+    )
+
+    raters = graded_tables(items, answers, (), RESAMPLING)["raters"]
+
+    assert raters.filter("outlier")["rater"].to_list() == ["eva"]
+    row = raters.row(by_predicate=pl.col("rater") == "eva", named=True)
+    assert row["consistency_iaa1"] < -0.5 < 0.5 < row["others_iaa1"]
+    none = graded_tables(
+        items, simulated_ratings(items, bad="eva"), (), RESAMPLING, outlier_share=0.0
+    )
+    assert none["raters"]["outlier"].to_list() == [False] * 6
 
 
 def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
