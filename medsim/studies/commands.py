@@ -101,6 +101,11 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     progress = options.progress or Progress()
     for one in chosen.left_out:
         progress.say(f"left out, {one.reason}: {one.n_rows:,}")
+    if chosen.frequency_correlation is not None:
+        progress.say(
+            "Spearman's correlation of the words' frequencies in both corpora: "
+            f"{chosen.frequency_correlation:.2f}"
+        )
     for warning in chosen.warnings:
         progress.say(f"warning: {warning}")
     print_table(chosen.quarters(), form)

@@ -21,6 +21,9 @@ PER_CLASS = 30
 OUTLIER_SHARE = 0.5
 """The share of the others' average IAA-1 below which a rater is an outlier."""
 
+NORM_PARTICIPANTS = 11
+"""The fewest people who saw the cue of a norm that counts: more than ten (Chiu et al. 2018)."""
+
 N_QUARTERS = 4
 """Quarters of a set of word pairs: biomedical or general, associated or not."""
 
@@ -42,6 +45,11 @@ Place: TypeAlias = str | Path | OpenedFolder
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names: in order, or in a text with commas between them."""
+
+
+def _paths(given: str | Path | Sequence[str | Path] | None) -> list[Path]:
+    """Return the paths of an option that takes any number of them."""
+    return [Path(given)] if isinstance(given, (str, Path)) else [Path(one) for one in given or ()]
 
 
 def folder_of(place: Place) -> Path:
@@ -185,7 +193,8 @@ class PairsOptions(Options):
         str | Path,
         Option(
             "Frequency table of a biomedical corpus, CSV, TSV or Parquet: columns word, class, "
-            "count, and where known lemma and topics (a number, or names with ; between).",
+            "count, and where known lemma and topics (a number, or names with ; between) or "
+            "documents.",
             argument=True,
         ),
     ]
@@ -198,8 +207,21 @@ class PairsOptions(Options):
         ),
     ] = None
     terminology: Annotated[
-        str | Path | None,
-        Option("Folder of a build; associates its synonyms and siblings.", metavar="BUILD"),
+        str | Path | Sequence[str | Path] | None,
+        Option(
+            "Folder of a build; associates its synonyms and siblings. Any number of builds.",
+            metavar="BUILD",
+            many=True,
+        ),
+    ] = None
+    lexicon: Annotated[
+        str | Path | Sequence[str | Path] | None,
+        Option(
+            "Files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder: variants of "
+            "a build's names count as these do, as phosphorylate where it has phosphorylation.",
+            metavar="FILE",
+            many=True,
+        ),
     ] = None
     norms: Annotated[
         str | Path | Sequence[str | Path] | None,
@@ -210,6 +232,16 @@ class PairsOptions(Options):
             many=True,
         ),
     ] = None
+    norm_participants: Annotated[
+        int,
+        Option(
+            "Fewest people who saw the cue of a norm that counts (#G); more than ten by default.",
+            least=0,
+        ),
+    ] = NORM_PARTICIPANTS
+    one_way: Annotated[
+        bool, Option("Count norms that lack a forward or a backward strength (FSG, BSG) as well.")
+    ] = False
     biomedical: Annotated[
         str | Path | None,
         Option(
@@ -221,15 +253,25 @@ class PairsOptions(Options):
     general: Annotated[
         str | Path | None,
         Option(
-            "Frequency table of a general corpus; in place of a list, how often either corpus uses "
-            "a word decides its domain.",
+            "Frequency table of a general corpus, with which frequencies are correlated; without a "
+            "list, how often either corpus uses a word decides its domain.",
             metavar="CORPUS",
+        ),
+    ] = None
+    documents: Annotated[
+        str | Path | None,
+        Option(
+            "Topics of documents or journals: a table of document and topics (names with ; "
+            "between). A word has the topics of those in its column documents, and as its own the "
+            "most frequent.",
+            metavar="TABLE",
         ),
     ] = None
     ratio: Annotated[
         float,
         Option(
-            "With a general corpus: how many times more often its own domain uses a word.", least=1
+            "With a general corpus alone: how many times more often its own domain uses a word.",
+            least=1,
         ),
     ] = 5.0
     size: Annotated[int, Option("Pairs to choose, in four equal quarters.")] = 1_000
@@ -244,9 +286,17 @@ class PairsOptions(Options):
     @property
     def norm_files(self) -> list[Path]:
         """The files of norms."""
-        if isinstance(self.norms, (str, Path)):
-            return [Path(self.norms)]
-        return [Path(file) for file in self.norms or ()]
+        return _paths(self.norms)
+
+    @property
+    def builds(self) -> list[Path]:
+        """The folders of terminologies."""
+        return _paths(self.terminology)
+
+    @property
+    def lexicon_files(self) -> list[Path]:
+        """The files of the SPECIALIST Lexicon, or their folders."""
+        return _paths(self.lexicon)
 
     def check(self) -> None:
         """Raise OptionError if a size has no quarters, or a quarter nothing to tell its words."""
@@ -258,11 +308,11 @@ class PairsOptions(Options):
             )
         if not math.isfinite(self.ratio):
             raise OptionError(f"`ratio` {self.ratio} is out of range; at least 1 is accepted")
-        if (self.biomedical is None) == (self.general is None):
+        if self.biomedical is None and self.general is None:
             raise OptionError(
-                "say by one of `biomedical` LIST and `general` CORPUS which words are biomedical"
+                "say by `biomedical` LIST or `general` CORPUS which words are biomedical"
             )
-        if self.terminology is None and not self.norm_files:
+        if not self.builds and not self.norm_files:
             raise OptionError(
                 "nothing tells which words are associated; add `terminology` BUILD or `norms` FILE"
             )

@@ -14,17 +14,26 @@ from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIR_COLUMNS
-from medsim.studies.words.domains import BIOMEDICAL, DOMAINS, GENERAL, by_list, by_ratio
+from medsim.studies.words.domains import (
+    BIOMEDICAL,
+    DOMAINS,
+    GENERAL,
+    by_list,
+    by_ratio,
+    frequency_correlation,
+)
 from medsim.studies.words.filters import filtered
 from medsim.studies.words.forms import forms_of
-from medsim.studies.words.frequencies import merged, read_frequencies
-from medsim.studies.words.norms import associated, read_norms
+from medsim.studies.words.frequencies import merged, read_frequencies, read_subjects
+from medsim.studies.words.lexicon import read_lexicon
+from medsim.studies.words.norms import NormRule, associated, read_norms
 from medsim.studies.words.pairs import WordPairs
 from medsim.studies.words.quarters import Quarters
 from medsim.studies.words.terminology import listed_words, relations_in
 
 if TYPE_CHECKING:
     from medsim.studies.words.forms import Forms
+    from medsim.studies.words.lexicon import Lexicon
 
 _NAMES = {True: "associated", False: "unassociated"}
 
@@ -34,11 +43,13 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     """Return pairs of words to rate, chosen as for Bio-SimLex and Bio-SimVerb.
 
     Four quarters are equal: biomedical words or general ones, associated or not. Biomedical pairs
-    are associated by a terminology, as synonyms or siblings, general ones by association norms;
-    pairs that are not associated are drawn at random among those that neither knows. A quarter
+    are associated by a terminology, as synonyms or siblings, general ones by association norms that
+    enough people were asked for and that go both ways; pairs that are not associated are drawn at
+    random among those that neither knows. A quarter
     whose source is missing is left out with a warning (Chiu et al. 2018, BMC Bioinformatics 19:33).
     The files are those of ``medsim.studies.words.frequencies`` and ``medsim.studies.words.norms``;
-    the ratio is that of ``medsim.studies.words.domains.by_ratio``.
+    the ratio is that of ``medsim.studies.words.domains.by_ratio``, which decides where there is no
+    list.
 
     Raises:
         InputError: a file is missing, or a line of it is not what it should be.
@@ -46,50 +57,67 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     """
     threads, progress = checked_threads(options.threads), options.progress or Progress()
     with progress.stage(f"read {Path(options.words).name}"):
-        rows = read_frequencies(Path(options.words), options.word_class)
+        subjects = None if options.documents is None else read_subjects(Path(options.documents))
+        rows = read_frequencies(Path(options.words), options.word_class, subjects)
         forms = forms_of(rows, make_lemmas=not options.no_lemmas)
         corpus = merged(rows, forms)
         kept, left_out = filtered(
             corpus, min_length=options.min_length, min_count=options.min_count
         )
-        if options.general is None:
-            listed = listed_words(Path(str(options.biomedical)), forms, threads)
+        lexicon = read_lexicon(options.lexicon_files) if options.lexicon_files else None
+        correlation = None
+        if options.general is not None:
+            others = merged(read_frequencies(Path(options.general), rows["class"][0]), forms)
+            correlation = frequency_correlation(kept, others)
+        if options.biomedical is not None:
+            listed = listed_words(Path(options.biomedical), forms, threads, lexicon)
             of_domains = by_list(kept, listed)
         else:
-            others = merged(read_frequencies(Path(options.general), rows["class"][0]), forms)
             of_domains = by_ratio(kept, corpus, others, options.ratio)
             n_between = of_domains["domain"].null_count()
             between = Skipped(reason="used alike by both corpora", n_rows=n_between)
             left_out = (*left_out, between)
-    chosen = of_domains.drop_nulls("domain").with_columns(
-        pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
-    )
-    with progress.stage("relate words"):
-        found, known = _related(chosen, forms, options, threads)
+    with progress.stage("relate words") as stage:
+        chosen = of_domains.drop_nulls("domain").with_columns(
+            pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
+        )
+        found, known, warnings = _related(chosen, forms, options, lexicon, threads)
+        stage.found(
+            ", ".join(f"{frame.height:,} {domain} pairs" for domain, frame in found.items())
+        )
     with progress.stage("draw pairs"):
         quarters = Quarters(chosen, found, known, seed=options.seed, per_word=options.per_word)
         pairs = _drawn(quarters, options, chosen)
     return WordPairs(
         frame=_finished(pairs, chosen, rows["class"][0]),
         left_out=left_out,
-        warnings=_warnings(found),
+        warnings=(*warnings, *_warnings(found)),
+        frequency_correlation=correlation,
     )
 
 
 def _related(
-    words: pl.DataFrame, forms: Forms, options: PairsOptions, threads: int
-) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
-    """Return the associated pairs for each domain that has a source, and all that are related."""
+    words: pl.DataFrame, forms: Forms, options: PairsOptions, lexicon: Lexicon | None, threads: int
+) -> tuple[dict[str, pl.DataFrame], pl.DataFrame, tuple[str, ...]]:
+    """Return the associated pairs for each domain that has a source, and all that are related.
+
+    Of several terminologies the first that associates a pair gives the reason.
+    """
+    ids = ("word1_id", "word2_id")
     found: dict[str, pl.DataFrame] = {}
     known: list[pl.DataFrame] = []
-    if options.terminology is not None:
-        known += relations_in(Path(options.terminology), forms, words, threads)
-        found[BIOMEDICAL] = known[0]
+    warnings: tuple[str, ...] = ()
+    for build in options.builds:
+        known += relations_in(build, forms, words, threads, lexicon)
+        own = [found[BIOMEDICAL]] if BIOMEDICAL in found else []
+        both = pl.concat([*own, known[-2]])
+        found[BIOMEDICAL] = both.unique(ids, keep="first", maintain_order=True).sort(ids)
     if options.norm_files:
-        found[GENERAL] = associated(read_norms(options.norm_files), forms, words)
-        known.append(found[GENERAL])
-    ids = ("word1_id", "word2_id")
-    return found, pl.concat([frame.select(ids) for frame in known]).unique().sort(ids)
+        rule = NormRule(participants=options.norm_participants, one_way=options.one_way)
+        norms, warnings = read_norms(options.norm_files, rule)
+        known.append(associated(norms, forms, words))
+        found[GENERAL] = known[-1].filter("counts").drop("counts")
+    return found, pl.concat([frame.select(ids) for frame in known]).unique().sort(ids), warnings
 
 
 def _drawn(quarters: Quarters, options: PairsOptions, words: pl.DataFrame) -> pl.DataFrame:
@@ -132,6 +160,7 @@ def _finished(pairs: pl.DataFrame, words: pl.DataFrame, word_class: str) -> pl.D
             pl.col("word").alias(f"term{side}"),
             pl.col("count").alias(f"count{side}"),
             pl.col("topics").alias(f"topics{side}"),
+            pl.col("topic").alias(f"topic{side}"),
         )
         pairs = pairs.join(of_word, on=f"word{side}_id", how="left", maintain_order="left")
     named = pairs.with_columns(pl.lit(word_class).alias("class"))
