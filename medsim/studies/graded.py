@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
+from medsim.evaluations.strata import Stratification, parts_of
 from medsim.statistics.estimates import defined
 from medsim.studies.agreement.rater_agreement import (
     FEWEST_SHARED,
@@ -34,6 +36,8 @@ _SCALED_TO = 10  # the highest of the means, as rated sets have them
 _MOST_VALUES = 12  # of a column whose values name parts
 _FEWEST = 2  # raters that can agree
 _GROUP = "group "
+_NUMBERED = ("count", "topics")
+_BY_DEFAULT = Stratification()
 
 
 def graded_tables(
@@ -43,6 +47,7 @@ def graded_tables(
     resampling: Resampling,
     *,
     outlier_share: float = OUTLIER_SHARE,
+    stratification: Stratification = _BY_DEFAULT,
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a graded study.
 
@@ -70,7 +75,7 @@ def graded_tables(
         "agreement": _agreement(items, ratings, accepted, resampling),
         "raters": _raters(names, ratings, answers, standings, accepted),
         "rated": rated,
-        "parts": _parts_of(rated),
+        "parts": _parts_of(rated, stratification),
     }
 
 
@@ -207,22 +212,49 @@ def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
     )
 
 
-def _parts_of(rated: pl.DataFrame) -> pl.DataFrame:
-    """Return ratings and deviations of all pairs, and of parts by each column of few values."""
-    described = rated.columns[len(RATED_COLUMNS) :]
+def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
+    """Return ratings and deviations of all pairs, and of parts by what the file says of pairs.
+
+    Parts by counts and by numbers of topics have the pairs both of whose words lie in one interval
+    (Chiu et al. 2018, tables 10 and 11); there is a part for each value of a column of few values.
+    """
+    known = pl.DataFrame(
+        {
+            column: [property_in(column, cell or "") for cell in rated[column]]
+            for column in PAIR_PROPERTIES
+            if column.startswith(_NUMBERED) and column in rated.columns
+        },
+        schema_overrides=dict.fromkeys(PAIR_PROPERTIES, pl.Float64),
+    )
+    if stratification != _BY_DEFAULT and not known.columns:
+        raise OptionError(
+            "`bins`, `topic_bins` and `equal_parts` cut by the columns count1, count2, topics1 and "
+            "topics2, and the pairs of the study have none of them"
+        )
+    in_bins = parts_of(known, stratification).with_columns(
+        pl.format("{}={}", "part", "part_value").alias("part"),
+        pl.col("part").alias("of"),
+        pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64).alias("begin"),
+    )
+    described = [name for name in rated.columns[len(RATED_COLUMNS) :] if name not in known.columns]
     telling = [name for name in described if 1 < rated[name].n_unique() <= _MOST_VALUES]
-    parts = [pl.format("{}={}", pl.lit(name), pl.col(name)) for name in telling]
-    return pl.concat(_summary(rated, part) for part in [pl.lit("all"), *parts])
-
-
-def _summary(rated: pl.DataFrame, part: pl.Expr) -> pl.DataFrame:
+    numbered = rated.select("rating", "deviation").with_row_index("row")
+    members = [numbered.select("row", part=pl.lit("all"), of=pl.lit(""), begin=0.0), in_bins]
+    for name in telling:
+        named = pl.format("{}={}", pl.lit(name), rated[name]).alias("part")
+        members.append(numbered.select("row", named, of=pl.lit(name), begin=0.0))
+    columns = ("row", "part", "of", "begin")
+    of_parts = pl.concat(one.select(columns) for one in members).drop_nulls("part")
+    means = pl.col("deviation").mean()
     return (
-        rated.group_by(part.alias("part"))
+        of_parts.join(numbered, on="row")
+        .group_by("of", "begin", "part")
         .agg(
             pl.len().alias("n_pairs"),
             pl.col("rating").mean().alias("mean_rating"),
-            pl.col("deviation").mean().alias("mean_deviation"),
+            means.alias("mean_deviation"),
+            (means * _HIGHEST / _SCALED_TO).alias("deviation_as_rated"),
         )
-        .drop_nulls("part")
-        .sort("part")
+        .sort("of", "begin", "part")
+        .drop("of", "begin")
     )

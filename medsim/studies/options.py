@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
+from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
@@ -175,6 +176,13 @@ class ScoreOptions(Options):
             key="outlier_share",
         ),
     ] = OUTLIER_SHARE
+    bins: Annotated[Sequence[int], replace(BINS, key="bins", kept_empty=False)] = ()
+    topic_bins: Annotated[
+        Sequence[int], replace(TOPIC_BINS, key="topic_bins", kept_empty=False)
+    ] = ()
+    equal_parts: Annotated[
+        int | None, replace(EQUAL_PARTS, key="equal_parts", kept_empty=False)
+    ] = None
     seed: Annotated[int, Option("Of the bootstrap.", least=0, most=MOST_SEED, key="seed")] = 0
     resamples: Annotated[
         int,
@@ -183,6 +191,12 @@ class ScoreOptions(Options):
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace earlier scores.")] = False
     progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError for bins that are none."""
+        bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
+        object.__setattr__(self, "bins", bins)
+        object.__setattr__(self, "topic_bins", topic_bins)
 
 
 @dataclass(frozen=True, slots=True)

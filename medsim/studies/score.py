@@ -15,6 +15,7 @@ from medsim.core.options import public
 from medsim.core.output import check_free, claimed, resolved
 from medsim.core.progress import Progress
 from medsim.core.tables.guard import guarded
+from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
@@ -120,6 +121,11 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
             options.leave_out,
             resampling,
             outlier_share=options.outlier_share,
+            stratification=Stratification(
+                bins=tuple(options.bins),
+                topic_bins=tuple(options.topic_bins),
+                equal_parts=options.equal_parts,
+            ),
         )
     kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if kept.is_empty():
