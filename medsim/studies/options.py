@@ -48,6 +48,12 @@ CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names: in order, or in a text with commas between them."""
 
 
+def _of_graded(option: Option, key: str) -> Option:
+    """Return an option of evaluations as one of the scores of graded studies, for their table."""
+    text = f"Of a graded study: {option.help[0].lower()}{option.help[1:]}"
+    return replace(option, help=text, key=key, kept_empty=False)
+
+
 def _paths(given: str | Path | Sequence[str | Path] | None) -> list[Path]:
     """Return the paths of an option that takes any number of them."""
     return [Path(given)] if isinstance(given, (str, Path)) else [Path(one) for one in given or ()]
@@ -176,13 +182,9 @@ class ScoreOptions(Options):
             key="outlier_share",
         ),
     ] = OUTLIER_SHARE
-    bins: Annotated[Sequence[int], replace(BINS, key="bins", kept_empty=False)] = ()
-    topic_bins: Annotated[
-        Sequence[int], replace(TOPIC_BINS, key="topic_bins", kept_empty=False)
-    ] = ()
-    equal_parts: Annotated[
-        int | None, replace(EQUAL_PARTS, key="equal_parts", kept_empty=False)
-    ] = None
+    bins: Annotated[Sequence[int], _of_graded(BINS, "bins")] = ()
+    topic_bins: Annotated[Sequence[int], _of_graded(TOPIC_BINS, "topic_bins")] = ()
+    equal_parts: Annotated[int | None, _of_graded(EQUAL_PARTS, "equal_parts")] = None
     seed: Annotated[int, Option("Of the bootstrap.", least=0, most=MOST_SEED, key="seed")] = 0
     resamples: Annotated[
         int,

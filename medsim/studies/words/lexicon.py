@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.tables.lines import lines_of
-from medsim.core.tables.text import read_text
+from medsim.core.tables.lines import checked_lines
 from medsim.studies.words.filters import has_white_space
 from medsim.studies.words.frequencies import normalised
 
@@ -83,7 +82,8 @@ def _files_of(path: Path) -> Iterator[tuple[str, Path]]:
 
 def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
     n_fields, *places = _FILES[kind]
-    for number, line in enumerate(lines_of(read_text(path)), start=1):
+    number = 0
+    for number, line in enumerate(_lines_of(path), start=1):
         fields = line.rstrip("\r\n").split("|")
         if len(fields) < n_fields and line.strip():
             raise InputError(
@@ -94,6 +94,19 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
             word, base = normalised([fields[at].strip() for at in places])
             if word and base and word != base and not has_white_space(word + base):
                 yield word, base
+    if not number:
+        raise InputError(f"{path} is empty")
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, which may be larger than what is read as a whole."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            yield from checked_lines(path, stream)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 (byte {error.start + 1})") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
 
 
 def _all_of(table: dict[str, set[str]], words: Iterable[str]) -> set[str]:

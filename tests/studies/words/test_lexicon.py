@@ -61,13 +61,16 @@ def test_files_can_be_named_one_by_one(folder: Path) -> None:
         ("LRNOM", "E02|phosphorylation|noun|\n", "line 1 has 4 fields .* LRNOM has 6"),
         ("words.txt", "a|b|c", "words.txt is none of the SPECIALIST Lexicon's files LRAGR"),
         ("LRSPL", "", "LRSPL is empty"),
+        ("LRSPL", b"E1|\xe9|e|\n", "LRSPL is not UTF-8"),
     ],
 )
 def test_what_is_no_file_of_the_lexicon_is_refused(
-    tmp_path: Path, name: str, text: str, said: str
+    tmp_path: Path, name: str, text: str | bytes, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         read_lexicon([put(tmp_path, name, text)])
-    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty").mkdir(exist_ok=True)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_lexicon([tmp_path / "LRAGR"])
     with pytest.raises(InputError, match=re.escape("empty has none of the SPECIALIST")):
         read_lexicon([tmp_path / "empty"])
