@@ -5,8 +5,8 @@ The commands of the ``medsim`` program are functions here: ``build``, ``verify``
 ``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and SQL of a
 build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
 ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
-``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``
-and ``evaluate_wic``.
+``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and ``choose_pairs``,
+those of ``medsim wic`` ``build_wic``, ``verify_wic`` and ``evaluate_wic``.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from medsim.evaluations.correlate import correlate
     from medsim.evaluations.evaluate import evaluate
     from medsim.evaluations.output import Evaluation
+    from medsim.studies.associations import inspect_study
     from medsim.studies.folder import Study
     from medsim.studies.grade import grade_study
+    from medsim.studies.instances import instances_study
     from medsim.studies.sample import sample_study
     from medsim.studies.score import Scores, score_study
+    from medsim.studies.word_domains import domains_study
     from medsim.studies.word_pairs import choose_pairs
     from medsim.studies.words.pairs import WordPairs
     from medsim.terminologies.releases import convert, synth
@@ -59,9 +62,12 @@ __all__ = [
     "compare",
     "convert",
     "correlate",
+    "domains_study",
     "evaluate",
     "evaluate_wic",
     "grade_study",
+    "inspect_study",
+    "instances_study",
     "merge",
     "open",
     "sample_study",
@@ -91,9 +97,12 @@ _HOMES = {
     "compare": "medsim.evaluations.compare:compare",
     "convert": "medsim.terminologies.releases:convert",
     "correlate": "medsim.evaluations.correlate:correlate",
+    "domains_study": "medsim.studies.word_domains:domains_study",
     "evaluate": "medsim.evaluations.evaluate:evaluate",
     "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
     "grade_study": "medsim.studies.grade:grade_study",
+    "inspect_study": "medsim.studies.associations:inspect_study",
+    "instances_study": "medsim.studies.instances:instances_study",
     "merge": "medsim.builds.shards:merge",
     "open": "medsim.builds.output:open_build",
     "sample_study": "medsim.studies.sample:sample_study",

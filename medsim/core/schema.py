@@ -39,3 +39,15 @@ TERM_COLUMNS: Columns = {
     "n_unknown_words": pl.Int32,
 }
 """The columns of the terms of an input, and whether an embedding covers them."""
+
+WIC_COLUMNS: Columns = (
+    columns(pl.String, "term1", "term2", "sentence1", "sentence2")
+    | columns(pl.Int32, "start1", "start2", "end1", "end2")
+    | columns(pl.String, "cat")
+    | columns(pl.Int8, "label")
+)
+"""The columns of instances of words in context, in the order of BioWiC's files.
+
+Starts and ends are code points of the sentence, ends exclusive; cat is one of
+``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
+"""

@@ -94,20 +94,21 @@ class Store:
         reading, writing = os.pipe()
         unclaimed = [writing]  # whoever takes the end out of here closes it
         failures: list[BaseException] = []
+        refused: QueryError | None = None
         try:
             pump = threading.Thread(target=_pump, args=(chunks, unclaimed, failures), daemon=True)
             pump.start()
             self._execute(name, {"stream": f"/dev/fd/{reading}"})
-        except QueryError:
-            if failures:
-                raise failures[0] from None
-            raise
+        except QueryError as error:
+            refused = error
         finally:
             os.close(reading)  # a pump that still writes now ends with a broken pipe
             if not _close_unclaimed(unclaimed) and pump.is_alive():
                 pump.join()
         if failures:
             raise failures[0]
+        if refused:
+            raise refused
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an earlier one."""

@@ -9,18 +9,14 @@ import typer
 
 from medsim.core.console import Format, app, command, print_table
 from medsim.core.progress import Progress
-from medsim.studies.options import (
-    GradeOptions,
-    PairsFileOptions,
-    PairsOptions,
-    SampleOptions,
-    ScoreOptions,
-)
+from medsim.studies.asking_options import DomainsOptions, InspectOptions, InstancesOptions
+from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
+from medsim.studies.pairs_options import PairsFileOptions, PairsOptions
 
 study = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Ask people to judge a build's pairs or to rate words, and score their answers.",
+    help="Ask people to judge pairs, rate or sort words or label instances, and score the answers.",
 )
 app.add_typer(study, name="study")
 
@@ -52,6 +48,51 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
     print_table(shares_of(grade_study(**options.given())), form)
 
 
+@command(study, InstancesOptions)
+def instances(options: InstancesOptions, *, form: Format = "table") -> None:
+    """Draw instances of words in context for people to label, and print how many each sees.
+
+    Writes a folder as medsim study sample does. Its scores have the agreement of people and their
+    accuracy, which medsim wic eval takes.
+
+    Example: medsim study instances biowic -o study --annotators ada,ben
+    """
+    from medsim.studies.asking import shown_counts
+    from medsim.studies.instances import instances_study
+
+    print_table(shown_counts(instances_study(**options.given())), form)
+
+
+@command(study, DomainsOptions)
+def domains(options: DomainsOptions, *, form: Format = "table") -> None:
+    """Have people sort words into biomedical and general ones, and print how many each sees.
+
+    Writes a folder as medsim study sample does. Its scores have the words on which people agree,
+    which medsim study pairs takes.
+
+    Example: medsim study domains words.csv -o study --word-class noun --size 500
+    """
+    from medsim.studies.asking import shown_counts
+    from medsim.studies.word_domains import domains_study
+
+    print_table(shown_counts(domains_study(**options.given())), form)
+
+
+@command(study, InspectOptions)
+def inspect(options: InspectOptions, *, form: Format = "table") -> None:
+    """Have people inspect associated pairs of words, and print how many each sees.
+
+    Writes a folder as medsim study sample does. Its scores have the pairs that people confirm,
+    which medsim study pairs takes.
+
+    Example: medsim study inspect pairs.csv -o study --annotators ada,ben
+    """
+    from medsim.studies.asking import shown_counts
+    from medsim.studies.associations import inspect_study
+
+    print_table(shown_counts(inspect_study(**options.given())), form)
+
+
 @command(study, ScoreOptions)
 def score(
     options: ScoreOptions,
@@ -61,7 +102,8 @@ def score(
         typer.Option(
             help="Of a study of a build: quality (the paper's table 3), agreement, annotators, "
             "disagreements, corrections, missing. Of a graded one: agreement, raters, rated, "
-            "parts, missing."
+            "parts, missing. Of instances: accuracy, of words: domains, of inspected pairs: "
+            "confirmed, and then agreement, annotators, disagreements, missing."
         ),
     ] = None,
     form: Format = "table",
@@ -69,7 +111,8 @@ def score(
     """Score a study by the answers to it, and print a table, by default the first of its kind.
 
     Writes nothing, or with --out a folder with every table: corrections.csv is what medsim build
-    --corrections takes, rated.csv what medsim eval takes. As table, md and latex an interval
+    --corrections takes, rated.csv what medsim eval takes, domains.csv and confirmed.csv what medsim
+    study pairs takes. As table, md and latex an interval
     stands behind its estimate; json and csv have columns of their own for its ends.
 
     Example: medsim study score study answers/ --format latex

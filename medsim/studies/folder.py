@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.output import OutputFolder
+    from medsim.studies.asking_options import AskedOptions
     from medsim.studies.options import GradeOptions, SampleOptions
+
+    StudyOptions: TypeAlias = SampleOptions | GradeOptions | AskedOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,7 @@ class StudyDraft:
     source: dict[str, object]
     warnings: Sequence[str]
 
-    def manifest(self, options: SampleOptions | GradeOptions) -> StudyManifest:
+    def manifest(self, options: StudyOptions) -> StudyManifest:
         """Return the manifest of the study, without its files.
 
         Its id, which answers name it by, is hexadecimal, 64 bits.
@@ -107,7 +110,7 @@ class Study(Opened[StudyManifest]):
         return _sheets(self.manifest, self.assignment())
 
 
-def write_study(draft: StudyDraft, options: SampleOptions | GradeOptions) -> Study:
+def write_study(draft: StudyDraft, options: StudyOptions) -> Study:
     """Return the study that it writes, which appears whole or not at all."""
     manifest = draft.manifest(options)
     metadata = {"medsim": manifest.medsim, "study": manifest.study_id}
@@ -154,10 +157,11 @@ def _write_sheet(sheet: Sheet, output: OutputFolder) -> None:
 
 def _written_instructions(sheet: Sheet, paragraphs: Sequence[str]) -> str:
     """Return all instructions, with how a sheet is filled in."""
-    allowed = ", ".join(answer.replace("_", " ") for answer in sheet.scale.answers)
+    allowed = ", ".join(one.label.lower() for one in sheet.scale.choices)
     filling = (
-        "Open annotate.html in a browser and go through the pairs; it needs no network. Or fill in "
-        f"the column answer of sheet-{sheet.annotator}.csv, and save it as CSV. The answers are: "
-        f"{allowed}. Leave a cell empty where you have not judged yet, and change no other column."
+        f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
+        f"network. Or fill in the column answer of sheet-{sheet.annotator}.csv, and save it as "
+        f"CSV. The answers are: {allowed}. Leave a cell empty where you have not "
+        "judged yet, and change no other column."
     )
-    return "\n\n".join([sheet.title, *paragraphs, filling]) + "\n"
+    return "\n\n".join([sheet.title, *paragraphs, sheet.scale.question, filling]) + "\n"

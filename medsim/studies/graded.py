@@ -156,10 +156,18 @@ def _raters(
                 "outlier": bool(standings.outlying[at]),
                 "accepted": bool(accepted[at]),
                 "longest_run": int(own["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
+                "longest_alternation": _longest_alternation(own["value"]),
             }
             | _consistency(own)
         )
     return table_of(rows)
+
+
+def _longest_alternation(ratings: pl.Series) -> int:
+    """Return of how many ratings in a row two took turns, such as 2, 5, 2, 5; 0 of none."""
+    turns = (ratings == ratings.shift(2)) & (ratings != ratings.shift(1))
+    runs = turns.fill_null(value=False).rle().struct.unnest().filter("value")["len"].to_list()
+    return max(runs) + 2 if runs else 0
 
 
 def _consistency(answers: pl.DataFrame) -> Row:

@@ -11,8 +11,8 @@ import polars as pl
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
-from medsim.core.schema import Columns, columns
-from medsim.studies.sheets import GRADED, JUDGEMENT
+from medsim.core.schema import WIC_COLUMNS, Columns, columns
+from medsim.studies.sheets import SCALES
 
 ASSIGNMENT_COLUMNS: Columns = (
     columns(pl.String, "annotator")
@@ -41,6 +41,23 @@ GRADED_ITEM_COLUMNS: Columns = columns(pl.String, "item_id", "term1", "term2") |
 Groups of raters count from 1; group 0 is the consistency set, which all rate. Further columns are
 those that the file of pairs had beside the terms, as text.
 """
+
+CONTEXT_ITEM_COLUMNS: Columns = (
+    columns(pl.String, "item_id")
+    | columns(pl.Int32, "group")
+    | WIC_COLUMNS
+    | columns(pl.String, "marked1", "marked2")
+)
+"""The columns of ``key/items.parquet`` of a study of words in context: a row per instance.
+
+Those of group 0 are for all annotators, those of group 1 for the first alone, and so on. Marked are
+the sentences as they are shown, with their targets between ``medsim.studies.sheets.MARKS``.
+"""
+
+DOMAIN_ITEM_COLUMNS: Columns = columns(pl.String, "item_id", "word", "class") | columns(
+    pl.Int64, "count", "topics"
+)
+"""The columns of ``key/items.parquet`` of a study of words' domains: a row per word."""
 
 ANSWER_COLUMNS: Columns = (
     columns(pl.String, "annotator", "entry_id", "item_id")
@@ -106,21 +123,17 @@ class ScoresManifest(Manifest):
 
     Attributes:
         answers: the names of the files of answers, and their SHA-256.
+        source: that of the study; None in scores of earlier versions.
     """
 
     kind: ClassVar[str] = "scores"
     study_id: str
     answers: list[dict[str, str]]
+    source: dict[str, object] | None = None
 
 
 ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
 """The key of a study: the pairs, and which of them is shown to whom."""
-
-SCORE_TABLES = {
-    JUDGEMENT.name: ("quality", "agreement", "annotators", "disagreements", "corrections"),
-    GRADED.name: ("agreement", "raters", "rated", "parts"),
-}
-"""The tables of scores by the name of the study's scale, beside "missing"."""
 
 STUDY = Kind(
     noun="study",
@@ -138,7 +151,7 @@ SCORES = Kind(
     manifest=ScoresManifest,
     views={
         name: View(f"{name}.csv", optional=True)
-        for name in (*chain.from_iterable(SCORE_TABLES.values()), "missing")
+        for name in dict.fromkeys(chain(*(scale.tables for scale in SCALES.values()), ("missing",)))
     },
 )
 

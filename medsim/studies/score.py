@@ -17,13 +17,14 @@ from medsim.core.progress import Progress
 from medsim.core.tables.guard import guarded
 from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
+from medsim.studies.agreed import compared_tables
 from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables
 from medsim.studies.options import Place, ScoreOptions, folder_of
-from medsim.studies.output import SCORE_TABLES, SCORES, ScoresManifest
+from medsim.studies.output import SCORES, ScoresManifest
 from medsim.studies.quality_warnings import warnings_of_answers, warnings_of_raters
-from medsim.studies.sheets import JUDGEMENT
+from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import read_answers
 from medsim.studies.sheets.label_studio import annotated_tasks
 from medsim.studies.sheets.returned import StudyIdentity
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 def check_table(study: Place, name: str | None) -> None:
     """Raise OptionError if a study has no table of that name."""
-    _chosen(name, [*SCORE_TABLES[Study(folder_of(study)).scale.name], "missing"])
+    _chosen(name, [*Study(folder_of(study)).scale.tables, "missing"])
 
 
 def _chosen(name: str | None, known: list[str]) -> str:
@@ -110,7 +111,7 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
         seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
     )
     known = answers["annotator"].unique().sort().to_list()
-    graded = study.scale is not JUDGEMENT
+    graded = study.scale is GRADED
     for name in options.leave_out:
         if name not in known and not (graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, known))
@@ -130,7 +131,9 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
     kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if kept.is_empty():
         raise OptionError("`leave_out` leaves nobody")
-    return judged_tables(study.items(), kept, resampling)
+    if study.scale is JUDGEMENT:
+        return judged_tables(study.items(), kept, resampling)
+    return compared_tables(study.scale, study.items(), kept, resampling)
 
 
 def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:
@@ -157,6 +160,7 @@ def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, 
             medsim=medsim_version(),
             study_id=scores.study_id,
             answers=list(found.files),
+            source=study.manifest.source,
             options=options.recorded(),
             warnings=list(scores.warnings),
             outputs=dict(sorted(output.outputs.items())),

@@ -12,27 +12,29 @@ from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIR_COLUMNS
+from medsim.studies.pairs_options import N_QUARTERS, PairsOptions
 from medsim.studies.words.domains import (
     BIOMEDICAL,
     DOMAINS,
     GENERAL,
     by_list,
     by_ratio,
+    by_table,
     frequency_correlation,
+    read_domains,
 )
-from medsim.studies.words.filters import filtered
-from medsim.studies.words.forms import forms_of
 from medsim.studies.words.frequencies import merged, read_frequencies, read_subjects
+from medsim.studies.words.kept import kept_words
 from medsim.studies.words.lexicon import read_lexicon
-from medsim.studies.words.norms import NormRule, associated, read_norms
+from medsim.studies.words.norms import NormRule, associated, read_confirmed, read_norms
 from medsim.studies.words.pairs import WordPairs
 from medsim.studies.words.quarters import Quarters
 from medsim.studies.words.terminology import listed_words, relations_in
 
 if TYPE_CHECKING:
     from medsim.studies.words.forms import Forms
+    from medsim.studies.words.kept import KeptWords
     from medsim.studies.words.lexicon import Lexicon
 
 _NAMES = {True: "associated", False: "unassociated"}
@@ -43,13 +45,13 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     """Return pairs of words to rate, chosen as for Bio-SimLex and Bio-SimVerb.
 
     Four quarters are equal: biomedical words or general ones, associated or not. Biomedical pairs
-    are associated by a terminology, as synonyms or siblings, general ones by association norms that
-    enough people were asked for and that go both ways; pairs that are not associated are drawn at
-    random among those that neither knows. A quarter
-    whose source is missing is left out with a warning (Chiu et al. 2018, BMC Bioinformatics 19:33).
-    The files are those of ``medsim.studies.words.frequencies`` and ``medsim.studies.words.norms``;
-    the ratio is that of ``medsim.studies.words.domains.by_ratio``, which decides where there is no
-    list.
+    are associated by a terminology, as synonyms or siblings, and where people inspected them also
+    by these; general ones by association norms that enough people were asked for and that go both
+    ways; pairs that are not associated are drawn at random among those that none of these knows. A
+    quarter whose source is missing is left out with a warning (Chiu et al. 2018, BMC Bioinformatics
+    19:33). The files are those of ``medsim.studies.words.frequencies`` and
+    ``medsim.studies.words.norms``; the ratio is that of ``medsim.studies.words.domains.by_ratio``,
+    which decides where there is neither a list nor a table of domains.
 
     Raises:
         InputError: a file is missing, or a line of it is not what it should be.
@@ -58,30 +60,18 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
     threads, progress = checked_threads(options.threads), options.progress or Progress()
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
-        rows = read_frequencies(Path(options.words), options.word_class, subjects)
-        forms = forms_of(rows, make_lemmas=not options.no_lemmas)
-        corpus = merged(rows, forms)
-        kept, left_out = filtered(
-            corpus, min_length=options.min_length, min_count=options.min_count
-        )
+        kept = kept_words(options, subjects)
         lexicon = read_lexicon(options.lexicon_files) if options.lexicon_files else None
-        correlation = None
+        others = None
         if options.general is not None:
-            others = merged(read_frequencies(Path(options.general), rows["class"][0]), forms)
-            correlation = frequency_correlation(kept, others)
-        if options.biomedical is not None:
-            listed = listed_words(Path(options.biomedical), forms, threads, lexicon)
-            of_domains = by_list(kept, listed)
-        else:
-            of_domains = by_ratio(kept, corpus, others, options.ratio)
-            n_between = of_domains["domain"].null_count()
-            between = Skipped(reason="used alike by both corpora", n_rows=n_between)
-            left_out = (*left_out, between)
+            rows = read_frequencies(Path(options.general), kept.word_class)
+            others = merged(rows, kept.forms)
+        of_domains, without_domain = _with_domains(kept, others, options, lexicon, threads)
     with progress.stage("relate words") as stage:
         chosen = of_domains.drop_nulls("domain").with_columns(
             pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
         )
-        found, known, warnings = _related(chosen, forms, options, lexicon, threads)
+        found, known, warnings = _related(chosen, kept.forms, options, lexicon, threads)
         stage.found(
             ", ".join(f"{frame.height:,} {domain} pairs" for domain, frame in found.items())
         )
@@ -89,11 +79,36 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         quarters = Quarters(chosen, found, known, seed=options.seed, per_word=options.per_word)
         pairs = _drawn(quarters, options, chosen)
     return WordPairs(
-        frame=_finished(pairs, chosen, rows["class"][0]),
-        left_out=left_out,
+        frame=_finished(pairs, chosen, kept.word_class),
+        left_out=kept.left_out + without_domain,
         warnings=(*warnings, *_warnings(found)),
-        frequency_correlation=correlation,
+        frequency_correlation=(
+            None if others is None else frequency_correlation(kept.frame, others)
+        ),
     )
+
+
+def _with_domains(
+    kept: KeptWords,
+    others: pl.DataFrame | None,
+    options: PairsOptions,
+    lexicon: Lexicon | None,
+    threads: int,
+) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
+    """Return words with their domain, null where they have none, and how many have none.
+
+    The words of a general corpus, ``others``, decide only where neither list nor table does.
+    """
+    if options.domains is not None:
+        found = by_table(kept.frame, read_domains(Path(options.domains), kept.forms))
+        reason = "of no domain in the table"
+    elif options.by_ratio and others is not None:
+        found = by_ratio(kept.frame, kept.corpus, others, options.ratio)
+        reason = "used alike by both corpora"
+    else:
+        listed = listed_words(Path(str(options.biomedical)), kept.forms, threads, lexicon)
+        return by_list(kept.frame, listed), ()
+    return found, (Skipped(reason=reason, n_rows=found["domain"].null_count()),)
 
 
 def _related(
@@ -112,6 +127,10 @@ def _related(
         own = [found[BIOMEDICAL]] if BIOMEDICAL in found else []
         both = pl.concat([*own, known[-2]])
         found[BIOMEDICAL] = both.unique(ids, keep="first", maintain_order=True).sort(ids)
+    if options.confirmed is not None:
+        known.append(read_confirmed(Path(options.confirmed), forms, words))
+        either = found.get(BIOMEDICAL, known[-1])
+        found[BIOMEDICAL] = either.join(known[-1], on=ids, how="semi", maintain_order="left")
     if options.norm_files:
         rule = NormRule(participants=options.norm_participants, one_way=options.one_way)
         norms, warnings = read_norms(options.norm_files, rule)
@@ -147,7 +166,7 @@ def _words_left(words: pl.DataFrame, options: PairsOptions) -> str:
     domains = words["domain"].to_list()
     counts = " and ".join(f"{domains.count(domain)} {domain}" for domain in DOMAINS)
     ratio = options.ratio
-    can_fall = options.general is not None and ratio > 1
+    can_fall = options.by_ratio and ratio > 1
     lower = f", and a `ratio` below {ratio:g} leaves more" if can_fall else ""
     return f"the filters left {counts} words{lower}"
 

@@ -11,6 +11,3 @@ GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
 
 SPLITS = ("train", "dev", "test")
 """The parts of a benchmark: to fit models on, to choose thresholds on, to report."""
-
-HUMAN_ACCURACY = 0.80
-"""The accuracy of people on BioWiC (Rouhizadeh et al. 2024)."""

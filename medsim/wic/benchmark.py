@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.instances import published_instances
 from medsim.core.opened import Opened
+from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import GROUPS, SPLITS
-from medsim.wic.output import WIC, WIC_COLUMNS, WicManifest
+from medsim.wic.output import WIC, WicManifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +21,6 @@ INSTANCES, MENTIONS, NAMES, RELATED, STATISTICS = (view.files for view in WIC.vi
 """Its Parquet files: instances of all splits with their provenance; the one mention of every
 sentence; the concepts whose names are terms of mentions; pairs of concepts that no instance has;
 and the numbers of ``medsim wic stats``."""
-
-_MOST = 1 << 31
 
 
 class Benchmark(Opened[WicManifest]):
@@ -60,46 +60,19 @@ class Benchmark(Opened[WicManifest]):
 
 
 def read_instances(path: Path) -> pl.DataFrame:
-    """Return the instances of a JSON file, a list of objects: ``WIC_COLUMNS``, in its order.
+    """Return the instances of a JSON file, whose groups are known: ``WIC_COLUMNS``, in its order.
 
-    Rules are not checked; ``medsim.wic.verify`` does that.
+    Other rules are not checked; ``medsim.wic.verify`` does that.
     """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start:,})") from error
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON ({error})") from error
-    if not isinstance(content, list):
-        raise InputError(f"{path} holds {type(content).__name__}, not a list of instances")
-    rows = [_row(path, number, one) for number, one in enumerate(content, start=1)]
-    return pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
+    instances = published_instances(path)
+    for number, group in enumerate(instances["cat"], start=1):
+        if group not in GROUPS:
+            raise InputError(
+                f"{path}: instance {number}: cat is {group!r}, not one of {', '.join(GROUPS)}"
+            )
+    return instances
 
 
 def instances_text(instances: pl.DataFrame) -> str:
     """Return instances as the text of a JSON file in the published layout."""
     return json.dumps(instances.select(list(WIC_COLUMNS)).to_dicts(), ensure_ascii=False, indent=1)
-
-
-def _row(path: Path, number: int, one: object) -> list[object]:
-    """Return the values of one instance in the order of the columns."""
-    if not isinstance(one, dict):
-        raise InputError(f"{path}: instance {number} is {type(one).__name__}, not an object")
-    for name, kind in WIC_COLUMNS.items():
-        if name not in one:
-            raise InputError(f"{path}: instance {number} has no {name!r}")
-        text = kind == pl.String
-        if type(one[name]) is not (str if text else int):
-            expected = "a text" if text else "a whole number"
-            raise InputError(f"{path}: instance {number}: {name} is {one[name]!r}, not {expected}")
-        if not text and not 0 <= one[name] < _MOST:
-            raise InputError(f"{path}: instance {number}: {name} is {one[name]}, out of range")
-    if one["label"] > 1:
-        raise InputError(f"{path}: instance {number}: label is {one['label']}, not 0 or 1")
-    if one["cat"] not in GROUPS:
-        raise InputError(
-            f"{path}: instance {number}: cat is {one['cat']!r}, not one of {', '.join(GROUPS)}"
-        )
-    return [one[name] for name in WIC_COLUMNS]

@@ -78,7 +78,9 @@ def evaluate(
         raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
     found = evaluate_wic(**options.given())
     if table == "accuracy":
-        print_table(found.results, form, readable=lambda frame: [readable_accuracies(frame)])
+        print_table(
+            found.results, form, readable=lambda frame: [readable_accuracies(frame, found.people)]
+        )
     else:
         print_table(found.comparisons, form, readable=lambda frame: [readable_comparisons(frame)])
 

@@ -33,6 +33,7 @@ from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
 from medsim.wic.models.word_answers import word_answers
 from medsim.wic.options import WicEvaluateOptions, place_of
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
+from medsim.wic.people import accuracy_of_people
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,12 +56,14 @@ class WicScores:
         results: ``medsim.wic.output.WIC_RESULT_COLUMNS``.
         comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
         predictions: ``medsim.wic.output.WIC_PREDICTION_COLUMNS``.
+        people: the accuracy of people; None where it is not known.
     """
 
     folder: Path
     results: pl.DataFrame
     comparisons: pl.DataFrame
     predictions: pl.DataFrame
+    people: float | None = None
 
 
 @public(WicEvaluateOptions)
@@ -88,6 +91,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     folder = Path(options.out)
     with claimed(folder, WIC_EVALUATION, overwrite=options.overwrite) as output:
         dataset = _read(options, setting)
+        people = None if options.people is None else accuracy_of_people(options.people, dataset)
         for spec in specs:
             _check_splits(spec, dataset)
         embeddings = {
@@ -96,12 +100,12 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
             if isinstance(spec, EmbeddedModel)
         }
         answers = {spec.name: _answers(spec, embeddings, dataset, setting) for spec in specs}
-        scores = _scores(folder, dataset, answers, setting.progress)
+        scores = _scores(folder, dataset, answers, people, setting.progress)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
         for name in ("results", "comparisons", "predictions"):
             output.write(f"{name}.parquet", getattr(scores, name), metadata)
         models = {spec.name: _recorded(spec, embeddings, answers[spec.name]) for spec in specs}
-        _manifest(dataset, models, output.outputs, setting).write(output.folder)
+        _manifest(dataset, models, scores, output.outputs, setting).write(output.folder)
         output.publish()
     return scores
 
@@ -166,7 +170,11 @@ def _answers(
 
 
 def _scores(
-    folder: Path, dataset: WicDataset, answers: Mapping[str, ModelAnswers], progress: Progress
+    folder: Path,
+    dataset: WicDataset,
+    answers: Mapping[str, ModelAnswers],
+    people: float | None,
+    progress: Progress,
 ) -> WicScores:
     """Return the tables of all answers."""
     with progress.stage("score"):
@@ -174,8 +182,9 @@ def _scores(
         scores = WicScores(
             folder=folder,
             results=results_of(dataset, predictions, answers),
-            comparisons=comparisons_of(dataset, predictions),
+            comparisons=comparisons_of(dataset, predictions, people),
             predictions=predictions,
+            people=people,
         )
     for name, one in answers.items():
         if n_uncovered := int((~one.covered[dataset.tested]).sum()):
@@ -209,6 +218,7 @@ def _recorded(
 def _manifest(
     dataset: WicDataset,
     models: dict[str, dict[str, object]],
+    scores: WicScores,
     outputs: dict[str, Output],
     setting: Setting,
 ) -> WicEvaluationManifest:
@@ -223,7 +233,7 @@ def _manifest(
         fitted=dataset.fitted,
         files=dataset.files,
         models=models,
-        options={"seed": setting.seed},
+        options={"seed": setting.seed, "people": scores.people},
         threads=setting.threads,
         warnings=list(setting.progress.warnings),
         outputs=dict(sorted(outputs.items())),

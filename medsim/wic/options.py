@@ -133,6 +133,15 @@ class WicEvaluateOptions(Options):
         str | Path | None,
         Option("A file to choose thresholds on, in place of the folder's dev.json."),
     ] = None
+    people: Annotated[
+        str | Path | float | None,
+        Option(
+            "The accuracy of people to compare models with: the folder that medsim study score "
+            "wrote of a study of these instances, or a number, such as 0.80 of the published "
+            "BioWiC.",
+            metavar="SCORES",
+        ),
+    ] = None
     seed: Annotated[
         int, Option("Of folds, of the coin and of what is fitted.", least=0, most=MOST_SEED)
     ] = 0

@@ -10,19 +10,7 @@ import polars as pl
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import Columns, columns
-
-WIC_COLUMNS: Columns = (
-    columns(pl.String, "term1", "term2", "sentence1", "sentence2")
-    | columns(pl.Int32, "start1", "start2", "end1", "end2")
-    | columns(pl.String, "cat")
-    | columns(pl.Int8, "label")
-)
-"""The columns of instances of words in context, in the order of BioWiC's files.
-
-Starts and ends are code points of the sentence, ends exclusive; cat is one of
-``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
-"""
+from medsim.core.schema import WIC_COLUMNS, Columns, columns
 
 _PLACE: Columns = (
     columns(pl.String, "corpus", "document_id")
@@ -101,7 +89,7 @@ WIC_COMPARISON_COLUMNS: Columns = (
 
 Between "models" there is a test, p-values corrected for the number of all such rows. Between a
 model and a "reference", "human" or "chance", there is the interval of the difference, and whether
-it holds 0.
+it holds 0; people are there if their accuracy is known.
 """
 
 

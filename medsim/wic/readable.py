@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medsim.wic import GROUPS, HUMAN_ACCURACY
+from medsim.wic import GROUPS
 
 _PARTS = (*GROUPS, "seen", "partly_seen", "unseen")
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
@@ -20,11 +20,12 @@ def readable_statistics(statistics: pl.DataFrame, table: str) -> pl.DataFrame:
     return wide.rename({"of": "group" if table == "splits" else "corpus"})
 
 
-def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
+def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> pl.DataFrame:
     """Return accuracies to be read: a row a model, a column a part of the benchmark.
 
-    The accuracy of all instances has its 95% interval behind it, and beside it how far it is from
-    that of people, with ≈ where the interval includes that. Parts without instances have no column.
+    The accuracy of all instances has its 95% interval behind it, and beside it, where that is
+    known, how far it is from that of people, with ≈ where the interval includes that. Parts without
+    instances have no column.
     """
     accuracies = results.filter(statistic="accuracy")
     parts = [part for part in _PARTS if part in accuracies["subset"]]
@@ -33,7 +34,9 @@ def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:
         by_part = {row["subset"]: row for row in own.iter_rows(named=True)}
         whole = by_part["all"]
         cells = {part.replace("_", " "): _number(by_part[part]["value"]) for part in parts}
-        row = {"model": model, "accuracy": _with_interval(whole), "to people": _to_people(whole)}
+        row = {"model": model, "accuracy": _with_interval(whole)}
+        if people is not None:
+            row["to people"] = _to_people(whole, people)
         table.append(row | cells)
     return pl.DataFrame(table, infer_schema_length=None)
 
@@ -59,12 +62,12 @@ def _with_interval(row: dict[str, float | None]) -> str:
     return f"{_number(row['value'])} [{_number(row['low'])}, {_number(row['high'])}]"
 
 
-def _to_people(row: dict[str, float | None]) -> str:
+def _to_people(row: dict[str, float | None], people: float) -> str:
     value, low, high = row["value"], row["low"], row["high"]
     if value is None:
         return _UNDEFINED
-    is_near = low is not None and high is not None and low <= HUMAN_ACCURACY <= high
-    return f"{'≈ ' if is_near else ''}{_signed(value - HUMAN_ACCURACY)}"
+    is_near = low is not None and high is not None and low <= people <= high
+    return f"{'≈ ' if is_near else ''}{_signed(value - people)}"
 
 
 def _signed(value: float) -> str:

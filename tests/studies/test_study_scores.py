@@ -17,6 +17,7 @@ from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables, scaled_means
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
+from medsim.studies.quality_warnings import warnings_of_raters
 
 RESAMPLING = Resampling(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2
@@ -328,3 +329,29 @@ def test_somebody_must_be_left() -> None:
 
     with pytest.raises(OptionError, match="leaves nobody"):
         graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), RESAMPLING)
+
+
+def test_ratings_that_take_turns_and_equal_ones_are_counted_for_each_rater() -> None:
+    given = {
+        "ada": [2, 5] * 6 + [5],
+        "ben": [0] * 10 + [1, 2, 3],
+        "eva": [0, 1, 2, 0, 1, 2, 1, 2, 1, 1, 2, 3, 4],
+        "tom": [4],
+    }
+    items = graded_items(13)
+    rows = [
+        (name, f"{name}{at}", f"i{at}", 1, at + 1, value)
+        for name, values in given.items()
+        for at, value in enumerate(values)
+    ]
+    answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
+
+    tables = graded_tables(items, answers, (), RESAMPLING)
+
+    rows = tables["raters"].select("rater", "longest_run", "longest_alternation").rows()
+    assert rows == [("ada", 2, 12), ("ben", 10, 0), ("eva", 2, 5), ("tom", 1, 0)]
+    said = [one for one in warnings_of_raters(tables, ()) if "in a row" in one]
+    assert said == [
+        "10 ratings of ben in a row are equal",
+        "12 ratings of ada in a row take turns between two values",
+    ]

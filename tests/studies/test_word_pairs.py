@@ -188,6 +188,29 @@ def test_several_terminologies_associate_words_the_first_giving_the_reason(
     assert ("door", "house") not in unassociated
 
 
+def test_of_pairs_of_several_terminologies_those_are_left_that_people_confirmed(
+    folder: Path, tmp_path: Path
+) -> None:
+    text = "format-version: 1.2\nontology: other\n"
+    text += '[Term]\nid: Y:8\nname: Fever\nsynonym: "Lung" EXACT []\n'
+    medsim.build(put(tmp_path, "other.obo", text), tmp_path / "other", negatives=["random"])
+    rows = ("term1,term2", "Livers,spleen", "lung,fever", "heart,fever")
+    confirmed = put(tmp_path, "confirmed.csv", "\n".join(rows))
+    builds = [folder / "build", tmp_path / "other"]
+
+    found = chosen(folder, terminology=builds, confirmed=confirmed, size=8)
+
+    pairs = found.frame.filter(domain="biomedical", associated=True).sort("term1", "term2")
+    reasons = {
+        frozenset(row[:2]): row[2] for row in pairs.select("term1", "term2", "reason").rows()
+    }
+    assert reasons == {
+        frozenset(("liver", "spleen")): "siblings under X:01",
+        frozenset(("lung", "fever")): "synonyms of Y:8",
+    }
+    assert found.warnings == ()
+
+
 def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domains(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -203,6 +226,11 @@ def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domain
     counts["fever"] += 4
     sides = [list(here.values()), [counts.get(word, 0) for word in here]]
     assert found.frequency_correlation == pytest.approx(stats.spearmanr(*sides).statistic)
+    domains = [f"{word},biomedical" for word in BIOMEDICAL] + [f"{one},general" for one in GENERAL]
+    table = put(tmp_path, "domains.csv", "\n".join(["word,domain", *domains]))
+    sorted_by_people = chosen(folder, biomedical=None, domains=table, general=other)
+    assert sorted_by_people.frame.equals(found.frame)
+    assert sorted_by_people.frequency_correlation == found.frequency_correlation
     result = run(folder, tmp_path / "pairs.csv", "--general", str(other))
     assert "Spearman's correlation of the words' frequencies in both corpora" in result.stderr
 
@@ -283,7 +311,8 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
         ({"lexicon": "nowhere"}, "nowhere is none of the SPECIALIST Lexicon's files"),
         ({"documents": "nowhere.csv"}, "nowhere.csv cannot be read"),
         ({"norm_participants": -1}, "`norm_participants` -1 is out of range"),
-        ({"biomedical": None}, "say by `biomedical` LIST or `general` CORPUS which words"),
+        ({"domains": "domains.csv"}, "`biomedical` and `domains` both say"),
+        ({"biomedical": None}, "say by one of `biomedical` LIST, `general` CORPUS and `domains`"),
         ({"terminology": (), "norms": None}, "nothing tells which words are associated"),
         ({"terminology": "nowhere"}, "nowhere has no manifest.json"),
         ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),

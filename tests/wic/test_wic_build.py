@@ -16,11 +16,12 @@ from medsim import evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.opened import open_output
+from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
 from medsim.wic.options import STATISTICS_TABLES
-from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 from medsim.wic.readable import readable_statistics
 from medsim.wic.verify import verify
 

@@ -12,10 +12,12 @@ import polars as pl
 import pytest
 from fixtures.embeddings import write_text
 from fixtures.encoders import hidden_of, write_encoder
+from fixtures.simulated import answer
 from fixtures.tuning import TunableModel, stand_in
 from fixtures.wic import invented_instances, write_benchmark, write_instances, write_kinds
 from typer.testing import CliRunner
 
+import medsim
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
@@ -25,6 +27,7 @@ from medsim.wic.benchmark import read_instances
 from medsim.wic.making.instances import coin_flips
 from medsim.wic.models.dataset import read_dataset
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
+from medsim.wic.readable import readable_accuracies
 
 pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
 pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
@@ -54,7 +57,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scored(request: pytest.FixtureRequest, place: Path) -> WicScores:
     """Return what was found of every model, by splits and by folds."""
     out = place / f"scores of {request.param}"
-    return evaluate_wic(place / request.param, out, models=all_models(place), threads=2)
+    return evaluate_wic(place / request.param, out, models=all_models(place), people=0.8, threads=2)
 
 
 def all_models(place: Path) -> list[str]:
@@ -160,7 +163,9 @@ def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
     if data == "one.json":
         order = shuffled(place / data, tmp_path / data)
 
-    again = evaluate_wic(tmp_path / data, tmp_path / "again", models=all_models(place), threads=3)
+    again = evaluate_wic(
+        tmp_path / data, tmp_path / "again", models=all_models(place), people=0.8, threads=3
+    )
 
     assert scored.results.equals(again.results)
     assert scored.comparisons.equals(again.comparisons)
@@ -303,6 +308,62 @@ def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
         assert row["within"] == (row["low_right"] <= row["accuracy2"] <= row["high_right"])
 
 
+def test_without_the_accuracy_of_people_models_are_held_against_chance_alone(
+    place: Path, tmp_path: Path
+) -> None:
+    found = evaluate_wic(place / "data", tmp_path / "out", models=["random"])
+
+    assert found.people is None
+    assert found.comparisons["model2"].to_list() == ["chance"]
+    assert "to people" not in readable_accuracies(found.results, found.people).columns
+
+
+def test_the_accuracy_of_people_is_that_of_a_study_of_the_same_instances(
+    place: Path, tmp_path: Path
+) -> None:
+    study = medsim.instances_study(place / "data", tmp_path / "study", size=12, common=4)
+    wrong = set(study.items()["item_id"][:3])
+
+    def said(_: str, item: dict) -> str:
+        return ("not_same", "same")[item["label"] ^ (item["item_id"] in wrong)]
+
+    answer(study, tmp_path / "answers", said)
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+    expected = scores.table("accuracy").filter(annotator="mean")["accuracy"].item()
+
+    found = evaluate_wic(
+        place / "data", tmp_path / "out", models=["random"], people=tmp_path / "scores"
+    )
+
+    assert found.people == expected < 1
+    human = found.comparisons.filter(model2="human").row(0, named=True)
+    assert human["accuracy2"] == expected
+    assert human["difference"] == pytest.approx(accuracy(found.results, "random") - expected)
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["options"]["people"] == expected
+    with pytest.raises(InputError, match="has scores of people on other instances than those of"):
+        evaluate_wic(
+            place / "one.json", tmp_path / "b", models=["random"], people=tmp_path / "scores"
+        )
+
+
+@pytest.mark.parametrize(
+    ("people", "kind", "said"),
+    [
+        (80, OptionError, "`people` 80 is no accuracy; 0 to 1 are accepted"),
+        ("nan", OptionError, "`people` nan is no accuracy"),
+        ("nowhere", InputError, "nowhere is no folder"),
+        ("scored", InputError, "has no scores of people on instances"),
+    ],
+)
+def test_what_is_no_accuracy_of_people_is_refused(
+    scored: WicScores, place: Path, tmp_path: Path, people, kind, said: str
+) -> None:
+    given = scored.folder if people == "scored" else people
+    with pytest.raises(kind, match=said):
+        evaluate_wic(place / "data", tmp_path / "out", models=["random"], people=given)
+
+
 def test_predictions_of_a_file_are_taken_as_they_are(place: Path, tmp_path: Path) -> None:
     test = read_instances(place / "data/test.json")
     labels = test["label"].to_numpy()
@@ -415,7 +476,7 @@ def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
         ("one.json", "cross-fitted in 10 folds", {"test"}),
         ("data", "models fitted on train, thresholds chosen on dev", {"train", "dev", "test"}),
     )
-    assert one["options"] == {"seed": 0}
+    assert one["options"] == {"seed": 0, "people": 0.8}
     assert one["models"]["targets"]["input"] == "target"
     assert one["models"]["targets"]["way"] == "cosine"
     assert len(one["models"]["words"]["fingerprint"]) == 64
@@ -515,7 +576,7 @@ def run(place: Path, tmp_path: Path, *arguments: str):
 
 
 def test_the_command_prints_a_row_a_model(place: Path, tmp_path: Path) -> None:
-    result = run(place, tmp_path)
+    result = run(place, tmp_path, "--people", "0.8")
 
     assert result.exit_code == 0, result.output
     header, _, *rows = result.stdout.splitlines()

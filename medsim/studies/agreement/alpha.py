@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from medsim.core.config import checked_threads
-from medsim.kernels.resampling import drawn_rows
-from medsim.statistics.bca import bca_estimate, in_tasks
-from medsim.statistics.estimates import Estimate
-from medsim.statistics.resampling import RESAMPLES, check_resampling
+from medsim.statistics.resampling import RESAMPLES, Resampling
+from medsim.studies.agreement.unit_bootstrap import over_units
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, CountTable, Table, Values
+    from medsim.statistics.estimates import Estimate
 
 Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
 """A value of each annotator for each unit, -1 where there is none: int8[n_units, n_annotators]."""
 
 _PAIRABLE = 2
-_RESAMPLES_A_TASK = 64
 
 
 def nominal_alpha(
@@ -38,9 +36,7 @@ def nominal_alpha(
     is linear in the number of values. Units with fewer than two values pair nothing and are left
     out, of resamples too.
 
-    The interval is bias-corrected and accelerated (Efron 1987). The sums of a resample, and those
-    without a unit, are sums over the kinds of units that there are. Resamples in which only one
-    value occurs are left out.
+    The interval is that of ``over_units``; resamples in which only one value occurs are left out.
 
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 for none.
@@ -57,17 +53,9 @@ def nominal_alpha(
     Raises:
         OptionError: a number is out of range.
     """
-    if resamples:
-        check_resampling(seed, resamples)
     kinds, n_units = _kinds(table, n_values)
-    features = _features(kinds)
-    sums = n_units @ features
-    estimate = float(_alpha(sums[None, :])[0])
-    if not resamples or np.isnan(estimate):
-        return Estimate(value=estimate)
-    left_out = np.repeat(_alpha(sums - features), n_units)
-    drawn = _resampled(features, n_units, np.uint64(seed), resamples, checked_threads(threads))
-    return bca_estimate(estimate, drawn, left_out)
+    resampling = Resampling(seed=seed, resamples=resamples, threads=checked_threads(threads))
+    return over_units(_features(kinds), n_units, _alpha, resampling)
 
 
 def _kinds(table: Judgements, n_values: int) -> tuple[CountTable, Counts]:
@@ -100,20 +88,3 @@ def _alpha(sums: Table) -> Values:
     defined = expected > 0
     alphas[defined] = 1 - (n - 1)[defined] * disagreement[defined] / expected[defined]
     return alphas
-
-
-def _resampled(
-    features: Table, n_units: Counts, seed: np.uint64, resamples: int, threads: int
-) -> Values:
-    """Return the alpha of each resample, as many units drawn with replacement as there are."""
-    n_drawn = int(n_units.sum())
-    starts = np.cumsum(n_units) - n_units
-
-    def alphas(first: int, stop: int) -> Values:
-        drawn = [
-            np.add.reduceat(drawn_rows(n_drawn, seed, np.uint64(resample)), starts)
-            for resample in range(first, stop)
-        ]
-        return _alpha(np.array(drawn) @ features)
-
-    return in_tasks(alphas, resamples, _RESAMPLES_A_TASK, threads)

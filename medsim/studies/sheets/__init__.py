@@ -11,50 +11,143 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The version of the format of sheets and answers."""
 
+MARKS = ("\u27e6", "\u27e7")
+"""The signs around the target of a sentence; in the sentence itself there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer that an annotator can give.
+
+    Attributes:
+        value: by which frames have it: its place in ``Scale.answers``.
+        name: by which files have it.
+        label: by which people read it.
+        key: that gives it, as on the page so in Label Studio.
+    """
+
+    value: int
+    name: str
+    label: str
+    key: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The answers that an annotator can give to a pair.
+    """The question that a study asks, the answers to it, and the texts that it is asked about.
 
     Attributes:
-        answers: as files have them; an answer's place is its value in frames.
+        question: the one that stands above every entry.
+        choices: the answers in the order in which they are shown.
+        parts: the columns of sheets that have an entry's texts: one word, or two of a pair.
+        noun: by which sentences name an entry.
+        graded: whether answers are ratings, which files have as numbers.
+        marked: whether texts are sentences in which a target stands between ``MARKS``.
+        tables: of its scores, beside "missing"; the first is shown by default.
     """
 
     name: str
-    answers: tuple[str, ...]
+    question: str
+    choices: tuple[Answer, ...]
+    parts: tuple[str, ...] = ("left", "right")
+    noun: str = "pair"
+    graded: bool = False
+    marked: bool = False
+    tables: tuple[str, ...]
 
     def __len__(self) -> int:
-        return len(self.answers)
+        return len(self.choices)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers as files have them; an answer's place is its value in frames."""
+        return tuple(one.name for one in sorted(self.choices, key=lambda one: one.value))
 
 
 NOT_SAME, SAME, DONT_KNOW = 0, 1, 2
 """The values of judgements."""
 
-JUDGEMENT = Scale(name="judgement", answers=("not_same", "same", "dont_know"))
+_SAME = Answer(SAME, "same", "Same", "s")
+_NOT_SAME = Answer(NOT_SAME, "not_same", "Not same", "n")
+
+JUDGEMENT = Scale(
+    name="judgement",
+    question="Could these two be used interchangeably in consultation notes?",
+    choices=(_SAME, _NOT_SAME, Answer(DONT_KNOW, "dont_know", "Don\u2019t know", "d")),
+    tables=("quality", "agreement", "annotators", "disagreements", "corrections"),
+)
 """Whether two terms mean the same (Schulz and Juric 2020, section 3.3)."""
 
-GRADED = Scale(name="graded", answers=("0", "1", "2", "3", "4", "5", "6"))
+GRADED = Scale(
+    name="graded",
+    question="How similar are these two?",
+    choices=tuple(Answer(rating, str(rating), str(rating), str(rating)) for rating in range(7)),
+    graded=True,
+    tables=("agreement", "raters", "rated", "parts"),
+)
 """Degrees of similarity of two words (Chiu et al. 2018)."""
 
-SCALES = {scale.name: scale for scale in (JUDGEMENT, GRADED)}
+CONTEXT = Scale(
+    name="context",
+    question="Do the two marked terms have the same meaning?",
+    choices=(_SAME, _NOT_SAME),
+    marked=True,
+    tables=("accuracy", "agreement", "annotators", "disagreements"),
+)
+"""Whether two terms have the same meaning in their sentences (Rouhizadeh et al. 2024)."""
+
+DOMAIN = Scale(
+    name="domain",
+    question="In which texts is this word mostly used?",
+    choices=(
+        Answer(0, "biomedical", "Biomedical", "b"),
+        Answer(1, "general", "General", "g"),
+        Answer(2, "ambiguous", "Ambiguous", "a"),
+    ),
+    parts=("word",),
+    noun="word",
+    tables=("domains", "agreement", "annotators", "disagreements"),
+)
+"""The domain in which a word is mostly used (Chiu et al. 2018)."""
+
+NOT_ASSOCIATED, ASSOCIATED = 0, 1
+"""The values of answers on associations."""
+
+ASSOCIATION = Scale(
+    name="association",
+    question="Are these two associated in a biomedical sense?",
+    choices=(
+        Answer(ASSOCIATED, "associated", "Associated", "a"),
+        Answer(NOT_ASSOCIATED, "not_associated", "Not associated", "n"),
+    ),
+    tables=("confirmed", "agreement", "annotators", "disagreements"),
+)
+"""Whether two words are associated in a biomedical sense (Chiu et al. 2018)."""
+
+SCALES = {scale.name: scale for scale in (JUDGEMENT, GRADED, CONTEXT, DOMAIN, ASSOCIATION)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A pair as one annotator sees it once.
+    """A pair, or a word, as one annotator sees it once.
 
     Attributes:
         entry_id: its name, for this annotator and presentation alone; it reveals nothing.
+        right: empty where the scale has one text.
     """
 
     entry_id: str
     left: str
-    right: str
+    right: str = ""
+
+    def texts(self, scale: Scale) -> dict[str, str]:
+        """Return its texts by the columns of sheets."""
+        return dict(zip(scale.parts, (self.left, self.right), strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """All pairs that one annotator sees, and the instructions.
+    """All that one annotator sees, and the instructions.
 
     Attributes:
         notice: what must be known before the sheet is passed on; None where there is nothing.

@@ -2,7 +2,7 @@
 // The sheet, the answers to it, where they are kept, and the file in which they are sent.
 
 const sheet = JSON.parse(document.getElementById("sheet").textContent);
-const graded = sheet.scale.name === "graded";
+const { graded, noun } = sheet.scale;
 const NONE = -1;
 const answers = new Int8Array(sheet.entries.length).fill(NONE); // places in the scale's answers
 
@@ -131,8 +131,8 @@ function placed(records) {
   const found = new Map();
   for (const { entry, answer } of records) {
     refuse(!places.has(entry) || !values.has(answer),
-      "The file has a pair or an answer that this page does not know.");
-    refuse(found.has(places.get(entry)), "The file answers a pair twice.");
+      `The file has a ${noun} or an answer that this page does not know.`);
+    refuse(found.has(places.get(entry)), `The file answers a ${noun} twice.`);
     found.set(places.get(entry), values.get(answer));
   }
   return found;

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.pages.offline import asset, document, embedded_json
-from medsim.studies.sheets import FORMAT
+from medsim.studies.sheets import FORMAT, MARKS
 
 if TYPE_CHECKING:
-    from medsim.studies.sheets import Sheet
+    from medsim.studies.sheets import Scale, Sheet
 
 _HERE = "medsim.studies.sheets"
 
@@ -25,11 +25,13 @@ def rendered_sheet(sheet: Sheet) -> str:
         "study": sheet.study_id,
         "title": sheet.title,
         "annotator": sheet.annotator,
-        "scale": {"name": sheet.scale.name, "answers": sheet.scale.answers},
+        "scale": _declared(sheet.scale),
         "instructions": list(sheet.instructions),
         "notice": sheet.notice,
         "page_size": sheet.page_size,
-        "entries": [[entry.entry_id, entry.left, entry.right] for entry in sheet.entries],
+        "entries": [
+            [entry.entry_id, *entry.texts(sheet.scale).values()] for entry in sheet.entries
+        ],
     }
     embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
     return document(
@@ -38,3 +40,16 @@ def rendered_sheet(sheet: Sheet) -> str:
         body=asset(_HERE, "annotate.html") + embedded,
         scripts=(asset(_HERE, "annotate.js"), asset(_HERE, "annotate_view.js")),
     )
+
+
+def _declared(scale: Scale) -> dict[str, object]:
+    return {
+        "name": scale.name,
+        "question": scale.question,
+        "parts": scale.parts,
+        "noun": scale.noun,
+        "graded": scale.graded,
+        "marks": MARKS if scale.marked else None,
+        "answers": scale.answers,
+        "choices": [[one.name, one.label, one.key] for one in scale.choices],
+    }

@@ -5,10 +5,11 @@ const byId = (name) => document.getElementById(name);
 const shown = (number) => number.toLocaleString("en");
 const counted = (number, one, many = `${one}s`) => `${shown(number)} ${number === 1 ? one : many}`;
 const valueOf = (name) => sheet.scale.answers.indexOf(name);
-const NAMES = { same: "same", not_same: "not same", dont_know: "don’t know" };
-const nameOf = (value) => NAMES[sheet.scale.answers[value]] ?? `${value}`;
+const labels = new Map(sheet.scale.choices.map(([name, label]) => [name, label.toLowerCase()]));
+const nameOf = (value) => labels.get(sheet.scale.answers[value]);
+const Noun = noun[0].toUpperCase() + noun.slice(1);
 const UNKEPT = "This browser does not keep your answers. Export often: what is not exported is lost when the page is closed.";
-const ROW = 10; // equal ratings in a row that are worth a warning
+const ROW = 10; // ratings in a row, equal or of two in turn, that are worth a warning
 const LISTED = 60; // pairs that are listed as left out
 const TOO_SOON = 250; // milliseconds in which nobody reads a pair
 const LONG = 60; // characters of a term from which both are set smaller
@@ -33,6 +34,27 @@ function missing(begin = 0, end = answers.length) {
 // A region that is read aloud speaks only when its text changes.
 function say(name, text) {
   if (byId(name).textContent !== text) byId(name).textContent = text;
+}
+
+// What is shown: the texts of an entry. In a sentence its target stands between two marks.
+
+const SIDES = ["left", "right"];
+
+function cut(text) {
+  const [begin, end] = sheet.scale.marks ?? [];
+  const place = begin ? text.indexOf(begin) : -1;
+  if (place < 0) return [text];
+  const last = text.indexOf(end, place);
+  return [text.slice(0, place), text.slice(place + 1, last), text.slice(last + 1)];
+}
+
+function marked(text) {
+  return cut(text).map((part, place) => place === 1 ? element("mark", part) : part);
+}
+
+function spoken(text) {
+  const [before, target, after] = cut(text);
+  return target === undefined ? text : `${before}“${target}”${after}`;
 }
 
 // Screens.
@@ -68,19 +90,18 @@ function showPair(place, message = "", warning = "") {
   const isOther = place !== at || screen !== "pair";
   at = place;
   remember("at", at);
-  const [, left, right] = sheet.entries[at];
-  const heading = `Pair ${shown(at + 1)} of ${shown(answers.length)}`;
+  const [, ...texts] = sheet.entries[at];
+  const heading = `${Noun} ${shown(at + 1)} of ${shown(answers.length)}`;
   say("pair-heading", heading);
-  say("left", left);
-  say("right", right);
-  byId("terms").classList.toggle("long", Math.max(left.length, right.length) > LONG);
+  texts.forEach((text, side) => byId(SIDES[side]).replaceChildren(...marked(text)));
+  byId("terms").classList.toggle("long", Math.max(...texts.map((text) => text.length)) > LONG);
   setSlider(answers[at]);
   say("message", message);
   show("pair", warning);
   if (!isOther) return;
   shownAt = performance.now();
   const given = answers[at] === NONE ? "" : ` Your answer: ${nameOf(answers[at])}.`;
-  say("spoken", `${heading}: ${left}; ${right}.${given}`);
+  say("spoken", `${heading}: ${texts.map(spoken).join("; ")}.${given}`);
   scrollTo(0, 0);
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
     byId("terms").animate([{ opacity: 0 }, { opacity: 1 }], 140);
@@ -97,13 +118,13 @@ function showRest(page, message = "", warning = "") {
   const nNext = endOf(page + 1) - next;
   if (open.length) {
     say("rest-heading", isEnd ? "You have reached the end" : `End of page ${page + 1} of ${nPages}`);
-    say("rest-words", `${counted(open.length, "pair has", "pairs have")} no answer yet.`);
+    say("rest-words", `${counted(open.length, `${noun} has`, `${noun}s have`)} no answer yet.`);
   } else if (isEnd) {
     say("rest-heading", "All answered");
     say("rest-words", "Thank you. Now export your answers, and send the file to whoever gave you this page.");
   } else {
     say("rest-heading", `Page ${page + 1} of ${nPages} done`);
-    say("rest-words", `${counted(nNext, "pair")} to go on the next. Take a break if you like.`);
+    say("rest-words", `${counted(nNext, noun)} to go on the next. Take a break if you like.`);
   }
   byId("left-out").replaceChildren(...open.slice(0, LISTED).map(listed));
   if (open.length > LISTED) byId("left-out").append(element("li", `and ${shown(open.length - LISTED)} more`));
@@ -133,7 +154,7 @@ function button(text, act) {
 function listed(place) {
   const item = document.createElement("li");
   const made = button(shown(place + 1), () => showPair(place));
-  made.setAttribute("aria-label", `Pair ${shown(place + 1)}`);
+  made.setAttribute("aria-label", `${Noun} ${shown(place + 1)}`);
   item.append(made);
   return item;
 }
@@ -144,7 +165,7 @@ function answer(value) {
   const isChange = answers[at] !== NONE;
   set(at, value);
   saved();
-  const message = `Pair ${shown(at + 1)}: ${nameOf(value)}`;
+  const message = `${Noun} ${shown(at + 1)}: ${nameOf(value)}`;
   const warning = rowWarning();
   const end = endOf(pageOf(at));
   const following = isChange && at + 1 < end ? at + 1 : undefined;
@@ -158,13 +179,22 @@ function saved() {
   isKept = keep();
 }
 
-// What to say of many equal ratings, in tens: a text that stays the same is read aloud only once.
+// What to say of many ratings that are equal, or of which two take turns. It is said in tens: a text
+// that stays the same is read aloud only once.
 function rowWarning() {
-  let row = 1;
-  while (row <= at && answers[at - row] === answers[at]) row += 1;
-  if (!graded || row < ROW) return "";
-  const n = row - row % ROW;
-  return `The last ${n} ratings are all ${answers[at]}. If that is what you mean, just go on.`;
+  if (!graded) return "";
+  const [before, last] = [answers[at - 1], answers[at]];
+  const row = rowOf((back) => back % 2 ? before : last);
+  if (row < ROW || before === NONE) return "";
+  const found = before === last ? `are all ${last}` : `take turns between ${before} and ${last}`;
+  return `The last ${row - row % ROW} ratings ${found}. If that is what you mean, just go on.`;
+}
+
+// How many of the last ratings are as expected.
+function rowOf(expected) {
+  let row = 0;
+  while (row <= at && answers[at - row] === expected(row)) row += 1;
+  return row;
 }
 
 function setSlider(value) {
@@ -241,7 +271,7 @@ async function take(found) {
   const [mine, theirs] = ["Keep the answers on this page", "Take the answers of the file"];
   let choice = mine;
   if (differing.length) {
-    const text = `${counted(differing.length, "pair has", "pairs have")} another answer in the file than on this page. Which should stay? Answers that only one of the two has are kept either way.`;
+    const text = `${counted(differing.length, `${noun} has`, `${noun}s have`)} another answer in the file than on this page. Which should stay? Answers that only one of the two has are kept either way.`;
     choice = await asked("The file and this page differ", text, [mine, theirs, "Cancel"]);
     if (![mine, theirs].includes(choice)) return;
   }
@@ -290,9 +320,8 @@ function again(message) {
 // Keys, and what is pressed.
 
 const KEYS = { ArrowLeft: back, Backspace: back, ArrowRight: forward, u: toUnanswered };
-const ANSWER_KEYS = graded
-  ? Object.fromEntries(sheet.scale.answers.map((name) => [name, name]))
-  : { s: "same", 1: "same", n: "not_same", 2: "not_same", d: "dont_know", 3: "dont_know" };
+const ANSWER_KEYS = Object.fromEntries(sheet.scale.choices.flatMap(([name, , key], place) =>
+  graded ? [[key, name]] : [[key, name], [place + 1, name]]));
 
 function pressed(event) {
   const target = event.target;
@@ -356,12 +385,42 @@ function listen() {
   });
 }
 
+// The answers of a scale that has no slider, and their keys, in the order in which it declares them.
+function addChoices() {
+  const keys = sheet.scale.choices.map(([, label, key], place) => {
+    const row = document.createElement("div");
+    row.append(element("dt", ""), element("dd", label.toLowerCase()));
+    row.firstChild.append(element("kbd", key.toUpperCase()), " ", element("kbd", `${place + 1}`));
+    return row;
+  });
+  byId("key-list").prepend(...keys);
+  byId("choices").append(...sheet.scale.choices.map(([name, label], place) => {
+    const made = element("button", `${label} `);
+    const hint = element("span", "");
+    hint.className = "hint";
+    hint.ariaHidden = true;
+    hint.append(...keys[place].firstChild.cloneNode(true).childNodes);
+    made.type = "button";
+    made.dataset.answer = name;
+    made.setAttribute("aria-keyshortcuts", hint.textContent);
+    made.append(hint);
+    return made;
+  }));
+}
+
 function begin() {
-  for (const one of document.querySelectorAll("[data-scale]")) {
-    if (one.dataset.scale !== sheet.scale.name) one.remove();
+  for (const one of document.querySelectorAll("[data-graded]")) {
+    if (one.dataset.graded !== `${graded}`) one.remove();
   }
+  if (!graded) addChoices();
+  for (const one of document.querySelectorAll("[data-noun]")) {
+    one.textContent = one.dataset.noun ? Noun : noun;
+  }
+  byId("right").hidden = sheet.scale.parts.length === 1;
+  byId("terms").classList.toggle("alone", byId("right").hidden);
+  byId("terms").classList.toggle("marked", sheet.scale.marks !== null);
   say("title", sheet.title);
-  say("ask", graded ? "How similar are these two?" : "Do these two mean the same?");
+  say("ask", sheet.scale.question);
   byId("instructions").replaceChildren(...sheet.instructions.map((text) => element("p", text)));
   say("notice", sheet.notice ?? "");
   byId("notice").hidden = !sheet.notice;

@@ -86,7 +86,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     return Answers(
         frame=frame,
         missing=missing,
-        warnings=tuple(_warnings(unanswered, missing, n_repeated)),
+        warnings=tuple(_warnings(unanswered, missing, n_repeated, study.scale.noun)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
         files=tuple(files),
     )
@@ -143,9 +143,8 @@ def _check_entry(given: Given, entries: dict[str, Any]) -> None:
             f"{given.location}: entry {quoted(given.entry_id)} is of annotator "
             f"{quoted(entry['annotator'])}, and the file says {quoted(given.annotator)}"
         )
-    if given.terms is None:
-        return
-    for found, expected in zip(given.terms, (entry["left"], entry["right"]), strict=True):
+    # Of a word there is one text.
+    for found, expected in zip(given.texts or (), (entry["left"], entry["right"]), strict=False):
         # Spreadsheets change white space and line ends.
         if found.split() != expected.split():
             raise InputError(
@@ -159,9 +158,10 @@ def _check_agreement(
 ) -> None:
     if earlier.value != later.value:
         answers = study.scale.answers
+        shown = " and ".join(quoted(entry[side]) for side in ("left", "right") if entry[side])
         raise InputError(
-            f"contradictory answers of {quoted(entry['annotator'])} to {quoted(entry['left'])} and "
-            f"{quoted(entry['right'])}: {answers[earlier.value]} at {earlier.location}, "
+            f"contradictory answers of {quoted(entry['annotator'])} to {shown}: "
+            f"{answers[earlier.value]} at {earlier.location}, "
             f"{answers[later.value]} at {later.location}; leave one out"
         )
 
@@ -182,7 +182,7 @@ def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
 
 
 def _warnings(
-    unanswered: Sequence[Path], missing: pl.DataFrame, n_repeated: Counter[str]
+    unanswered: Sequence[Path], missing: pl.DataFrame, n_repeated: Counter[str], noun: str
 ) -> Iterator[str]:
     if unanswered:
         yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
@@ -190,4 +190,6 @@ def _warnings(
         yield f"{count:,} answers of {quoted(annotator)} stand a second time; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
-            yield f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} pairs without an answer"
+            yield (
+                f"{quoted(annotator)} left {n_missing:,} of {n_entries:,} {noun}s without an answer"
+            )

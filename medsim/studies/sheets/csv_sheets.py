@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from medsim.core.tables.text import Text
-    from medsim.studies.sheets import Sheet
-
-COLUMNS = ("entry", "left", "right", "answer")
+    from medsim.studies.sheets import Scale, Sheet
 
 _BYTE_ORDER_MARK = "\ufeff"  # without it Excel reads UTF-8 as something else
 
@@ -31,9 +29,10 @@ def written_csv(sheet: Sheet) -> str:
     text = io.StringIO()
     text.write(_BYTE_ORDER_MARK)
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    writer.writerow(_columns(sheet.scale))
     for entry in sheet.entries:
-        writer.writerow([*map(guarded, (entry.entry_id, entry.left, entry.right)), ""])
+        texts = entry.texts(sheet.scale).values()
+        writer.writerow([*map(guarded, (entry.entry_id, *texts)), ""])
     return text.getvalue()
 
 
@@ -42,9 +41,9 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
 
     Columns may stand in any order, among others.
     """
-    table = table_of(text, COLUMNS, filled_in=True)
+    table = table_of(text, _columns(study.scale), filled_in=True)
     for at, row in table.rows():
-        entry_id, left, right, answer = map(unguarded, row)
+        entry_id, *texts, answer = map(unguarded, row)
         if not answer.strip():
             continue
         location = f"{text.path}: {at}"
@@ -54,5 +53,9 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
             location=location,
             entry_id=entry_id.strip(),
             value=read_value(location, answer, study.scale),
-            terms=(left, right),
+            texts=tuple(texts),
         )
+
+
+def _columns(scale: Scale) -> tuple[str, ...]:
+    return ("entry", *scale.parts, "answer")

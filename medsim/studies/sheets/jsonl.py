@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError
 from medsim.core.tables.lines import checked_lines
-from medsim.studies.sheets import FORMAT, GRADED, Scale
+from medsim.studies.sheets import FORMAT, Scale
 from medsim.studies.sheets.returned import (
     Given,
     StudyIdentity,
@@ -85,9 +85,9 @@ def _head(location: str, head: object) -> dict[str, Any]:
 
 
 def _value(location: str, answer: object, scale: Scale) -> int:
-    """Return the value of an answer; ratings are numbers in the file, judgements texts."""
+    """Return the value of an answer; ratings are numbers in the file, other answers texts."""
     written = isinstance(answer, str)
-    if scale == GRADED:
+    if scale.graded:
         written = isinstance(answer, int) and not isinstance(answer, bool)
     return value_of(location, str(answer) if written else "", scale, given=answer)
 

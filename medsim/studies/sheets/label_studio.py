@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from medsim.core.errors import InputError
-from medsim.studies.sheets import GRADED, Entry, Scale, Sheet
 from medsim.studies.sheets.returned import (
     Given,
     StudyIdentity,
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-_CONTROL, _OBJECT = "answer", "left"
-_CHOICES = (("same", "Same", "s"), ("not_same", "Not same", "n"), ("dont_know", "Don't know", "d"))
+    from medsim.studies.sheets import Entry, Scale, Sheet
+
+_CONTROL = "answer"
 
 
 def tasks(sheet: Sheet) -> str:
@@ -56,14 +56,14 @@ def labelling_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
     view = ET.Element("View")
     for paragraph in instructions:
         ET.SubElement(view, "Header", value=paragraph, size="5")
-    for name in (_OBJECT, "right"):
+    ET.SubElement(view, "Header", value=scale.question, size="4")
+    for name in scale.parts:
         ET.SubElement(view, "Text", name=name, value=f"${name}", valueType="text")
     # With two names in toName Label Studio exports no answers (its issue 4699).
-    control = {"name": _CONTROL, "toName": _OBJECT, "choice": "single-radio", "required": "true"}
-    choices = ET.SubElement(view, "Choices", control, showInline="true")
-    known = [(one, one, one) for one in scale.answers] if scale == GRADED else _CHOICES
-    for answer, label, key in known:
-        ET.SubElement(choices, "Choice", value=label, alias=answer, hotkey=key)
+    about, kind = {"name": _CONTROL, "toName": scale.parts[0]}, {"choice": "single-radio"}
+    choices = ET.SubElement(view, "Choices", about | kind, required="true", showInline="true")
+    for one in scale.choices:
+        ET.SubElement(choices, "Choice", value=one.label, alias=one.name, hotkey=one.key)
     ET.indent(view)
     return ET.tostring(view, encoding="unicode") + "\n"
 
@@ -85,7 +85,7 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
         check_study(location, data.get("study"), study)
         # JSON-MIN puts the number of Label Studio's user in the annotator's place.
         annotator = None if data is task else _text(location, data, "annotator")
-        terms = _text(location, data, "left"), _text(location, data, "right")
+        texts = tuple(_text(location, data, name) for name in study.scale.parts)
         for answer in [data[_CONTROL]] if _CONTROL in data else _answers(location, task):
             if not isinstance(answer, str):
                 raise InputError(f"{location} has {quoted(answer)} where one answer should be")
@@ -94,7 +94,7 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
                 entry_id=data["entry"],
                 value=read_value(location, answer, study.scale),
                 annotator=annotator,
-                terms=terms,
+                texts=texts,
             )
 
 
@@ -103,15 +103,13 @@ def _data(sheet: Sheet, entry: Entry) -> dict[str, str]:
         "study": sheet.study_id,
         "annotator": sheet.annotator,
         "entry": entry.entry_id,
-        "left": entry.left,
-        "right": entry.right,
-    }
+    } | entry.texts(sheet.scale)
 
 
 def _annotations(scale: Scale, value: int | None) -> list[dict[str, Any]]:
     if value is None:
         return []
-    choice = {"from_name": _CONTROL, "to_name": _OBJECT, "type": "choices"}
+    choice = {"from_name": _CONTROL, "to_name": scale.parts[0], "type": "choices"}
     return [{"result": [{**choice, "value": {"choices": [scale.answers[value]]}}]}]
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.studies.sheets import GRADED, Scale
 
-_LETTERS = {"s": "same", "n": "not_same", "d": "dont_know"}
+if TYPE_CHECKING:
+    from medsim.studies.sheets import Scale
+
 _LONGEST_SHOWN = 40
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
 
@@ -31,14 +33,14 @@ class Given:
         entry_id: the entry that it answers.
         value: its place in the scale.
         annotator: whose it is, as the file says; None where it says nothing.
-        terms: the two terms, left first, as the file has them; None where it has none.
+        texts: what was shown, left first, as the file has it; None where it has none.
     """
 
     location: str
     entry_id: str
     value: int
     annotator: str | None = None
-    terms: tuple[str, str] | None = None
+    texts: tuple[str, ...] | None = None
 
 
 def parsed_json(location: str, text: str) -> object:
@@ -72,17 +74,20 @@ def check_study(location: str, found: object, study: StudyIdentity) -> None:
 def read_value(location: str, answer: str, scale: Scale) -> int:
     """Return the value of an answer that a person may have typed.
 
-    Letter case and outer space do not matter; "s", "n" and "d" stand for same, not same and don't
-    know, and "4.0" for 4.
+    Letter case and outer space do not matter. An answer's label or key stands for it, as "n" does
+    for not same, and "4.0" for 4.
     """
-    text = answer.strip().lower()
-    if scale == GRADED:
-        rating = _RATING.fullmatch(text)
-        text = rating[1] if rating else text
-    else:
-        text = re.sub(r"\s+|-", "_", re.sub("['\u2019]", "", text))
-        text = _LETTERS.get(text, text)
+    text = answer.strip()
+    rating = _RATING.fullmatch(text) if scale.graded else None
+    text = _plain(rating[1] if rating else text)
+    for one in scale.choices:
+        if text in {one.name, one.key, _plain(one.label)}:
+            return one.value
     return value_of(location, text, scale, given=answer)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+|-", "_", re.sub("['\u2019]", "", text.lower()))
 
 
 def value_of(location: str, answer: str, scale: Scale, *, given: object) -> int:

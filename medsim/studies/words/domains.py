@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.tables.named import read_table
+from medsim.studies.words.frequencies import normalised
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
-BIOMEDICAL, GENERAL = "biomedical", "general"
+    from medsim.studies.words.forms import Forms
+
+BIOMEDICAL, GENERAL, AMBIGUOUS = "biomedical", "general", "ambiguous"
 
 DOMAINS = (BIOMEDICAL, GENERAL)
 """The domains of words, in the order in which tables have them."""
@@ -20,6 +26,28 @@ def by_list(words: pl.DataFrame, listed: AbstractSet[str]) -> pl.DataFrame:
     is_listed = pl.col("word").is_in(pl.Series(sorted(listed), dtype=pl.String).implode())
     domain = pl.when(is_listed).then(pl.lit(BIOMEDICAL)).otherwise(pl.lit(GENERAL))
     return words.with_columns(domain.alias("domain"))
+
+
+def read_domains(path: Path, forms: Forms) -> pl.DataFrame:
+    """Return the words of a table with columns word and domain, as forms, with their domain.
+
+    Ambiguous words, and those of which two rows tell different domains, are left out.
+
+    Raises:
+        InputError: the file cannot be read, or a domain is unknown.
+    """
+    table = read_table(path, ("word", "domain"))
+    accepted = (*DOMAINS, AMBIGUOUS)
+    is_known = table.frame["domain"].is_in(accepted)
+    table.refuse(~is_known, "domain", f"is none of {', '.join(accepted)}")
+    words = [forms.of(word) for word in normalised(table.frame["word"].to_list())]
+    told = table.frame.with_columns(pl.Series("word", words, pl.String)).unique()
+    return told.filter(pl.len().over("word") == 1, pl.col("domain") != AMBIGUOUS)
+
+
+def by_table(words: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """Return words with column domain, as ``read_domains`` tells it; null where it does not."""
+    return words.join(told, on="word", how="left", maintain_order="left")
 
 
 def by_ratio(

@@ -99,6 +99,23 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
     )
 
 
+def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of known words in a table of term1 and term2, which people confirmed.
+
+    Returns:
+        word1_id < word2_id, and reason.
+    """
+    terms = read_table(path, ("term1", "term2")).frame
+    pairs = pl.DataFrame(
+        [
+            pl.Series(side, normalised(own.to_list()), pl.String)
+            for side, own in zip(_SIDES, terms, strict=True)
+        ]
+    ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String), counts=True)
+    found = associated(pairs, forms, words).drop("counts")
+    return found.with_columns(reason=pl.lit("confirmed by people"))
+
+
 def _of_file(path: Path, rule: NormRule) -> tuple[pl.DataFrame, list[str]]:
     table = read_table(path, _SIDES, (*_STRENGTHS, _PARTICIPANTS, _BACKWARD))
     frame = table.frame

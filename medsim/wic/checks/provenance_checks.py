@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
+from medsim.core.schema import WIC_COLUMNS
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, MENTIONS, NAMES, RELATED
 from medsim.wic.checks.findings import Breach, each, finding, instances_of
-from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
+from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 
 if TYPE_CHECKING:
     import polars as pl

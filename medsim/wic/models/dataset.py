@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.instances import check_terms
 from medsim.core.manifest import fingerprint
 from medsim.core.terms import lowered
 from medsim.wic import SPLITS
@@ -168,15 +169,7 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
 def _checked(path: Path) -> pl.DataFrame:
     """Return the instances of a file, in which every term stands at its offsets."""
     instances = read_instances(path)
-    for number, row in enumerate(instances.iter_rows(named=True), start=1):
-        for side in "12":
-            start, end, term = row[f"start{side}"], row[f"end{side}"], row[f"term{side}"]
-            there = row[f"sentence{side}"][start:end]
-            if there != term or not term:
-                raise InputError(
-                    f"{path}: instance {number}: sentence{side} has {there[:60]!r} from {start} to "
-                    f"{end}, not term{side}, {term[:60]!r}; medsim wic verify lists what is wrong"
-                )
+    check_terms(path, instances)
     return instances
 
 

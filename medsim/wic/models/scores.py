@@ -11,7 +11,7 @@ import polars as pl
 from medsim.statistics.accuracies import accuracy_of, distance_to
 from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import bonferroni, holm, mcnemar
-from medsim.wic import GROUPS, HUMAN_ACCURACY
+from medsim.wic import GROUPS
 from medsim.wic.models.dataset import SEEN
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset
 
-REFERENCES = {"human": HUMAN_ACCURACY, "chance": 0.5}
-"""Accuracies that every model is compared with: of people, and of a coin where half is True."""
+HUMAN = "human"
+"""The name of people where models are compared with them."""
+
+_CHANCE = {"chance": 0.5}  # of a coin where half is True
 
 ALL, ACCURACY, THRESHOLD = "all", "accuracy", "threshold"
 
@@ -95,17 +97,20 @@ def results_of(
     return _table(dataset, rows, WIC_RESULT_COLUMNS)
 
 
-def comparisons_of(dataset: WicDataset, predictions: pl.DataFrame) -> pl.DataFrame:
+def comparisons_of(
+    dataset: WicDataset, predictions: pl.DataFrame, people: float | None
+) -> pl.DataFrame:
     """Return the differences between models, people and chance: ``WIC_COMPARISON_COLUMNS``.
 
     Two models are compared by McNemar's test on the same instances, with p-values corrected for
-    the number of pairs of models.
+    the number of pairs of models. Where the accuracy of people is None, there are none of them.
     """
+    references = ({} if people is None else {HUMAN: people}) | _CHANCE
     correct = {
         str(name): _correct(part)
         for (name,), part in predictions.group_by("model", maintain_order=True)
     }
-    rows = [*_between_models(correct), *_from_references(correct)]
+    rows = [*_between_models(correct), *_from_references(correct, references)]
     return _table(dataset, rows, WIC_COMPARISON_COLUMNS)
 
 
@@ -132,10 +137,12 @@ def _between_models(correct: Mapping[str, Flags]) -> Iterator[_Row]:
         }
 
 
-def _from_references(correct: Mapping[str, Flags]) -> Iterator[_Row]:
+def _from_references(
+    correct: Mapping[str, Flags], references: Mapping[str, float]
+) -> Iterator[_Row]:
     for name, flags in correct.items():
         accuracy = accuracy_of(flags)
-        for reference, known in REFERENCES.items():
+        for reference, known in references.items():
             found = distance_to(accuracy, known)
             yield {
                 "between": "reference",

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from scipy import stats
 
 from medsim.core.errors import OptionError
-from medsim.studies.agreement import alpha as agreement
+from medsim.studies.agreement import unit_bootstrap
 from medsim.studies.agreement.alpha import nominal_alpha
 
 PUBLISHED = np.array(
@@ -88,7 +88,7 @@ def test_perfect_agreement_is_1_with_a_point_for_its_interval() -> None:
 def test_the_sums_without_a_unit_give_the_alpha_without_it(monkeypatch) -> None:
     table = judged(40, seed=1)
     seen = []
-    monkeypatch.setattr(agreement, "bca_estimate", lambda *parts: seen.append(parts))
+    monkeypatch.setattr(unit_bootstrap, "bca_estimate", lambda *parts: seen.append(parts))
 
     nominal_alpha(table, 3, resamples=100)
 

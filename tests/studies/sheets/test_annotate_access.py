@@ -85,7 +85,7 @@ def test_a_screen_reader_finds_landmarks_names_and_what_changed(sit) -> None:
         "- main:",
         '- region "Pair 2 of 5":',
         '- heading "Pair 2 of 5" [level=2]',
-        '- group "Do these two mean the same?":',
+        '- group "Could these two be used interchangeably in consultation notes?":',
         '- button "Same"',
         '- button "Not same"',
         '- button "Don\N{RIGHT SINGLE QUOTATION MARK}t know"',

@@ -156,3 +156,17 @@ def test_ten_equal_ratings_in_a_row_are_warned_of_and_then_twenty(begun) -> None
     assert all("last 20 ratings" in text for text in texts[19:21])
     assert texts[21:] == ["", ""]
     assert seen.page.locator("#warning").get_attribute("role") == "alert"
+
+
+def test_two_ratings_that_take_turns_are_warned_of_from_ten_in_a_row(sit) -> None:
+    seen = sit(sheet_of(PAIRS * 5, scale=GRADED))
+    seen.page.locator("#begin").click()
+    warned = []
+    for key in "3" + "25" * 5 + "2" + "2" + "5":
+        seen.press(key)
+        warned.append(seen.text("warning"))
+
+    assert warned[:10] == [""] * 10
+    assert warned[10].startswith("The last 10 ratings take turns between 2 and 5.")
+    assert warned[11].startswith("The last 10 ratings take turns between 5 and 2.")
+    assert warned[12:] == ["", ""]

@@ -75,7 +75,7 @@ def test_terms_and_answers_come_back_from_any_spreadsheet(
     form = {"delimiter": separator, "lineterminator": line_end, "quoting": csv.QUOTE_ALL}
     found = read(filled(written_csv(sheet_of_all), answers, **form))
 
-    assert [one.terms for one in found] == pairs
+    assert [one.texts for one in found] == pairs
     assert [one.entry_id for one in found] == [one.entry_id for one in sheet_of_all.entries]
     assert [one.value for one in found] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
 
@@ -109,7 +109,7 @@ def test_what_looks_like_a_number_comes_back_with_or_without_its_apostrophe():
     assert "'12345678e1234567" in text
     for one in (text, text.replace("'", "")):
         (found,) = read(one)
-        assert (found.entry_id, found.terms) == (entry.entry_id, (entry.left, entry.right))
+        assert (found.entry_id, found.texts) == (entry.entry_id, (entry.left, entry.right))
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_annotated_tasks_are_read_as_the_same_answers(
     by_id = {entry.entry_id: value for entry, value in expected.items()}
     found = read(annotated_tasks(of_all, by_id), scale)
 
-    assert [(one.entry_id, one.terms, one.value, one.annotator) for one in found] == [
+    assert [(one.entry_id, one.texts, one.value, one.annotator) for one in found] == [
         (entry.entry_id, (entry.left, entry.right), value, "ada")
         for entry, value in expected.items()
     ]
@@ -96,7 +96,7 @@ def test_choices_have_the_answers_and_keys_of_the_page():
     assert [one.attrib for one in view.iter("Choice")] == [
         {"value": "Same", "alias": "same", "hotkey": "s"},
         {"value": "Not same", "alias": "not_same", "hotkey": "n"},
-        {"value": "Don't know", "alias": "dont_know", "hotkey": "d"},
+        {"value": "Don\u2019t know", "alias": "dont_know", "hotkey": "d"},
     ]
     assert [one.get("value") for one in view.iter("Text")] == ["$left", "$right"]
     choices = view.find("Choices")
@@ -112,7 +112,10 @@ def test_instructions_are_escaped_in_the_labelling_configuration():
 
     view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
 
-    assert [one.get("value") for one in view.iter("Header")] == [hostile]
+    assert [one.get("value") for one in view.iter("Header")] == [
+        hostile,
+        JUDGEMENT.question,
+    ]
     assert len(view.findall("Choices")) == 1
 
 
@@ -138,7 +141,7 @@ def test_the_short_export_is_read_though_it_numbers_annotators():
     found = read([{**data(0), **short, "answer": "same"}, {**data(1), **short}])
 
     assert [(one.entry_id, one.value, one.annotator) for one in found] == [(IDS[0], SAME, None)]
-    assert found[0].terms == PAIRS[0]
+    assert found[0].texts == PAIRS[0]
 
 
 def test_other_controls_and_annotations_without_a_choice_are_passed_over():

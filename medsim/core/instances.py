@@ -1,0 +1,71 @@
+"""Instances of words in context: two sentences with a term in each, as BioWiC's files have them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.errors import InputError
+from medsim.core.schema import WIC_COLUMNS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_MOST = 1 << 31
+
+
+def published_instances(path: Path) -> pl.DataFrame:
+    """Return the instances of a JSON file, a list of objects with the columns of ``WIC_COLUMNS``.
+
+    Returns:
+        ``WIC_COLUMNS``, in the order of the file.
+
+    Raises:
+        InputError: the file cannot be read, or an instance lacks a value or has one of another
+            type.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 (byte {error.start:,})") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON ({error})") from error
+    if not isinstance(content, list):
+        raise InputError(f"{path} holds {type(content).__name__}, not a list of instances")
+    rows = [_row(path, number, one) for number, one in enumerate(content, start=1)]
+    return pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
+
+
+def check_terms(path: Path, instances: pl.DataFrame) -> None:
+    """Raise InputError if a term of an instance is not at its offsets in its sentence."""
+    for number, row in enumerate(instances.iter_rows(named=True), start=1):
+        for side in "12":
+            start, end, term = row[f"start{side}"], row[f"end{side}"], row[f"term{side}"]
+            there = row[f"sentence{side}"][start:end]
+            if there != term or not term:
+                raise InputError(
+                    f"{path}: instance {number}: sentence{side} has {there[:60]!r} from {start} to "
+                    f"{end}, not term{side}, {term[:60]!r}; medsim wic verify lists what is wrong"
+                )
+
+
+def _row(path: Path, number: int, one: object) -> list[object]:
+    """Return the values of one instance in the order of the columns."""
+    if not isinstance(one, dict):
+        raise InputError(f"{path}: instance {number} is {type(one).__name__}, not an object")
+    for name, kind in WIC_COLUMNS.items():
+        if name not in one:
+            raise InputError(f"{path}: instance {number} has no {name!r}")
+        text = kind == pl.String
+        if type(one[name]) is not (str if text else int):
+            expected = "a text" if text else "a whole number"
+            raise InputError(f"{path}: instance {number}: {name} is {one[name]!r}, not {expected}")
+        if not text and not 0 <= one[name] < _MOST:
+            raise InputError(f"{path}: instance {number}: {name} is {one[name]}, out of range")
+    if one["label"] > 1:
+        raise InputError(f"{path}: instance {number}: label is {one['label']}, not 0 or 1")
+    return [one[name] for name in WIC_COLUMNS]

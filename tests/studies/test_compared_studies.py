@@ -1,0 +1,359 @@
+"""Studies of instances, of words' domains and of associated pairs, from the draw to the scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.simulated import answer
+from fixtures.wic import invented_instances, write_instances
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.core.errors import InputError, OptionError
+from medsim.core.schema import WIC_COLUMNS
+from medsim.studies.sheets import MARKS
+
+NAMES = ("ada", "ben")
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Path:
+    (tmp_path / "wic").mkdir()
+    write_instances(tmp_path / "wic" / "test.json", invented_instances(3, 80))
+    return tmp_path / "wic"
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    names = ("kinase", "phosphorylation", "table", "house", "fire", "play", "kidney", "of2", "rare")
+    count = [9, 9, 9, 9, 9, 9, 9, 9, 1]
+    path = tmp_path / "words.csv"
+    pl.DataFrame({"word": names, "class": "noun", "count": count}).write_csv(path)
+    return path
+
+
+def test_annotators_share_some_instances_and_have_others_alone(
+    benchmark: Path, tmp_path: Path
+) -> None:
+    study = medsim.instances_study(
+        benchmark, tmp_path / "study", annotators="ada,ben,eva", size=20, common=8
+    )
+
+    seen = {
+        name: set(part["item_id"])
+        for (name,), part in study.assignment().group_by("annotator", maintain_order=True)
+    }
+    assert [len(items) for items in seen.values()] == [20, 20, 20]
+    common = set.intersection(*seen.values())
+    assert len(common) == 8
+    for name, items in seen.items():
+        others = set().union(*(seen[other] for other in seen if other != name))
+        assert items & others == common
+    assert study.items().height == 8 + 3 * 12
+
+
+def test_sentences_show_their_targets_between_marks(benchmark: Path, tmp_path: Path) -> None:
+    study = medsim.instances_study(benchmark, tmp_path / "study", size=30, common=10)
+
+    shown = study.assignment().join(study.items(), on="item_id")
+    for row in shown.iter_rows(named=True):
+        texts = {row["left"], row["right"]}
+        assert texts == {
+            f"{row['sentence' + side][: row['start' + side]]}{MARKS[0]}{row['term' + side]}"
+            f"{MARKS[1]}{row['sentence' + side][row['end' + side] :]}"
+            for side in "12"
+        }
+    page = (study.folder / "annotators/annotator-1/annotate.html").read_text(encoding="utf-8")
+    assert study.items()["item_id"][0] not in page
+    assert "label_similarity" not in page
+
+
+def test_a_sentence_that_has_the_marks_itself_is_marked_once(tmp_path: Path) -> None:
+    rows = [
+        ["ache", "ache", f"an \u27e6old\u27e7 ache {at}", "ache", 9, 0, 13, 4, "term_identity", 1]
+        for at in range(3)
+    ]
+    instances = pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
+    write_instances(tmp_path / "one.json", instances)
+
+    study = medsim.instances_study(tmp_path / "one.json", tmp_path / "study", size=3, common=3)
+
+    assert set(study.items()["marked1"]) == {f"an [old] \u27e6ache\u27e7 {at}" for at in range(3)}
+
+
+def test_the_draw_depends_neither_on_the_order_of_instances_nor_on_repetition(
+    benchmark: Path, tmp_path: Path
+) -> None:
+    instances = json.loads((benchmark / "test.json").read_text(encoding="utf-8"))
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([*reversed(instances), *instances[:9]]), encoding="utf-8")
+
+    one = medsim.instances_study(benchmark, tmp_path / "one", size=20, common=8)
+    two = medsim.instances_study(other, tmp_path / "two", size=20, common=8)
+    third = medsim.instances_study(benchmark, tmp_path / "third", size=20, common=8, seed=1)
+
+    assert one.assignment().equals(two.assignment())
+    assert set(one.items()["sentence1"]) != set(third.items()["sentence1"])
+
+
+def test_instances_are_scored_by_kappa_and_accuracy(benchmark: Path, tmp_path: Path) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    study = medsim.instances_study(
+        benchmark, tmp_path / "study", annotators=NAMES, size=40, common=25
+    )
+    ids = study.items()["item_id"]
+    wrong = {"ada": set(ids[::7]), "ben": set(ids[::5])}
+    given: dict[str, dict[str, int]] = {"ada": {}, "ben": {}}
+    right: dict[str, list[bool]] = {"ada": [], "ben": []}
+
+    def said(annotator: str, item: dict) -> str:
+        is_wrong = item["item_id"] in wrong[annotator]
+        label = item["label"] ^ is_wrong
+        given[annotator][item["item_id"]] = label
+        right[annotator].append(not is_wrong)
+        return ("not_same", "same")[label]
+
+    answer(study, tmp_path / "answers", said)
+
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores")
+
+    accuracy = scores.table().rows_by_key("annotator", named=True, unique=True)
+    for name in NAMES:
+        assert accuracy[name]["accuracy"] == pytest.approx(np.mean(right[name]))
+        assert accuracy[name]["n_instances"] == 40
+    mean = accuracy["mean"]
+    assert mean["accuracy"] == pytest.approx(np.mean([np.mean(right[name]) for name in NAMES]))
+    assert mean["accuracy_low"] < mean["accuracy"] < mean["accuracy_high"]
+    agreement = scores.table("agreement").row(0, named=True)
+    common = sorted(given["ada"].keys() & given["ben"].keys())
+    both = [[given[name][item] for item in common] for name in NAMES]
+    assert agreement["n_pairs"] == len(common) == 25
+    assert agreement["kappa"] == pytest.approx(cohen_kappa_score(*both))
+    assert agreement["kappa_low"] < agreement["kappa"] < agreement["kappa_high"]
+    manifest = json.loads((tmp_path / "scores/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["source"]["fingerprint"] == study.manifest.source["fingerprint"]
+    why = scores.table("disagreements")["why"].value_counts()
+    differ = sum(given["ada"][item] != given["ben"][item] for item in common)
+    labels = dict(study.items().select("item_id", "label").iter_rows())
+    said_of = {item: {own[item] for own in given.values() if item in own} for item in labels}
+    otherwise = sum(said_of[item] == {1 - label} for item, label in labels.items())
+    assert dict(why.iter_rows()) == {
+        "not answered alike": differ,
+        "otherwise than labelled": otherwise,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"size": 81, "common": 81}, "need 81 different instances for 2 annotators"),
+        ({"size": 50, "common": 10}, "`size` 50 and `common` 10 need 90 different instances"),
+        ({"size": 5, "common": 6}, "`common` 6 is more than `size` 5"),
+        ({"size": 0}, "`size` 0 is out of range"),
+    ],
+)
+def test_a_draw_that_instances_do_not_allow_is_refused(
+    benchmark: Path, tmp_path: Path, options: dict, said: str
+) -> None:
+    with pytest.raises(OptionError, match=said):
+        medsim.instances_study(benchmark, tmp_path / "study", **options)
+
+
+def test_instances_whose_terms_are_elsewhere_are_refused(tmp_path: Path) -> None:
+    wrong = invented_instances(1, 4).with_columns(start1=pl.col("start1") + 1)
+    write_instances(tmp_path / "test.json", wrong)
+
+    with pytest.raises(InputError, match="instance 1: sentence1 has"):
+        medsim.instances_study(tmp_path, tmp_path / "study", size=2, common=2)
+    (tmp_path / "test.json").rename(tmp_path / "other.json")
+    with pytest.raises(InputError, match=r"has no test\.json; name a folder that has"):
+        medsim.instances_study(tmp_path, tmp_path / "study", size=2, common=2)
+
+
+SORTED = {
+    "kinase": ("biomedical", "biomedical"),
+    "phosphorylation": ("biomedical", "biomedical"),
+    "kidney": ("biomedical", "general"),
+    "table": ("general", "general"),
+    "house": ("general", "general"),
+    "fire": ("ambiguous", "ambiguous"),
+    "play": ("general", None),
+}
+
+
+def test_words_on_which_people_agree_come_out_with_their_domain(
+    words: Path, tmp_path: Path
+) -> None:
+    study = medsim.domains_study(words, tmp_path / "study", annotators=NAMES, no_lemmas=True)
+    assert set(study.items()["word"]) == set(SORTED)
+    answer(
+        study,
+        tmp_path / "answers",
+        lambda name, item: SORTED[item["word"]][NAMES.index(name)],
+    )
+
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+
+    found = pl.read_csv(tmp_path / "scores/domains.csv")
+    assert found["word"].to_list() == ["house", "kinase", "phosphorylation", "table"]
+    assert found["domain"].to_list() == ["general", "biomedical", "biomedical", "general"]
+    assert found.columns == ["word", "domain", "class", "count", "topics"]
+    assert scores.table().equals(scores.table("domains"))
+    agreement = scores.table("agreement").row(0, named=True)
+    assert agreement["n_words"] == 6
+    # Alike in 5 of 6; by chance 3 x 2 biomedical, 2 x 3 general and 1 x 1 ambiguous of 36.
+    assert agreement["kappa"] == pytest.approx((5 / 6 - 13 / 36) / (1 - 13 / 36))
+    assert scores.table("disagreements")["word"].to_list() == ["kidney"]
+
+
+@pytest.mark.parametrize("unsure", [["ambiguous"], ["general", "biomedical"]])
+def test_pairs_are_chosen_of_sorted_words_and_confirmed_pairs(
+    words: Path, tmp_path: Path, unsure: list[str]
+) -> None:
+    norms = pl.DataFrame({"cue": ["table", "kinase"], "target": ["house", "kidney"]})
+    norms.write_csv(tmp_path / "norms.csv")
+    domains = dict.fromkeys(("kinase", "phosphorylation", "kidney"), "biomedical")
+    domains |= dict.fromkeys(("table", "house", "play"), "general")
+    rows = [*domains.items(), ("of2", "general"), *(("fire", domain) for domain in unsure)]
+    pl.DataFrame(rows, schema=["word", "domain"], orient="row").write_csv(tmp_path / "domains.csv")
+    confirmed = pl.DataFrame({"term1": ["Phosphorylation"], "term2": ["kinase"]})
+    confirmed.write_csv(tmp_path / "confirmed.csv")
+
+    chosen = medsim.choose_pairs(
+        words,
+        domains=tmp_path / "domains.csv",
+        confirmed=tmp_path / "confirmed.csv",
+        norms=tmp_path / "norms.csv",
+        no_lemmas=True,
+        size=4,
+    )
+
+    pairs = {row[3:5]: {*row[:2]} for row in chosen.frame.iter_rows()}
+    assert pairs["biomedical", True] == {"kinase", "phosphorylation"}
+    assert pairs["general", True] == {"table", "house"}
+    # The norms associate the kinase with the kidney, so that is no pair without an association.
+    assert pairs["biomedical", False] == {"kidney", "phosphorylation"}
+    assert "fire" not in {*chosen.frame["term1"], *chosen.frame["term2"]}
+    assert (chosen.left_out[-1].reason, chosen.left_out[-1].n_rows) == (
+        "of no domain in the table",
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("word,domain\nkinase,medical\n", "line 2: domain 'medical' is none of biomedical"),
+        ("word\nkinase\n", "has no column 'domain'"),
+    ],
+)
+def test_a_table_of_domains_that_is_none_is_refused(
+    words: Path, tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / "domains.csv").write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError, match=said):
+        medsim.choose_pairs(
+            words, domains=tmp_path / "domains.csv", norms=tmp_path / "n.csv", no_lemmas=True
+        )
+
+
+def test_pairs_that_all_confirm_come_out_and_are_those_that_are_chosen(tmp_path: Path) -> None:
+    pairs = [(f"left{at}", f"right{at}", "biomedical", at % 2 == 0) for at in range(20)]
+    pairs.append(("left", "right", "general", True))
+    columns = ["term1", "term2", "domain", "associated"]
+    pl.DataFrame(pairs, schema=columns, orient="row").write_csv(tmp_path / "pairs.csv")
+
+    study = medsim.inspect_study(tmp_path / "pairs.csv", tmp_path / "study", annotators="a,b,c")
+    shown = set(study.items()["term1"])
+    assert shown == {f"left{at}" for at in range(0, 20, 2)}
+    refused = {"a": "left0", "b": "left4", "c": "left4"}
+    answer(
+        study,
+        tmp_path / "answers",
+        lambda name, item: "not_associated" if item["term1"] == refused[name] else "associated",
+    )
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+
+    confirmed = pl.read_csv(tmp_path / "scores/confirmed.csv")
+    assert set(confirmed["term1"]) == shown - {"left0", "left4"}
+    assert confirmed.columns == columns
+    agreement = scores.table("agreement")
+    assert agreement["annotators"].to_list() == ["a & b & c", "a & b", "a & c", "b & c"]
+    assert agreement["kappa"].to_list()[0] is None
+    assert agreement["kappa"].to_list()[3] == 1
+    counts = scores.table("annotators").select("annotator", "n_associated").rows()
+    assert counts == [("a", 9), ("b", 9), ("c", 9)]
+
+
+def test_nothing_to_show_is_said(words: Path, tmp_path: Path) -> None:
+    pl.DataFrame({"term1": ["a"], "term2": ["b"], "associated": ["no"]}).write_csv(
+        tmp_path / "pairs.csv"
+    )
+    with pytest.raises(InputError, match="has no associated biomedical pair"):
+        medsim.inspect_study(tmp_path / "pairs.csv", tmp_path / "study")
+    with pytest.raises(InputError, match="has no word that people could sort"):
+        medsim.domains_study(words, tmp_path / "study", min_count=10, no_lemmas=True)
+    with pytest.raises(OptionError, match=r"`size` 8 is too many.* 7 words"):
+        medsim.domains_study(words, tmp_path / "study", size=8, no_lemmas=True)
+
+
+def test_the_commands_print_who_sees_how_much(words: Path, tmp_path: Path) -> None:
+    command = ["study", "domains", str(words), "-o", str(tmp_path / "study"), "--no-lemmas"]
+
+    result = CliRunner().invoke(app, [*command, "--size", "5", "--format", "csv"])
+
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [
+        "annotator,n_words,n_common",
+        "annotator-1,5,5",
+        "annotator-2,5,5",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["context", "domain", "association"])
+def test_the_page_the_sheet_and_label_studio_give_the_same_scores(
+    kind: str, benchmark: Path, words: Path, tmp_path: Path
+) -> None:
+    options = {"annotators": NAMES, "out": tmp_path / "study"}
+    if kind == "context":
+        study = medsim.instances_study(benchmark, size=12, common=6, **options)
+    elif kind == "domain":
+        study = medsim.domains_study(words, no_lemmas=True, **options)
+    else:
+        pairs = pl.DataFrame({"term1": ["=1+1", "nail", "a"], "term2": ["b", "claw", "MARCH1"]})
+        pairs.write_csv(tmp_path / "pairs.csv")
+        study = medsim.inspect_study(tmp_path / "pairs.csv", **options)
+    answer(
+        study,
+        tmp_path / "answers",
+        lambda name, item: study.scale.answers[crc32(f"{name} {item['item_id']}".encode()) % 2],
+    )
+    known = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
+    given = pl.concat(
+        pl.DataFrame([json.loads(line) for line in path.read_text().splitlines()[1:-1]])
+        for path in (tmp_path / "answers").iterdir()
+    )
+    labels = {one.name: one.label for one in study.scale.choices}
+
+    for name in NAMES:
+        sheet = pl.read_csv(
+            study.folder / f"annotators/{name}/sheet-{name}.csv", infer_schema=False
+        )
+        assert sheet.columns == ["entry", *study.scale.parts, "answer"]
+        own = sheet.with_columns(key=pl.col("entry").str.strip_prefix("'")).drop("answer")
+        filled = own.join(given, left_on="key", right_on="entry").drop("key")
+        filled.with_columns(pl.col("answer").replace(labels)).write_csv(tmp_path / f"{name}.csv")
+    sheets = medsim.score_study(study, [tmp_path / f"{name}.csv" for name in NAMES], resamples=0)
+    exports = medsim.score_study(study, [tmp_path / "scores/label_studio"], resamples=0)
+
+    for name, table in known.tables.items():
+        assert sheets.table(name).equals(table)
+        assert exports.table(name).equals(table)
