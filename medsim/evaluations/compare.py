@@ -9,7 +9,12 @@ from medsim.core.options import folder_of, public
 from medsim.evaluations.conclusions import all_metrics, best_metrics, metric_standings
 from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.output import Evaluation
-from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
+from medsim.evaluations.sets import (
+    in_order_of_parts,
+    parts_of_sets,
+    whole_sets,
+    with_parts,
+)
 from medsim.evaluations.statistic import tabulated_names
 from medsim.evaluations.tables.readable import categories_of
 
@@ -63,7 +68,7 @@ def _scores(evaluation: Evaluation, name: str, subset: str, correction: str) -> 
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     make = all_metrics if of_all else best_metrics
     found = make(results, comparisons, statistics, subset=subset, correction=correction)
-    return with_parts(found) if name == "parts" else found
+    return with_parts(in_order_of_parts(found)) if name == "parts" else found
 
 
 def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.options import EmbeddingSpec, parse_embedding
+from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES, RESAMPLES
 
@@ -121,14 +122,9 @@ class EvaluateOptions(Options):
             "domain, by which they are cut into parts."
         ),
     ] = None
-    bins: Annotated[
-        Sequence[int],
-        Option(
-            "Counts at which bins of word frequency begin: 1,10,100,… by default.",
-            metavar="N,N,…",
-            listed=True,
-        ),
-    ] = ()
+    bins: Annotated[Sequence[int], BINS] = ()
+    topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
+    equal_parts: Annotated[int | None, EQUAL_PARTS] = None
     overwrite: Annotated[
         bool, Option("Replace earlier results at OUT instead of adding to them.")
     ] = False
@@ -166,12 +162,9 @@ class EvaluateOptions(Options):
         _ = self.specs
         if self.index != "flat" and not self.retrieval:
             raise OptionError(f"`index` {self.index} is for retrieval; add `retrieval`")
-        object.__setattr__(self, "bins", tuple(map(_count, self.bins)))
-        if any(one < 1 for one in self.bins) or list(self.bins) != sorted(set(self.bins)):
-            raise OptionError(
-                f"`bins` {','.join(map(str, self.bins))} must be ascending counts from 1, such as "
-                "5,50,500"
-            )
+        bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
+        object.__setattr__(self, "bins", bins)
+        object.__setattr__(self, "topic_bins", topic_bins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +230,3 @@ class CorrelateOptions(Options):
     ] = None
     subset: Annotated[str, SUBSET] = "common"
     progress: Reporting = None
-
-
-def _count(given: int | str) -> int:
-    """Return a count, which the command line gives as text."""
-    if isinstance(given, int):
-        return given
-    if not (given.isascii() and given.isdecimal()):
-        raise OptionError(f"`bins`: {given!r} is no count; 5,50,500 names three bins")
-    return int(given)

@@ -10,7 +10,7 @@ import polars as pl
 from medsim.evaluations.chart_data import chart_data_of
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.output import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
-from medsim.evaluations.sets import parts_of_sets, whole_sets
+from medsim.evaluations.sets import in_order_of_parts, parts_of_sets, whole_sets
 from medsim.evaluations.statistic import statistics_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
     results, comparisons = evaluation.results(), evaluation.comparisons()
     rated = [one.name for one in statistics_of("rated") if one.table == "best"]
     parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
+    parts = in_order_of_parts(parts)
     results, comparisons = whole_sets(results), whole_sets(comparisons)
     there = evaluation.manifest.outputs  # evaluations of earlier versions lack some tables
     separation = evaluation.separation() if "separation.parquet" in there else None

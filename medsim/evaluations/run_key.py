@@ -86,10 +86,12 @@ class RunKey:
 def _stratified_by(parts: Any) -> list[str]:
     """Return the words and bins that decide a rated file's parts, for a signature."""
     known = parts or {}
-    words, bins = known.get("words"), known.get("bins")
+    words, bins, topics = (known.get(name) for name in ("words", "bins", "topic_bins"))
     return [
         *([f"{words['name']}@{words['sha256'][:12]}"] if words else []),
         *([f"bins {' '.join(map(str, bins))}"] if bins else []),
+        *([f"topic bins {' '.join(map(str, topics))}"] if topics else []),
+        *([f"{known['equal_parts']} equal parts"] if "equal_parts" in known else []),
     ]
 
 

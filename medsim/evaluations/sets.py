@@ -35,3 +35,12 @@ def whole_sets(frame: pl.DataFrame) -> pl.DataFrame:
 def parts_of_sets(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of parts of rated sets."""
     return with_parts(frame).filter(pl.col("part").is_not_null()).select(frame.columns)
+
+
+def in_order_of_parts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of parts with those of a rating together, bins in order of where they begin."""
+    found = with_parts(frame)
+    whole = pl.col("dataset").str.replace(_PART, "")
+    begin = pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64)
+    keys = ("input", whole, "part", begin, "part_value")
+    return found.sort(*keys, nulls_last=True, maintain_order=True).select(frame.columns)

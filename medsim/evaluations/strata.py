@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.ratings.words import WordTable
+    from medsim.kernels.types import Values
 
 POWERS_OF_TEN = tuple(10**power for power in range(16))
 """The counts at which bins begin by default: 1-9, 10-99, 100-999 and so on."""
@@ -24,6 +25,7 @@ POWERS_OF_TEN = tuple(10**power for power in range(16))
 TOPIC_BINS = (1, 2, 5)
 """The numbers of topics at which bins begin: 1, 2-4, 5+."""
 
+_MEMBER_COLUMNS = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}
 _MOST_VALUES = 20  # of a domain: more are no domains, and would be as many sets
 
 
@@ -34,18 +36,34 @@ class Stratification:
     Attributes:
         words: properties of words; None leaves them to the rated files.
         bins: the counts at which bins of frequency begin, ascending; none takes powers of ten.
+        topic_bins: the numbers of topics at which bins of topics begin; none takes ``TOPIC_BINS``.
+        equal_parts: into how many parts of about equally many pairs counts, and topics, are cut in
+            place of bins; None takes bins.
     """
 
     words: WordTable | None = None
     bins: tuple[int, ...] = ()
+    topic_bins: tuple[int, ...] = ()
+    equal_parts: int | None = None
 
     def provenance(self) -> dict[str, object]:
         """Return the table of words and the bins as plain JSON values."""
         words = self.words
-        return {
+        known: dict[str, object] = {
             "words": None if words is None else {"name": words.name, "sha256": words.digest},
             "bins": list(self.bins) or None,
         }
+        if self.topic_bins:
+            known["topic_bins"] = list(self.topic_bins)
+        if self.equal_parts is not None:
+            known["equal_parts"] = self.equal_parts
+        return known
+
+    def begins(self, name: str, first: pl.Series, second: pl.Series) -> Sequence[float]:
+        """Return the numbers at which the bins of a property begin, given those of all pairs."""
+        if self.equal_parts is not None:
+            return equal_begins(first, second, self.equal_parts)
+        return (self.topic_bins or TOPIC_BINS) if name == "topics" else self.bins or POWERS_OF_TEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,27 +86,95 @@ def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
     in Chiu et al. (BMC Bioinformatics 2018). A table of words goes before the columns of the file.
     """
     known = _known(rated, stratification.words)
-    columns = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}
-    frames = [pl.DataFrame(schema=columns)]
+    frames = [pl.DataFrame(schema=_MEMBER_COLUMNS)]
     warnings = []
+    for name, first, second in _divided(known, stratification):
+        unknown = first.is_null() | second.is_null()
+        members = _members(name, first, second)
+        _check_values(rated, name, members["part_value"])
+        frames.append(members)
+        if n_none := rated.pairs.height - members.height:
+            are = "is" if n_none == 1 else "are"
+            warnings.append(
+                f"{n_none:,} of {rated.pairs.height:,} pairs {are} in no part by {name}: "
+                f"{int(unknown.sum()):,} with a word in none, and "
+                f"{n_none - int(unknown.sum()):,} whose words are in different ones"
+            )
+    return Strata(rows=pl.concat(frames), warnings=tuple(warnings))
+
+
+def parts_of(known: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
+    """Return the parts that pairs belong to: row, part and part_value, as ``Strata.rows`` has them.
+
+    Args:
+        known: what is known of each pair, such as count1 and count2 (Float64); of a pair as a
+            whole, domain1 or associated1 (String). Rows are in the order of pairs.
+        stratification: its table of words is left aside.
+    """
+    divided = [_members(*one) for one in _divided(known, stratification)]
+    return pl.concat([pl.DataFrame(schema=_MEMBER_COLUMNS), *divided])
+
+
+def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[float]:
+    """Return where parts of about equally many pairs begin, of the values of both words of pairs.
+
+    A pair belongs to a part where both of its words do, so that the cuts are those for which the
+    smallest part has the most pairs. There are fewer parts where the values allow no more, and none
+    where no pair has two values above 0. Time O(n_parts n_pairs log(n_pairs)^2).
+    """
+    both = pl.DataFrame({"low": first, "high": second}).drop_nulls()
+    low = both.select(pl.min_horizontal("low", "high")).to_series().to_numpy()
+    high = both.select(pl.max_horizontal("low", "high")).to_series().to_numpy()
+    low, high = low[low > 0], high[low > 0]
+    values = np.unique(np.concatenate([low, high]))
+    while n_parts and not (found := _cut(low, high, values, n_parts, 1)):
+        n_parts -= 1
+    if not n_parts:
+        return []
+    least, most = 1, len(low) // n_parts
+    while least < most:
+        wanted = (least + most + 1) // 2
+        if cut := _cut(low, high, values, n_parts, wanted):
+            least, found = wanted, cut
+        else:
+            most = wanted - 1
+    return found
+
+
+def _cut(low: Values, high: Values, values: Values, n_parts: int, wanted: int) -> list[float]:
+    """Return where parts begin that are as short as ``wanted`` pairs in each allow; none if not."""
+    begins: list[float] = []
+    begin = 0.0
+    for _ in range(n_parts):
+        ends = np.sort(high[low >= begin])
+        if len(ends) < wanted:
+            return []
+        begins.append(float(values[np.searchsorted(values, begin)]))
+        after = np.searchsorted(values, ends[wanted - 1], side="right")
+        begin = float(values[after]) if after < len(values) else np.inf
+    return begins
+
+
+def _divided(
+    known: pl.DataFrame, stratification: Stratification
+) -> Iterator[tuple[str, pl.Series, pl.Series]]:
+    """Yield each property with the part of the first word of every pair, and of the second."""
     for name in PARTS:
         sides = [known[column] for column in (f"{name}1", f"{name}2") if column in known.columns]
         if not sides:
             continue
-        first, second = (_values(name, sides[at], stratification) for at in (0, -1))
-        unknown = first.is_null() | second.is_null()
-        both, differ = ~unknown & (first == second), ~unknown & (first != second)
-        _check_values(rated, name, first.filter(both))
-        members = pl.DataFrame({"part": name, "part_value": first}).with_row_index("row")
-        frames.append(members.filter(both))
-        if n_none := rated.pairs.height - frames[-1].height:
-            are = "is" if n_none == 1 else "are"
-            warnings.append(
-                f"{n_none:,} of {rated.pairs.height:,} pairs {are} in no part by {name}: "
-                f"{int(unknown.sum()):,} with a word in none, and {int(differ.sum()):,} whose "
-                "words are in different ones"
-            )
-    return Strata(rows=pl.concat(frames), warnings=tuple(warnings))
+        first, second = sides[0], sides[-1]
+        if first.dtype != pl.String:
+            begins = stratification.begins(name, first, second)
+            first, second = (_binned(values, begins) for values in (first, second))
+        yield name, first, second
+
+
+def _members(name: str, first: pl.Series, second: pl.Series) -> pl.DataFrame:
+    """Return the pairs both of whose words are in one part."""
+    parts = {"part": pl.repeat(name, len(first), eager=True), "part_value": first}
+    members = pl.DataFrame(parts).with_row_index("row").filter(first == second)
+    return members.cast(_MEMBER_COLUMNS)  # type: ignore[arg-type]  # names and types, as asked for
 
 
 def _known(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
@@ -112,22 +198,25 @@ def _of_words(rated: RatedPairs, words: WordTable) -> Iterator[pl.DataFrame]:
         yield found.rename(lambda name: f"{name}{side}")  # noqa: B023 — called at once
 
 
-def _values(name: str, values: pl.Series, stratification: Stratification) -> pl.Series:
-    """Return the bin of each number, or texts as they are."""
-    if values.dtype == pl.String:
-        return values
-    begins = TOPIC_BINS if name == "topics" else stratification.bins or POWERS_OF_TEN
+def _binned(values: pl.Series, begins: Sequence[float]) -> pl.Series:
+    """Return the name of the bin of each number; null below the first, or where there is none."""
     labels = [_label(begins, at) for at in range(len(begins))]
     places = np.searchsorted(begins, values.fill_null(0).to_numpy(), side="right") - 1
-    return pl.Series(name, [labels[at] if at >= 0 else None for at in places], pl.String)
+    return pl.Series([labels[at] if at >= 0 else None for at in places], dtype=pl.String)
 
 
-def _label(begins: Sequence[int], at: int) -> str:
+def _label(begins: Sequence[float], at: int) -> str:
     """Return the name of a bin: its first and its last number."""
     if at + 1 == len(begins):
-        return f"{begins[at]}+"
-    last = begins[at + 1] - 1
-    return str(last) if last == begins[at] else f"{begins[at]}-{last}"
+        return f"{_text(begins[at])}+"
+    first, following = begins[at], begins[at + 1]
+    if not float(first).is_integer() or not float(following).is_integer():
+        return f"{_text(first)}-<{_text(following)}"
+    return _text(first) if following == first + 1 else f"{_text(first)}-{_text(following - 1)}"
+
+
+def _text(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)
 
 
 def _check_values(rated: RatedPairs, name: str, values: pl.Series) -> None:

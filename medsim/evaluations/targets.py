@@ -60,7 +60,12 @@ def read_targets(options: EvaluateOptions, progress: Progress) -> list[Evaluatio
     """Return the targets of an evaluation; OptionError if no input is what an option needs."""
     with progress.stage("read inputs") as stage:
         words = None if options.words is None else read_words(Path(options.words))
-        stratification = Stratification(words=words, bins=tuple(options.bins))
+        stratification = Stratification(
+            words=words,
+            bins=tuple(options.bins),
+            topic_bins=tuple(options.topic_bins),
+            equal_parts=options.equal_parts,
+        )
         inputs = read_inputs(options.input_paths, stratification)
         stage.found(", ".join(_size_of(one) for one in inputs))
     for warnings in (words.warnings if words else (), *(one.warnings for one in inputs)):
@@ -86,11 +91,21 @@ def _check(options: EvaluateOptions, inputs: list[EvaluationInput]) -> None:
                 raise OptionError(f"{what} needs a build among the inputs, not only rated files")
     if options.words is not None and not rated:
         raise OptionError("`words` divide rated files into parts, and no input is one")
-    counted = (with_parts(one.frame).filter(part="count") for one in rated)
-    if options.bins and all(frame.is_empty() for frame in counted):
+    named = [with_parts(one.frame)["part"].drop_nulls() for one in rated]
+    there = {part for parts in named for part in parts.unique()}
+    for option, given, part, what in (
+        ("bins", options.bins, "count", "counts of words"),
+        ("topic_bins", options.topic_bins, "topics", "numbers of topics"),
+    ):
+        if given and part not in there:
+            raise OptionError(
+                f"`{option}` are of {what}, and no pair has both of its words counted in one of "
+                "them; say by `words` where the counts stand"
+            )
+    if options.equal_parts is not None and not there & {"count", "topics"}:
         raise OptionError(
-            "`bins` are of counts of words, and no pair has both of its words counted in one of "
-            "them; say by `words` where the counts stand"
+            "`equal_parts` cuts by counts of words and numbers of topics, and none are known; say "
+            "by `words` where they stand"
         )
 
 

@@ -10,13 +10,8 @@ import typer
 from medsim.core.console import Format, app, command, print_table
 from medsim.core.progress import Progress
 from medsim.studies.asking_options import DomainsOptions, InspectOptions, InstancesOptions
-from medsim.studies.options import (
-    GradeOptions,
-    PairsFileOptions,
-    PairsOptions,
-    SampleOptions,
-    ScoreOptions,
-)
+from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
+from medsim.studies.pairs_options import PairsFileOptions, PairsOptions
 
 study = typer.Typer(
     no_args_is_help=True,
@@ -46,7 +41,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
 
     Writes a folder as medsim study sample does.
 
-    Example: medsim study grade pairs.csv -o study --raters 12 --groups 4
+    Example: medsim study grade pairs.csv -o study --raters 12
     """
     from medsim.studies.grade import grade_study, shares_of
 
@@ -149,6 +144,11 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     progress = options.progress or Progress()
     for one in chosen.left_out:
         progress.say(f"left out, {one.reason}: {one.n_rows:,}")
+    if chosen.frequency_correlation is not None:
+        progress.say(
+            "Spearman's correlation of the words' frequencies in both corpora: "
+            f"{chosen.frequency_correlation:.2f}"
+        )
     for warning in chosen.warnings:
         progress.say(f"warning: {warning}")
     print_table(chosen.quarters(), form)

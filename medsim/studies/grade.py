@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,10 @@ def grade_study(options: GradeOptions) -> Study:
     """Return the graded study of pairs that it writes to ``out``.
 
     Every group of raters has pairs of its own beside the consistency set, which all rate; every
-    rater sees some pairs twice, about half of the others lying between. Only what lies in
-    ``annotators`` is for raters.
+    rater sees some pairs twice, about half of the others lying between. Pages are equal in length,
+    and each has an equal share of the group's own pairs, of the consistency set and of the pairs
+    that are seen again: of 500, 50 and 50 with 120 a page, it has 100, 10 and 10 (Chiu et al.
+    2018). Only what lies in ``annotators`` is for raters.
 
     Raises:
         InputError: the file cannot be read, or holds a pair twice.
@@ -43,7 +46,9 @@ def grade_study(options: GradeOptions) -> Study:
         table = read_pairs(path, progress)
         _check_shares(options, len(raters), table.frame.height)
         items = _items(table.frame, options)
-        assignment = _assignment(items, raters, options)
+        n_seen = _most_seen(items, options)
+        n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
+        assignment = _assignment(items, raters, options, n_pages)
         most = max(assignment["position"].to_list())
         stage.found(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
@@ -53,7 +58,7 @@ def grade_study(options: GradeOptions) -> Study:
             assignment=assignment,
             instructions=instructions,
             notice=options.notice,
-            page_size=options.page_size,
+            page_size=math.ceil(n_seen / n_pages) if options.page_size else 0,
             source={"kind": "pairs", "path": str(path), "fingerprint": table.sha256},
             warnings=progress.warnings,
         )
@@ -114,10 +119,18 @@ def _items(pairs: pl.DataFrame, options: GradeOptions) -> pl.DataFrame:
     )
 
 
-def _assignment(items: pl.DataFrame, raters: Sequence[str], options: GradeOptions) -> pl.DataFrame:
+def _most_seen(items: pl.DataFrame, options: GradeOptions) -> int:
+    """Return how many presentations the raters of the largest group see."""
+    sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
+    return sizes.pop(0, 0) + max(sizes.values()) + options.duplicates
+
+
+def _assignment(
+    items: pl.DataFrame, raters: Sequence[str], options: GradeOptions, n_pages: int
+) -> pl.DataFrame:
     frames = []
     for at, rater in enumerate(raters):
         group = at * options.groups // len(raters) + 1  # groups are as equal as they can be
         own = items.filter(pl.col("group").is_in([0, group]))
-        frames.append(presentations_of(options.seed, rater, own, options.duplicates))
+        frames.append(presentations_of(options.seed, rater, own, options.duplicates, n_pages))
     return pl.concat(frames)

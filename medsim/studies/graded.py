@@ -8,12 +8,16 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
+from medsim.evaluations.strata import Stratification, parts_of
 from medsim.statistics.estimates import defined
 from medsim.studies.agreement.rater_agreement import (
-    outlying_raters,
+    FEWEST_SHARED,
     pairwise_spearman,
     rater_agreement,
+    standings_of,
 )
+from medsim.studies.options import OUTLIER_SHARE
 from medsim.studies.output import RATED_COLUMNS
 from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Flags, Rows, Table
     from medsim.statistics.resampling import Resampling
+    from medsim.studies.agreement.rater_agreement import Standings
 
 OUTLIERS = "outliers"
 """The name that stands for all outlying raters among those that are left out."""
@@ -30,34 +35,47 @@ _HIGHEST = 6  # of the scale of ratings, which begins with 0 (Chiu et al. 2018)
 _SCALED_TO = 10  # the highest of the means, as rated sets have them
 _MOST_VALUES = 12  # of a column whose values name parts
 _FEWEST = 2  # raters that can agree
+_GROUP = "group "
+_NUMBERED = ("count", "topics")
+_BY_DEFAULT = Stratification()
 
 
 def graded_tables(
-    items: pl.DataFrame, answers: pl.DataFrame, leave_out: Sequence[str], resampling: Resampling
+    items: pl.DataFrame,
+    answers: pl.DataFrame,
+    leave_out: Sequence[str],
+    resampling: Resampling,
+    *,
+    outlier_share: float = OUTLIER_SHARE,
+    stratification: Stratification = _BY_DEFAULT,
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a graded study.
 
-    The rating of a pair that a rater saw twice is the mean of both.
+    The rating of a pair that a rater saw twice is the mean of both. Outliers are those of the
+    consistency set, or of all pairs where it has fewer than ten.
 
     Returns:
-        agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, with and
-        without those left out. raters: how each agrees with the others and with oneself. rated:
-        the rated set, from 0 to 10. parts: ratings and deviations of its parts.
+        agreement: IAA-1 and IAA-2 of every group, of the consistency set and of all, and the mean
+        over groups, with and without those left out. raters: how each agrees with the others and
+        with oneself. rated: the rated set, from 0 to 10. parts: ratings and deviations of its
+        parts.
     """
     names = answers["annotator"].unique().sort().to_list()
     ratings = answer_table(items, answers, names)
-    outlying = outlying_raters(ratings)
+    consistency = np.flatnonzero(items["group"].to_numpy() == 0)
+    judged = ratings[:, consistency] if len(consistency) >= FEWEST_SHARED else ratings
+    standings = standings_of(judged, share=outlier_share)
     accepted = np.array([name not in leave_out for name in names])
     if OUTLIERS in leave_out:
-        accepted &= ~outlying
+        accepted &= ~standings.outlying
     if not accepted.any():
         raise OptionError("`leave_out` leaves nobody")
     rated = _rated(items, ratings[accepted])
     return {
         "agreement": _agreement(items, ratings, accepted, resampling),
-        "raters": _raters(names, ratings, answers, outlying, accepted),
+        "raters": _raters(names, ratings, answers, standings, accepted),
         "rated": rated,
-        "parts": _parts_of(rated),
+        "parts": _parts_of(rated, stratification),
     }
 
 
@@ -65,42 +83,63 @@ def _agreement(
     items: pl.DataFrame, ratings: Table, accepted: Flags, resampling: Resampling
 ) -> pl.DataFrame:
     rows: list[Row] = []
-    for named, columns in _groups(items["group"]):
-        part = ratings[:, columns]
-        rated_any = ~np.isnan(part).all(axis=1)
+    of_groups: dict[str, list[Row]] = {"all": [], "accepted": []}
+    for named, own, columns in _groups(items["group"]):
+        rated_any = ~np.isnan(ratings[:, own]).all(axis=1)
+        part, row = ratings[:, columns], None
         for of, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
-            if of == "accepted" and (chosen == rated_any).all():
-                continue  # nobody was left out
-            found = rater_agreement(
-                part[chosen],
-                seed=resampling.seed,
-                resamples=resampling.resamples if chosen.sum() >= _FEWEST else 0,
-                threads=resampling.threads,
-            )
-            rows.append(
-                {
-                    "pairs": named,
-                    "raters": of,
-                    "n_raters": int(chosen.sum()),
-                    "n_pairs": int((~np.isnan(part[chosen])).any(axis=0).sum()),
-                }
-                | with_ends("iaa1", found.iaa1)
-                | with_ends("iaa2", found.iaa2)
-            )
+            if row is None or (chosen != rated_any).any():
+                row = _agreement_row(named, of, part[chosen], resampling)
+                rows.append(row)
+            if named.startswith(_GROUP):
+                of_groups[of].append(row)
+    if len(of_groups["all"]) > 1:
+        left_out = of_groups["accepted"] != of_groups["all"]
+        rows += [_mean_row(of, of_groups[of]) for of in ("all", "accepted")[: 1 + left_out]]
     return table_of(rows)
 
 
-def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows]]:
-    """Yield the columns of all pairs, of the consistency set, and of every group's own."""
+def _agreement_row(named: str, of: str, ratings: Table, resampling: Resampling) -> Row:
+    found = rater_agreement(
+        ratings,
+        seed=resampling.seed,
+        resamples=resampling.resamples if len(ratings) >= _FEWEST else 0,
+        threads=resampling.threads,
+    )
+    sizes = {"n_raters": len(ratings), "n_pairs": int((~np.isnan(ratings)).any(axis=0).sum())}
+    ends = with_ends("iaa1", found.iaa1) | with_ends("iaa2", found.iaa2)
+    return {"pairs": named, "raters": of, **sizes, **ends}
+
+
+def _mean_row(of: str, rows: Sequence[Row]) -> Row:
+    """Return the mean over groups, which has no interval: they share the consistency set."""
+    means = pl.DataFrame(rows, infer_schema_length=None).mean().row(0, named=True)
+    empty: Row = dict.fromkeys(rows[0])
+    return {**empty, "pairs": "mean of groups", "raters": of} | {
+        name: means[name] for name in ("iaa1", "iaa2")
+    }
+
+
+def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:
+    """Yield the columns of all pairs, of the consistency set, and of every group.
+
+    First come those that only the raters of a group have rated, then all that they have rated:
+    the consistency set as well (Chiu et al. 2018).
+    """
     of = groups.to_numpy()
-    yield "all", np.arange(len(of))
+    yield "all", np.arange(len(of)), np.arange(len(of))
     for group in sorted(set(of.tolist())):
-        named = "consistency set" if group == 0 else f"group {group}"
-        yield named, np.flatnonzero(of == group)
+        own = np.flatnonzero(of == group)
+        named = f"{_GROUP}{group}" if group else "consistency set"
+        yield named, own, np.flatnonzero((of == group) | (of == 0))
 
 
 def _raters(
-    names: Sequence[str], ratings: Table, answers: pl.DataFrame, outlying: Flags, accepted: Flags
+    names: Sequence[str],
+    ratings: Table,
+    answers: pl.DataFrame,
+    standings: Standings,
+    accepted: Flags,
 ) -> pl.DataFrame:
     found = rater_agreement(ratings, resamples=0)
     rows: list[Row] = []
@@ -112,7 +151,9 @@ def _raters(
                 "n_answers": own.height,
                 "with_others": defined(found.with_others[at]),
                 "with_mean": defined(found.with_mean[at]),
-                "outlier": bool(outlying[at]),
+                "consistency_iaa1": defined(standings.own[at]),
+                "others_iaa1": defined(standings.others[at]),
+                "outlier": bool(standings.outlying[at]),
                 "accepted": bool(accepted[at]),
                 "longest_run": int(own["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
                 "longest_alternation": _longest_alternation(own["value"]),
@@ -179,22 +220,49 @@ def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
     )
 
 
-def _parts_of(rated: pl.DataFrame) -> pl.DataFrame:
-    """Return ratings and deviations of all pairs, and of parts by each column of few values."""
-    described = rated.columns[len(RATED_COLUMNS) :]
+def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
+    """Return ratings and deviations of all pairs, and of parts by what the file says of pairs.
+
+    Parts by counts and by numbers of topics have the pairs both of whose words lie in one interval
+    (Chiu et al. 2018, tables 10 and 11); there is a part for each value of a column of few values.
+    """
+    known = pl.DataFrame(
+        {
+            column: [property_in(column, cell or "") for cell in rated[column]]
+            for column in PAIR_PROPERTIES
+            if column.startswith(_NUMBERED) and column in rated.columns
+        },
+        schema_overrides=dict.fromkeys(PAIR_PROPERTIES, pl.Float64),
+    )
+    if stratification != _BY_DEFAULT and not known.columns:
+        raise OptionError(
+            "`bins`, `topic_bins` and `equal_parts` cut by the columns count1, count2, topics1 and "
+            "topics2, and the pairs of the study have none of them"
+        )
+    in_bins = parts_of(known, stratification).with_columns(
+        pl.format("{}={}", "part", "part_value").alias("part"),
+        pl.col("part").alias("of"),
+        pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64).alias("begin"),
+    )
+    described = [name for name in rated.columns[len(RATED_COLUMNS) :] if name not in known.columns]
     telling = [name for name in described if 1 < rated[name].n_unique() <= _MOST_VALUES]
-    parts = [pl.format("{}={}", pl.lit(name), pl.col(name)) for name in telling]
-    return pl.concat(_summary(rated, part) for part in [pl.lit("all"), *parts])
-
-
-def _summary(rated: pl.DataFrame, part: pl.Expr) -> pl.DataFrame:
+    numbered = rated.select("rating", "deviation").with_row_index("row")
+    members = [numbered.select("row", part=pl.lit("all"), of=pl.lit(""), begin=0.0), in_bins]
+    for name in telling:
+        named = pl.format("{}={}", pl.lit(name), rated[name]).alias("part")
+        members.append(numbered.select("row", named, of=pl.lit(name), begin=0.0))
+    columns = ("row", "part", "of", "begin")
+    of_parts = pl.concat(one.select(columns) for one in members).drop_nulls("part")
+    means = pl.col("deviation").mean()
     return (
-        rated.group_by(part.alias("part"))
+        of_parts.join(numbered, on="row")
+        .group_by("of", "begin", "part")
         .agg(
             pl.len().alias("n_pairs"),
             pl.col("rating").mean().alias("mean_rating"),
-            pl.col("deviation").mean().alias("mean_deviation"),
+            means.alias("mean_deviation"),
+            (means * _HIGHEST / _SCALED_TO).alias("deviation_as_rated"),
         )
-        .drop_nulls("part")
-        .sort("part")
+        .sort("of", "begin", "part")
+        .drop("of", "begin")
     )

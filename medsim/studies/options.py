@@ -1,16 +1,15 @@
-"""The options of studies: drawing pairs, grading them, scoring answers and choosing word pairs."""
+"""The options of studies: drawing pairs, grading them and scoring answers."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from medsim.core.config import MOST_SEED
-from medsim.core.errors import OptionError
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
+from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
@@ -18,11 +17,8 @@ PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 PER_CLASS = 30
 """The positives, and negatives, of a dataset that are judged (Schulz and Juric 2020, 3.3)."""
 
-N_QUARTERS = 4
-"""Quarters of a set of word pairs: biomedical or general, associated or not."""
-
-MOST_PAIRS = 10_000
-"""The most pairs of a set of word pairs: more than people ever rated of words."""
+OUTLIER_SHARE = 0.5
+"""The share of the others' average IAA-1 below which a rater is an outlier."""
 
 _MOST_PER_CLASS = 10_000
 OUT = Option("The folder of the study to write.", ("--out", "-o"))
@@ -39,6 +35,12 @@ Place: TypeAlias = str | Path | OpenedFolder
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names: in order, or in a text with commas between them."""
+
+
+def _of_graded(option: Option, key: str) -> Option:
+    """Return an option of evaluations as one of the scores of graded studies, for their table."""
+    text = f"Of a graded study: {option.help[0].lower()}{option.help[1:]}"
+    return replace(option, help=text, key=key, kept_empty=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class GradeOptions(Options):
     ] = 12
     groups: Annotated[
         int, Option("Groups of raters, each with pairs of its own.", key="groups")
-    ] = 4
+    ] = 2
     consistency: Annotated[
         int | None,
         Option("Pairs that all rate; 50 by default, none for a single group.", key="consistency"),
@@ -96,7 +98,10 @@ class GradeOptions(Options):
     duplicates: Annotated[int, Option("Pairs that each rater sees twice.", key="duplicates")] = (
         DUPLICATES
     )
-    page_size: Annotated[int, Option("Pairs before a pause; 0 for no pauses.", least=0)] = PAGE_SIZE
+    page_size: Annotated[
+        int,
+        Option("Most pairs of a page, after which there is a pause; 0 for no pages.", least=0),
+    ] = PAGE_SIZE
     title: Annotated[str, Option("The heading that raters see.")] = "How similar are these words?"
     instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
     notice: Annotated[
@@ -146,6 +151,19 @@ class ScoreOptions(Options):
             key="leave_out",
         ),
     ] = ()
+    outlier_share: Annotated[
+        float,
+        Option(
+            "Of a graded study: a rater whose IAA-1 on the consistency set is below this share of "
+            "the others' average is an outlier.",
+            least=0,
+            most=1,
+            key="outlier_share",
+        ),
+    ] = OUTLIER_SHARE
+    bins: Annotated[Sequence[int], _of_graded(BINS, "bins")] = ()
+    topic_bins: Annotated[Sequence[int], _of_graded(TOPIC_BINS, "topic_bins")] = ()
+    equal_parts: Annotated[int | None, _of_graded(EQUAL_PARTS, "equal_parts")] = None
     seed: Annotated[int, Option("Of the bootstrap.", least=0, most=MOST_SEED, key="seed")] = 0
     resamples: Annotated[
         int,
@@ -155,12 +173,18 @@ class ScoreOptions(Options):
     overwrite: Annotated[bool, Option("Replace earlier scores.")] = False
     progress: Reporting = None
 
+    def check(self) -> None:
+        """Raise OptionError for bins that are none."""
+        bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
+        object.__setattr__(self, "bins", bins)
+        object.__setattr__(self, "topic_bins", topic_bins)
+
 
 Words = Annotated[
     str | Path,
     Option(
         "Frequency table of a biomedical corpus, CSV, TSV or Parquet: columns word, class, "
-        "count, and where known lemma and topics (a number, or names with ; between).",
+        "count, and where known lemma and topics (a number, or names with ; between) or documents.",
         argument=True,
     ),
 ]
@@ -177,108 +201,3 @@ MinCount = Annotated[
 ]
 MinLength = Annotated[int, Option("Fewest letters of a word.", least=1, key="min_length")]
 NoLemmas = Annotated[bool, Option("Make no lemmas where the table has none.", key="no_lemmas")]
-
-
-@dataclass(frozen=True, slots=True)
-class PairsOptions(Options):
-    """The options of choosing pairs of words."""
-
-    words: Words
-    _: KW_ONLY
-    word_class: WordClass = None
-    terminology: Annotated[
-        str | Path | None,
-        Option("Folder of a build; associates its synonyms and siblings.", metavar="BUILD"),
-    ] = None
-    norms: Annotated[
-        str | Path | Sequence[str | Path] | None,
-        Option(
-            "Association norms, as of the University of South Florida, or a table with columns "
-            "cue, target and where known strength; any number of files.",
-            metavar="FILE",
-            many=True,
-        ),
-    ] = None
-    biomedical: Annotated[
-        str | Path | None,
-        Option(
-            "Biomedical words, one a line, or a build whose names they are; all other words are "
-            "general.",
-            metavar="LIST",
-        ),
-    ] = None
-    general: Annotated[
-        str | Path | None,
-        Option(
-            "Frequency table of a general corpus; in place of a list, how often either corpus uses "
-            "a word decides its domain.",
-            metavar="CORPUS",
-        ),
-    ] = None
-    domains: Annotated[
-        str | Path | None,
-        Option(
-            "A table with columns word and domain, as medsim study score writes of words that "
-            "people sorted; all other words are left out.",
-            metavar="TABLE",
-        ),
-    ] = None
-    confirmed: Annotated[
-        str | Path | None,
-        Option(
-            "A table with columns term1 and term2, as medsim study score writes of pairs that "
-            "people inspected: the only pairs that are drawn as associated biomedical ones.",
-            metavar="TABLE",
-        ),
-    ] = None
-    ratio: Annotated[
-        float,
-        Option(
-            "With a general corpus: how many times more often its own domain uses a word.", least=1
-        ),
-    ] = 5.0
-    size: Annotated[int, Option("Pairs to choose, in four equal quarters.")] = 1_000
-    min_count: MinCount = 5
-    min_length: MinLength = 3
-    per_word: Annotated[int, Option("Most pairs that a word is in.", least=1)] = 3
-    no_lemmas: NoLemmas = False
-    seed: Annotated[int, SEED] = 0
-    threads: Threads = None
-    progress: Reporting = None
-
-    @property
-    def norm_files(self) -> list[Path]:
-        """The files of norms."""
-        if isinstance(self.norms, (str, Path)):
-            return [Path(self.norms)]
-        return [Path(file) for file in self.norms or ()]
-
-    def check(self) -> None:
-        """Raise OptionError if a size has no quarters, or a quarter nothing to tell its words."""
-        if self.size % N_QUARTERS or not N_QUARTERS <= self.size <= MOST_PAIRS:
-            near = min(MOST_PAIRS, max(N_QUARTERS, self.size // N_QUARTERS * N_QUARTERS))
-            raise OptionError(
-                f"`size` {self.size} cannot be cut into four equal quarters; a multiple of 4 up to "
-                f"{MOST_PAIRS:,} can, such as {near}"
-            )
-        if not math.isfinite(self.ratio):
-            raise OptionError(f"`ratio` {self.ratio} is out of range; at least 1 is accepted")
-        if sum(one is not None for one in (self.biomedical, self.general, self.domains)) != 1:
-            raise OptionError(
-                "say by one of `biomedical` LIST, `general` CORPUS and `domains` TABLE which words "
-                "are biomedical"
-            )
-        told = (self.terminology, self.confirmed, *self.norm_files)
-        if all(one is None for one in told):
-            raise OptionError(
-                "nothing tells which words are associated; add `terminology` BUILD or `norms` FILE"
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class PairsFileOptions(PairsOptions):
-    """The options of ``medsim study pairs``."""
-
-    _: KW_ONLY
-    out: Annotated[str | Path, Option("The .csv or .parquet file to write.", ("--out", "-o"))]
-    overwrite: Annotated[bool, Option("Replace a file that is there.")] = False

@@ -84,8 +84,13 @@ WORD_PAIR_COLUMNS: Columns = (
     | columns(pl.Boolean, "associated")
     | columns(pl.String, "reason")
     | columns(pl.Int64, "count1", "count2", "topics1", "topics2")
+    | columns(pl.String, "topic1", "topic2")
 )
-"""The columns of pairs of words to rate; topics are null where they are not known."""
+"""The columns of pairs of words to rate.
+
+topics1 is how many topics the first word occurs in, topic1 the most frequent of them; both are null
+where they are not known.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -10,12 +10,9 @@ from medsim.core.canonical import canonical_digest
 from medsim.studies.output import ASSIGNMENT_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _ID_LENGTH = 16  # hexadecimal digits: 64 bits
-
-_Item: TypeAlias = tuple[str, ...]
-"""An item_id and what is shown: two texts of a pair, or one word."""
 
 
 def draw_id(*parts: object) -> str:
@@ -28,48 +25,58 @@ def presentations_of(
     annotator: str,
     items: pl.DataFrame,
     n_twice: int = 0,
+    n_pages: int = 1,
     shown: Sequence[str] = ("term1", "term2"),
 ) -> pl.DataFrame:
     """Return the presentations of one annotator: ``ASSIGNMENT_COLUMNS``, in order of position.
 
-    An item that is shown twice has about half of all others between its presentations. The columns
-    ``shown`` have what the annotator sees: two sides of a pair, or a word, which is on the left.
+    Every page has its share of the items of each group, and of those that are shown for a second
+    time (Chiu et al. 2018): shares differ by one item at most. The two presentations of an item
+    have about the same place in two pages, half of all pages apart; a single page is cut in two.
+    Items of the consistency set, which is group 0, are shown twice only where there are too few
+    others.
+
+    Args:
+        seed: of every draw.
+        annotator: who sees them, whose name decides the draws as well.
+        items: item_id, the columns that are shown, and the group of an item where there are groups.
+        n_twice: how many items are shown twice.
+        n_pages: how many pages are filled.
+        shown: the columns of the two sides of a pair, or of a word, which is on the left.
     """
+    n_pages = max(n_pages, 2 if n_twice else 1)
 
-    def drawn(purpose: str) -> list[_Item]:
-        rows: list[_Item] = items.select("item_id", *shown).rows()
-        return sorted(rows, key=lambda item: draw_id(seed, purpose, annotator, item[0]))
+    def drawn(purpose: str) -> pl.Series:
+        ids = items["item_id"]
+        return pl.Series(
+            purpose, [draw_id(seed, purpose, annotator, one) for one in ids], pl.String
+        )
 
-    order, twice = drawn("order"), {item[0] for item in drawn("twice")[:n_twice]}
-    repeated = [item for item in order if item[0] in twice]
-    once = [item for item in order if item[0] not in twice]
+    if "group" not in items.columns:
+        items = items.with_columns(group=0)
+    once = (
+        items.select("item_id", "group")
+        .with_columns(drawn("order"), drawn("page"), drawn("twice"))
+        .sort("group", "page")
+        .with_columns(pl.int_range(pl.len()).mod(n_pages).alias("page"))
+    )
+    again = (
+        once.with_columns(pl.col("twice").rank("ordinal").over("group", "page"))
+        .sort("group", "twice", "page", descending=[True, False, False])
+        .head(n_twice)
+        .with_columns((pl.col("page") + n_pages // 2) % n_pages)
+    )
+    both = pl.concat([once.drop("twice"), again.drop("twice")]).sort("page", "order")
+    showings = both.select(
+        "item_id", pl.int_range(1, pl.len() + 1).over("item_id").alias("showing")
+    )
+    of_items = {item_id: texts for item_id, *texts in items.select("item_id", *shown).iter_rows()}
     rows: list[tuple[object, ...]] = []
-    for item, showing in _with_repeats(once, repeated, seed, annotator):
-        item_id, *texts = item
+    for item_id, showing in showings.iter_rows():
         entry_id = draw_id(seed, "entry", annotator, item_id, showing)
+        texts = list(of_items[item_id])
         if int(draw_id(seed, "side", entry_id), 16) % 2:
             texts.reverse()
         left, right = (*texts, "")[:2]
         rows.append((annotator, len(rows) + 1, entry_id, item_id, showing, left, right))
     return pl.DataFrame(rows, schema=ASSIGNMENT_COLUMNS, orient="row")
-
-
-def _with_repeats(
-    once: Sequence[_Item], repeated: Sequence[_Item], seed: int, annotator: str
-) -> Iterator[tuple[_Item, int]]:
-    """Yield items, each with 1 for its first presentation or 2 for its second.
-
-    A repeated item has the same place in the second half as in the first.
-    """
-    n_first = (len(once) + 1) // 2
-    places = sorted(
-        range(n_first + len(repeated)), key=lambda place: draw_id(seed, "place", annotator, place)
-    )
-    taken = dict(zip(places, repeated, strict=False))
-    for showing, others in ((1, once[:n_first]), (2, once[n_first:])):
-        left = list(reversed(others))
-        for place in range(len(places)):
-            if place in taken:
-                yield taken[place], showing
-            elif left:
-                yield left.pop(), 1

@@ -15,6 +15,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.output import check_free, claimed, resolved
 from medsim.core.progress import Progress
 from medsim.core.tables.text import guarded
+from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.agreed import compared_tables
 from medsim.studies.folder import Study
@@ -115,7 +116,18 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
         if name not in known and not (graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, known))
     if graded:
-        return graded_tables(study.items(), answers, options.leave_out, resampling)
+        return graded_tables(
+            study.items(),
+            answers,
+            options.leave_out,
+            resampling,
+            outlier_share=options.outlier_share,
+            stratification=Stratification(
+                bins=tuple(options.bins),
+                topic_bins=tuple(options.topic_bins),
+                equal_parts=options.equal_parts,
+            ),
+        )
     kept = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if kept.is_empty():
         raise OptionError("`leave_out` leaves nobody")

@@ -196,7 +196,11 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["convert", "nowhere.obo", "-o", "x.zip"], 1, "no file or folder"),
         (["bild"], 2, "bild"),
         (["study", "piars"], 2, "piars"),
-        (["study", "pairs", "nowhere.csv", "-o", "x.csv"], 1, "say by one of --biomedical"),
+        (
+            ["study", "pairs", "nowhere.csv", "-o", "x.csv"],
+            1,
+            "say by --biomedical LIST or --general",
+        ),
         (["build", "hpo", "-o", "x", "--shard", "one"], 1, "--shard 'one' names no shard"),
         (["stats", "x" * 300], 1, "File name too long"),
         (["synth", "-o", "x" * 300, "--concepts", "9"], 1, "File name too long"),

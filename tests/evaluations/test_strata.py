@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,8 @@ from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import WordTable
-from medsim.evaluations.sets import parts_of_sets, whole_sets
-from medsim.evaluations.strata import Stratification, strata_of
+from medsim.evaluations.sets import in_order_of_parts, parts_of_sets, whole_sets
+from medsim.evaluations.strata import Stratification, equal_begins, strata_of
 from medsim.evaluations.tables.readable import readable
 
 WORDS = [f"word{number}" for number in range(40)]
@@ -82,6 +82,75 @@ def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
     assert parts_in(found) == expected
     n_none = len(pairs) - sum(map(len, expected.values()))
     assert [said.split()[0] for said in found.warnings] == ([str(n_none)] if n_none else [])
+
+
+def sizes_of(pairs: list, begins: list[float]) -> list[int]:
+    """Return how many pairs have both values in each part, by trying all."""
+    ends = [*begins[1:], float("inf")]
+    return [
+        sum(all(begin <= value < end for value in pair) for pair in pairs)
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+small = st.one_of(st.none(), st.integers(0, 7), st.sampled_from([0.5, 2.5]))
+
+
+@given(st.lists(st.tuples(small, small), max_size=12), st.integers(1, 4))
+def test_the_smallest_of_equal_parts_has_as_many_pairs_as_can_be(pairs: list, n_parts: int) -> None:
+    sides = [pl.Series([pair[at] for pair in pairs], dtype=pl.Float64) for at in (0, 1)]
+
+    begins = equal_begins(*sides, n_parts)
+
+    whole = [pair for pair in pairs if None not in pair and min(pair) > 0]
+    values = sorted({value for pair in whole for value in pair})
+    best = {
+        n: max((min(sizes_of(whole, list(cut))) for cut in combinations(values, n)), default=0)
+        for n in range(1, n_parts + 1)
+    }
+    possible = max((n for n in best if best[n]), default=0)
+    assert len(begins) == possible
+    if possible:
+        assert min(sizes_of(whole, begins)) == best[possible]
+
+
+def test_equal_parts_are_of_about_the_same_size_and_say_where_they_begin(tmp_path: Path) -> None:
+    draw = np.random.default_rng(2)
+    counts = draw.lognormal(6, 2, 600).astype(int)[:, None] + draw.integers(0, 5, (600, 2)) + 1
+    lines = [f"a{n},b{n},{n},{one},{two},{one % 9},7" for n, (one, two) in enumerate(counts)]
+    read = rated(tmp_path, ",count1,count2,topics1,topics2", *lines)
+
+    found = strata_of(read, Stratification(equal_parts=3))
+
+    of_counts = found.rows.filter(part="count")
+    sizes = dict(of_counts.group_by("part_value").len().iter_rows())
+    assert len(sizes) == 3
+    assert min(sizes.values()) > 190
+    for name, (low, high) in {
+        name: (int(name.split("-")[0].rstrip("+")), name) for name in sizes
+    }.items():
+        last = float("inf") if high.endswith("+") else int(high.split("-")[1])
+        rows = of_counts.filter(part_value=name)["row"].to_list()
+        inside = [n for n, pair in enumerate(counts) if all(low <= one <= last for one in pair)]
+        assert rows == inside
+
+
+def test_bins_of_topics_can_be_named(tmp_path: Path) -> None:
+    lines = ["a,b,1,1,9", "c,d,2,10,39", "e,f,3,40,125", "g,h,4,9,10"]
+    read = rated(tmp_path, ",topics1,topics2", *lines)
+
+    found = strata_of(read, Stratification(topic_bins=(1, 10, 40)))
+
+    assert parts_in(found) == {"topics=1-9": [0], "topics=10-39": [1], "topics=40+": [2]}
+
+
+def test_bins_are_in_order_of_where_they_begin() -> None:
+    names = ["a/count=10-99", "a/domain=x", "a/count=9", "a/count=100+", "a/count=2.5-<9"]
+    frame = pl.DataFrame({"input": "one", "dataset": names})
+
+    assert in_order_of_parts(frame)["dataset"].to_list() == [
+        *("a/count=2.5-<9", "a/count=9", "a/count=10-99", "a/count=100+", "a/domain=x")
+    ]
 
 
 def test_topics_domains_and_associations_make_parts(tmp_path: Path) -> None:
@@ -300,9 +369,26 @@ def test_other_words_make_the_parts_anew_and_compare_nothing_again(made: Path) -
     assert json.loads((made / "again" / "manifest.json").read_text())["inputs"]["rated"]["parts"]
 
 
+def test_equal_parts_and_bins_of_topics_are_recorded_and_signed(made: Path) -> None:
+    equal = run(made, made / "equal", words=made / "words.csv", equal_parts=2)
+
+    parts = equal.manifest.inputs["rated"]["parts"]
+    assert (parts["equal_parts"], parts["bins"]) == (2, None)
+    assert equal.results()["signature"].str.contains(", 2 equal parts, ").all()
+    sizes = equal.results().filter(pl.col("dataset").str.contains("count="))["dataset"].n_unique()
+    assert sizes == 2
+    again = run(made, made / "equal", words=made / "words.csv")
+    assert "equal_parts" not in again.manifest.inputs["rated"]["parts"]
+    assert not again.results()["signature"].str.contains("equal").any()
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        ({"equal_parts": 3}, "`equal_parts` cuts by counts of words and numbers of topics, and"),
+        ({"equal_parts": 1}, "`equal_parts` 1 is out of range"),
+        ({"equal_parts": 3, "topic_bins": [1, 2]}, "leave out `topic_bins`, or it"),
+        ({"topic_bins": [1, 9]}, "`topic_bins` are of numbers of topics, .* say by `words`"),
         ({"bins": [1, 10]}, "`bins` are of counts of words, .* say by `words`"),
         ({"bins": [10, 1]}, "`bins` 10,1 must be ascending counts from 1"),
         ({"bins": [0, 5]}, "`bins` 0,5 must be ascending counts from 1"),

@@ -55,6 +55,35 @@ def test_shares_that_cannot_be_are_refused(
     assert not (tmp_path / "study").exists()
 
 
+def test_shares_are_those_of_bio_simlex_unless_something_else_is_asked_for(tmp_path: Path) -> None:
+    rows = {"term1": [f"l{at}" for at in range(1050)], "term2": [f"r{at}" for at in range(1050)]}
+    pl.DataFrame(rows).write_csv(tmp_path / "pairs.csv")
+
+    study = medsim.grade_study(tmp_path / "pairs.csv", tmp_path / "study")
+
+    items = study.items()
+    assert Counter(items["group"]) == {0: 50, 1: 500, 2: 500}
+    assert study.manifest.page_size == 120
+    seen = study.assignment().join(items.select("item_id", "group"), on="item_id")
+    n_raters = seen.group_by("item_id", "group").agg(n=pl.col("annotator").n_unique())
+    assert set(n_raters.select("group", "n").iter_rows()) == {(0, 12), (1, 6), (2, 6)}
+    for _, own in seen.group_by("annotator"):
+        assert own.height == 600
+        assert own.filter(showing=2).height == 50
+        pages = (own["position"] - 1) // 120
+        assert Counter(pages.filter(own["group"] == 0)) == dict.fromkeys(range(5), 10)
+
+
+def test_pages_are_equal_in_length_and_no_longer_than_asked_for(
+    pairs: Path, tmp_path: Path
+) -> None:
+    options = {"raters": 4, "groups": 2, "consistency": 20, "duplicates": 10}
+    for page_size, expected in ((50, 40), (100, 80), (0, 0)):
+        out = tmp_path / f"study{page_size}"
+        study = medsim.grade_study(pairs, out, page_size=page_size, **options)
+        assert study.manifest.page_size == expected
+
+
 def test_one_group_rates_all_pairs_and_needs_no_consistency_set(
     pairs: Path, tmp_path: Path
 ) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,13 +19,13 @@ def items(number: int) -> pl.DataFrame:
 
 
 @settings(max_examples=40)
-@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 2**63 - 1))
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 6), st.integers(0, 2**63 - 1))
 def test_every_pair_is_shown_once_and_repeated_ones_twice(
-    n_items: int, n_twice: int, seed: int
+    n_items: int, n_twice: int, n_pages: int, seed: int
 ) -> None:
     shown = items(n_items)
 
-    found = presentations_of(seed, "ada", shown, n_twice)
+    found = presentations_of(seed, "ada", shown, n_twice, n_pages)
 
     assert found.schema == pl.Schema(ASSIGNMENT_COLUMNS)
     assert found["position"].to_list() == list(range(1, found.height + 1))
@@ -42,11 +45,34 @@ def test_about_half_of_all_others_lie_between_two_presentations() -> None:
 
     places = found.filter(pl.len().over("item_id") == 2)
     between = places.group_by("item_id").agg(pl.col("position").max() - pl.col("position").min())
-    assert between["position"].is_between(170, 180).all()
-    first = found.filter(showing=1).join(places, on="item_id", how="semi")
-    second = found.filter(showing=2)
+    assert between["position"].is_between(140, 210).all()
+    assert 165 < between["position"].mean() < 185
+    first, second = (places.filter(showing=showing) for showing in (1, 2))
     joined = first.join(second, on="item_id", suffix="_again")
+    assert joined.height == 50
     assert (joined["position"] < joined["position_again"]).all()
+
+
+@pytest.mark.parametrize(("n_pages", "n_own", "n_common"), [(5, 500, 50), (4, 400, 0), (3, 90, 30)])
+def test_every_page_has_its_share_of_each_kind(n_pages: int, n_own: int, n_common: int) -> None:
+    shown = items(n_own + n_common).with_columns(
+        pl.int_range(pl.len()).ge(n_common).cast(pl.Int32).mul(2).alias("group")
+    )
+
+    found = presentations_of(1, "eva", shown, 10 * n_pages, n_pages)
+
+    common = set(shown["item_id"].head(n_common))
+    size = (n_own + n_common) // n_pages + 10
+    pages = [found["item_id"][at : at + size].to_list() for at in range(0, found.height, size)]
+    assert [len(page) for page in pages] == [size] * n_pages
+    twice = {one for one, n in Counter(found["item_id"]).items() if n == 2}
+    assert len(twice) == 10 * n_pages
+    for at, page in enumerate(pages):
+        assert len(set(page)) == len(page)
+        assert sum(one in common for one in page) == n_common // n_pages
+        # Ten of them are here and half of all pages further on, ten half of all pages before.
+        assert len(twice & set(page)) == 20
+        assert len(twice & set(page) & set(pages[(at + n_pages // 2) % n_pages])) >= 10
 
 
 def test_order_sides_and_entries_are_an_annotators_own_and_of_the_seed_alone() -> None:

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from medsim.core.errors import OptionError
+from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables, scaled_means
 from medsim.studies.judged import judged_tables
@@ -184,10 +185,52 @@ def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
     iaa = dict(own.select("raters", "iaa1").iter_rows())
     assert iaa["accepted"] > iaa["all"] + 0.3
     assert without["rated"].filter(group=1)["n_ratings"].unique().to_list() == [2]
-    both = answers.join(items.filter(group=1), on="item_id").pivot(
+    both = answers.join(items.filter(pl.col("group") < 2), on="item_id").pivot(
         "annotator", index="item_id", values="value", aggregate_function="mean"
     )
     assert iaa["accepted"] == pytest.approx(spearmanr(both["ada"], both["ben"]).statistic)
+    assert own["n_pairs"].to_list() == [20 + 60] * 2
+
+
+def test_agreement_is_averaged_over_groups_which_share_the_consistency_set() -> None:
+    items = graded_items(140)
+    answers = simulated_ratings(items, bad="eva")
+
+    found = graded_tables(items, answers, ("outliers",), RESAMPLING)["agreement"]
+
+    assert found.select("pairs", "raters").rows() == [
+        (pairs, raters)
+        for pairs in ("all", "consistency set", "group 1", "group 2", "mean of groups")
+        for raters in ("all", "accepted")
+        if (pairs, raters) != ("group 2", "accepted")  # nobody of it was left out
+    ]
+    groups = found.filter(pl.col("pairs").str.starts_with("group")).to_dicts()
+    means = found.filter(pairs="mean of groups").rows_by_key("raters", named=True, unique=True)
+    for of, (first, second) in (("all", (0, 2)), ("accepted", (1, 2))):
+        for name in ("iaa1", "iaa2"):
+            mean = (groups[first][name] + groups[second][name]) / 2
+            assert means[of][name] == pytest.approx(mean)
+            assert means[of][f"{name}_low"] is None
+
+
+def test_outliers_are_those_of_the_consistency_set() -> None:
+    items = graded_items(140)
+    answers = simulated_ratings(items, bad="none")
+    common = items.filter(group=0)["item_id"].implode()
+    reversed_there = (pl.col("annotator") == "eva") & pl.col("item_id").is_in(common)
+    answers = answers.with_columns(
+        pl.when(reversed_there).then(6 - pl.col("value")).otherwise("value").alias("value")
+    )
+
+    raters = graded_tables(items, answers, (), RESAMPLING)["raters"]
+
+    assert raters.filter("outlier")["rater"].to_list() == ["eva"]
+    row = raters.row(by_predicate=pl.col("rater") == "eva", named=True)
+    assert row["consistency_iaa1"] < -0.5 < 0.5 < row["others_iaa1"]
+    none = graded_tables(
+        items, simulated_ratings(items, bad="eva"), (), RESAMPLING, outlier_share=0.0
+    )
+    assert none["raters"]["outlier"].to_list() == [False] * 6
 
 
 def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
@@ -205,6 +248,52 @@ def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
     assert first["domain"] == "x"
     parts = dict(found["parts"].select("part", "n_pairs").iter_rows())
     assert (parts["all"], parts["domain=x"], parts["domain=y"]) == (2, 1, 1)
+
+
+def test_deviations_are_averaged_by_frequency_and_by_number_of_topics() -> None:
+    drawn = random.Random(2)  # noqa: S311 — no secret
+    items = graded_items(140).with_columns(
+        pl.Series(name, [str(drawn.choice([3, 12, 80, 700, ""])) for _ in range(140)])
+        for name in ("count1", "count2", "topics1", "topics2")
+    )
+    answers = simulated_ratings(items, bad="none")
+    bins = {"count": (1, 10, 500), "topics": (1, 50)}
+
+    found = graded_tables(
+        items,
+        answers,
+        (),
+        RESAMPLING,
+        stratification=Stratification(bins=bins["count"], topic_bins=bins["topics"]),
+    )
+
+    names = {"count": ["1-9", "10-499", "500+"], "topics": ["1-49", "50+"]}
+    rated = found["rated"].to_dicts()
+    parts = found["parts"].rows_by_key("part", named=True, unique=True)
+    for part, begins in bins.items():
+        for name, begin, end in zip(names[part], begins, [*begins[1:], 10**9], strict=True):
+            own = [
+                row
+                for row in rated
+                if all(row[f"{part}{side}"] for side in "12")
+                and all(begin <= int(row[f"{part}{side}"]) < end for side in "12")
+            ]
+            row = parts[f"{part}={name}"]
+            assert row["n_pairs"] == len(own) > 0
+            deviation = np.mean([one["deviation"] for one in own])
+            assert row["mean_deviation"] == pytest.approx(deviation)
+            assert row["deviation_as_rated"] == pytest.approx(deviation * 0.6)
+            assert row["mean_rating"] == pytest.approx(np.mean([one["rating"] for one in own]))
+    assert [part for part in parts if "count" in part] == [f"count={one}" for one in names["count"]]
+    assert parts["all"]["n_pairs"] == 140
+    equal = graded_tables(
+        items, answers, (), RESAMPLING, stratification=Stratification(equal_parts=2)
+    )
+    assert equal["parts"].filter(pl.col("part").str.starts_with("count=")).height == 2
+    with pytest.raises(OptionError, match="the pairs of the study have none of them"):
+        graded_tables(
+            graded_items(140), answers, (), RESAMPLING, stratification=Stratification(equal_parts=2)
+        )
 
 
 def test_deviations_are_those_of_numpy() -> None:

@@ -14,6 +14,7 @@ from fixtures.simulated import rate
 from fixtures.studies import put
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from typer.testing import CliRunner
 
 import medsim
@@ -53,7 +54,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     counts = {word: 10 + at for at, word in enumerate((*BIOMEDICAL, *GENERAL))}
     put(place, "words.csv", words_table({**counts, "il-2": 9, "fevers": 7, "rare": 1}))
-    put(place, "norms.csv", "cue,target\n" + "".join(f"{a},{b}\n" for a, b in NORMS))
+    norms = "".join(f"{a},{b},20,.2,.1\n" for a, b in NORMS)
+    one_way = "house,queen,20,.2,\nbread,king,10,.2,.1\n"
+    put(place, "norms.csv", "cue,target,#G,FSG,BSG\n" + norms + one_way)
     put(place, "list.txt", "\n".join(BIOMEDICAL))
     return place
 
@@ -61,12 +64,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def chosen(folder: Path, words: str = "words.csv", **changes) -> medsim.WordPairs:
     options = {
         "word_class": "noun",
-        "terminology": folder / "build",
-        "norms": folder / "norms.csv",
-        "biomedical": folder / "list.txt",
+        **paths_in(folder),
         "size": 24,
     }
     return medsim.choose_pairs(folder / words, **{**options, **changes})
+
+
+def paths_in(folder: Path) -> dict[str, Path]:
+    """Return the options that name files of the folder."""
+    names = {"terminology": "build", "norms": "norms.csv", "biomedical": "list.txt"}
+    return {option: folder / name for option, name in names.items()}
 
 
 def known_to_the_terminology() -> dict[frozenset[str], str]:
@@ -99,6 +106,7 @@ def test_quarters_are_equal_and_each_pair_is_what_it_says(folder: Path, seed: in
     ]
     known = known_to_the_terminology()
     in_norms = {frozenset(pair) for pair in NORMS}
+    failing = {frozenset(("house", "queen")), frozenset(("bread", "king"))}
     for row in found.frame.iter_rows(named=True):
         pair = frozenset((row["term1"], row["term2"]))
         assert row["class"] == "noun"
@@ -106,7 +114,7 @@ def test_quarters_are_equal_and_each_pair_is_what_it_says(folder: Path, seed: in
         if not row["associated"]:
             assert row["reason"] == "random"
             assert pair not in known
-            assert pair not in in_norms
+            assert pair not in in_norms | failing
         elif row["domain"] == "biomedical":
             assert row["reason"].split()[0] == known[pair]
         else:
@@ -158,6 +166,94 @@ def test_a_build_can_be_the_list_of_biomedical_words(folder: Path) -> None:
     assert listed.frame.equals(chosen(folder).frame)
 
 
+def test_several_terminologies_associate_words_the_first_giving_the_reason(
+    folder: Path, tmp_path: Path
+) -> None:
+    terms = {"Y:1": "House", "Y:2": "Door", "Y:3": "Fever"}
+    lines = [f"[Term]\nid: {one}\nname: {name}\nis_a: Y:9\n" for one, name in terms.items()]
+    lines.append('[Term]\nid: Y:8\nname: Itch\nsynonym: "Pallor" EXACT []\n')
+    text = "\n".join(
+        ["format-version: 1.2\nontology: other\n", *lines, "[Term]\nid: Y:9\nname: Top\n"]
+    )
+    medsim.build(put(tmp_path, "other.obo", text), tmp_path / "other", negatives=["random"])
+
+    both = chosen(folder, terminology=[folder / "build", tmp_path / "other"], per_word=40, size=40)
+    other = chosen(folder, terminology=[tmp_path / "other"], per_word=9, size=4)
+
+    own = both.frame.filter(domain="biomedical", associated=True)
+    assert own["reason"].str.contains("X:").all()  # siblings there, synonyms in the second alone
+    reasons = other.frame.filter(domain="biomedical", associated=True)["reason"]
+    assert reasons.to_list() == ["synonyms of Y:8"]
+    unassociated = both.frame.filter(associated=False).select("term1", "term2").rows()
+    assert ("door", "house") not in unassociated
+
+
+def test_of_pairs_of_several_terminologies_those_are_left_that_people_confirmed(
+    folder: Path, tmp_path: Path
+) -> None:
+    text = "format-version: 1.2\nontology: other\n"
+    text += '[Term]\nid: Y:8\nname: Fever\nsynonym: "Lung" EXACT []\n'
+    medsim.build(put(tmp_path, "other.obo", text), tmp_path / "other", negatives=["random"])
+    rows = ("term1,term2", "Livers,spleen", "lung,fever", "heart,fever")
+    confirmed = put(tmp_path, "confirmed.csv", "\n".join(rows))
+    builds = [folder / "build", tmp_path / "other"]
+
+    found = chosen(folder, terminology=builds, confirmed=confirmed, size=8)
+
+    pairs = found.frame.filter(domain="biomedical", associated=True).sort("term1", "term2")
+    reasons = {
+        frozenset(row[:2]): row[2] for row in pairs.select("term1", "term2", "reason").rows()
+    }
+    assert reasons == {
+        frozenset(("liver", "spleen")): "siblings under X:01",
+        frozenset(("lung", "fever")): "synonyms of Y:8",
+    }
+    assert found.warnings == ()
+
+
+def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domains(
+    folder: Path, tmp_path: Path
+) -> None:
+    drawn = random.Random(5)  # noqa: S311 — no secret
+    counts = {word: drawn.randrange(40) for word in (*BIOMEDICAL, *GENERAL) if word != "heart"}
+    other = put(tmp_path, "other.csv", words_table({**counts, "elsewhere": 90, "fevers": 4}))
+
+    found = chosen(folder, general=other)
+
+    assert found.frame.equals(chosen(folder).frame)
+    here = {word: 10 + at for at, word in enumerate((*BIOMEDICAL, *GENERAL))}
+    here["fever"] += 7
+    counts["fever"] += 4
+    sides = [list(here.values()), [counts.get(word, 0) for word in here]]
+    assert found.frequency_correlation == pytest.approx(stats.spearmanr(*sides).statistic)
+    domains = [f"{word},biomedical" for word in BIOMEDICAL] + [f"{one},general" for one in GENERAL]
+    table = put(tmp_path, "domains.csv", "\n".join(["word,domain", *domains]))
+    sorted_by_people = chosen(folder, biomedical=None, domains=table, general=other)
+    assert sorted_by_people.frame.equals(found.frame)
+    assert sorted_by_people.frequency_correlation == found.frequency_correlation
+    result = run(folder, tmp_path / "pairs.csv", "--general", str(other))
+    assert "Spearman's correlation of the words' frequencies in both corpora" in result.stderr
+
+
+def test_pairs_have_the_topics_of_the_documents_of_their_words(
+    folder: Path, tmp_path: Path
+) -> None:
+    rows = [
+        f"{word},noun,9,{'a;b' if word in BIOMEDICAL else 'c'}" for word in (*BIOMEDICAL, *GENERAL)
+    ]
+    words = put(tmp_path, "words.csv", "\n".join(["word,class,count,documents", *rows]))
+    table = "document,topics\na,Cardiology\nb,Cardiology;Surgery\nc,Botany\n"
+
+    found = chosen(tmp_path, documents=put(tmp_path, "table.csv", table), **paths_in(folder)).frame
+
+    told = found.select("domain", "topics1", "topic1", "topics2", "topic2").unique().sort("domain")
+    assert told.rows() == [
+        ("biomedical", 2, "Cardiology", 2, "Cardiology"),
+        ("general", 1, "Botany", 1, "Botany"),
+    ]
+    assert words.is_file()
+
+
 def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
     spoken = dict.fromkeys(BIOMEDICAL, 1) | dict.fromkeys(GENERAL, 900)
     other = put(folder, "other.csv", words_table(spoken | {"heart": 250}))
@@ -177,6 +273,7 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
 def test_a_quarter_without_a_source_is_missing_with_a_warning(folder: Path) -> None:
     found = chosen(folder, norms=None)
     assert found.frame.height == 18
+    assert found.frequency_correlation is None
     assert "no associated general pairs, since `norms` is not given" in found.warnings[0]
     found = chosen(folder, terminology=None)
     assert "no associated biomedical pairs, since `terminology`" in found.warnings[0]
@@ -210,12 +307,13 @@ def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -
         ({"min_length": 0}, "`min_length` 0"),
         ({"seed": -1}, "`seed` -1 is out of range"),
         ({"word_class": "nuon"}, "did you mean noun"),
-        (
-            {"general": "other.csv"},
-            "say by one of `biomedical` LIST, `general`",
-        ),
-        ({"biomedical": None}, "say by one of `biomedical` LIST, `general`"),
-        ({"terminology": None, "norms": None}, "nothing tells which words are associated"),
+        ({"general": "nowhere.csv"}, "nowhere.csv cannot be read"),
+        ({"lexicon": "nowhere"}, "nowhere is none of the SPECIALIST Lexicon's files"),
+        ({"documents": "nowhere.csv"}, "nowhere.csv cannot be read"),
+        ({"norm_participants": -1}, "`norm_participants` -1 is out of range"),
+        ({"domains": "domains.csv"}, "`biomedical` and `domains` both say"),
+        ({"biomedical": None}, "say by one of `biomedical` LIST, `general` CORPUS and `domains`"),
+        ({"terminology": (), "norms": None}, "nothing tells which words are associated"),
         ({"terminology": "nowhere"}, "nowhere has no manifest.json"),
         ({"norms": "nowhere.txt"}, "nowhere.txt cannot be read"),
     ],

@@ -76,3 +76,18 @@ def by_ratio(
         .alias("domain")
     )
     return words.join(ratios.select("word", domain), on="word", how="left", maintain_order="left")
+
+
+def frequency_correlation(words: pl.DataFrame, other: pl.DataFrame) -> float | None:
+    """Return Spearman's correlation of how often words are used in their corpus and in another.
+
+    A word that the other corpus lacks is used 0 times there; ties have average ranks. Chiu et al.
+    (2018) found 0.39 between PubMed Central and the British National Corpus.
+
+    Returns:
+        The correlation; None of fewer than two words, or where a corpus uses all equally often.
+    """
+    both = words.join(other.select("word", pl.col("count").alias("other")), on="word", how="left")
+    ranks = both.select(pl.col("count"), pl.col("other").fill_null(0)).select(pl.all().rank())
+    found: float | None = ranks.select(pl.corr("count", "other").fill_nan(None)).item()
+    return found

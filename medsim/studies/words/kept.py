@@ -11,11 +11,13 @@ from medsim.studies.words.forms import forms_of
 from medsim.studies.words.frequencies import merged, read_frequencies
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
 
     from medsim.core.manifest import Skipped
     from medsim.studies.asking_options import DomainsOptions
-    from medsim.studies.options import PairsOptions
+    from medsim.studies.pairs_options import PairsOptions
     from medsim.studies.words.forms import Forms
 
 
@@ -25,7 +27,7 @@ class KeptWords:
 
     Attributes:
         word_class: such as noun.
-        corpus: word, count, topics of all.
+        corpus: word, count, topics and topic of all.
         frame: the same of those that the filters kept.
         left_out: how many were left out, and why.
     """
@@ -37,9 +39,15 @@ class KeptWords:
     left_out: tuple[Skipped, ...]
 
 
-def kept_words(options: DomainsOptions | PairsOptions) -> KeptWords:
-    """Return the words of a frequency table."""
-    rows = read_frequencies(Path(options.words), options.word_class)
+def kept_words(
+    options: DomainsOptions | PairsOptions, subjects: Mapping[str, Sequence[str]] | None = None
+) -> KeptWords:
+    """Return the words of a frequency table.
+
+    With the topics of documents by name, topics of words are those of their documents; see
+    ``read_frequencies``.
+    """
+    rows = read_frequencies(Path(options.words), options.word_class, subjects)
     forms = forms_of(rows, make_lemmas=not options.no_lemmas)
     corpus = merged(rows, forms)
     kept, left_out = filtered(corpus, min_length=options.min_length, min_count=options.min_count)

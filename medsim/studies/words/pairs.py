@@ -23,11 +23,14 @@ class WordPairs:
         frame: ``medsim.studies.output.WORD_PAIR_COLUMNS``, in an order drawn from the seed.
         left_out: how many words were left out, and why, in the order of the filters.
         warnings: what a reader should know, a sentence each.
+        frequency_correlation: Spearman's, of how often the words that the filters left are used in
+            the biomedical corpus and in the general one; None where that is not known.
     """
 
     frame: pl.DataFrame
     left_out: tuple[Skipped, ...]
     warnings: tuple[str, ...]
+    frequency_correlation: float | None = None
 
     def quarters(self) -> pl.DataFrame:
         """Return a row per quarter: domain, associated, and how many pairs and words it has."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from medsim.studies.words.domains import by_list, by_ratio
+from medsim.studies.words.domains import by_list, by_ratio, frequency_correlation
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), min_size=1)
 
@@ -40,3 +42,17 @@ def test_a_domain_is_told_by_the_smoothed_ratio_of_relative_frequencies(
             "biomedical" if times > ratio else "general" if times < Fraction(1, ratio) else None
         )
         assert domain == expected
+
+
+@given(COUNTS, COUNTS)
+def test_the_correlation_of_frequencies_is_that_of_scipy(
+    here: dict[str, int], there: dict[str, int]
+) -> None:
+    sides = [list(here.values()), [there.get(word, 0) for word in here]]
+
+    found = frequency_correlation(frame(here), frame(there))
+
+    if min(len(set(side)) for side in sides) < 2:
+        assert found is None
+    else:
+        assert found == pytest.approx(stats.spearmanr(*sides).statistic)

@@ -12,7 +12,7 @@ from fixtures.studies import put
 
 from medsim.core.errors import InputError, OptionError
 from medsim.studies.words.forms import forms_of
-from medsim.studies.words.frequencies import merged, read_frequencies
+from medsim.studies.words.frequencies import merged, read_frequencies, read_subjects
 
 
 def table(folder: Path, text: str, name: str = "words.csv") -> Path:
@@ -21,7 +21,7 @@ def table(folder: Path, text: str, name: str = "words.csv") -> Path:
 
 def counted(path: Path, word_class: str | None = None, *, make_lemmas: bool = True) -> list[tuple]:
     rows = read_frequencies(path, word_class)
-    return merged(rows, forms_of(rows, make_lemmas=make_lemmas)).rows()
+    return merged(rows, forms_of(rows, make_lemmas=make_lemmas)).drop("topic").rows()
 
 
 def test_rows_of_one_word_and_class_are_summed(tmp_path: Path) -> None:
@@ -78,6 +78,58 @@ def test_different_topics_are_counted_and_of_numbers_the_largest_stands(tmp_path
         text = "word,class,count,topics\ncells,noun,1,{}\ncell,noun,1,{}\near,noun,1,\n"
         found = counted(table(tmp_path, text.format(*topics)))
         assert found == [("cell", 2, n_topics), ("ear", 1, None)]
+
+
+def test_a_word_has_the_topics_of_its_documents_and_as_its_own_the_most_frequent(
+    tmp_path: Path,
+) -> None:
+    subjects = put(
+        tmp_path,
+        "subjects.csv",
+        "document,topics\nd1,Cardiology; Surgery\nd2,Cardiology\nd3,Oncology\nd1,Surgery;Nursing\n",
+    )
+    words = table(
+        tmp_path,
+        "word,class,count,documents,topics\ncells,noun,1,d1;d2,9\ncell,noun,1,d3; d2,\n"
+        "ear,noun,1,d2;d3,\nleg,noun,1,d9,\ntoe,noun,1,,\n",
+    )
+
+    rows = read_frequencies(words, None, read_subjects(subjects))
+    found = merged(rows, forms_of(rows)).select("word", "topics", "topic").rows()
+
+    # Of cell: Cardiology three times; Surgery, Nursing and Oncology once each.
+    assert found == [
+        ("cell", 4, "Cardiology"),
+        ("ear", 2, None),
+        ("leg", None, None),
+        ("toe", None, None),
+    ]
+
+
+def test_topics_that_are_names_have_the_most_frequent_and_numbers_have_none(
+    tmp_path: Path,
+) -> None:
+    text = "word,class,count,topics\ncells,noun,1,{}\ncell,noun,1,{}\n"
+    for topics, own in ((("ear;lung", "lung"), "lung"), (("ear", "lung"), None), ((2, 3), None)):
+        rows = read_frequencies(table(tmp_path, text.format(*topics)), None)
+        assert merged(rows, forms_of(rows))["topic"].to_list() == [own]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("document,topics\n,Nursing\n", "line 2: document '' is empty"),
+        ("document,topics\nd1,\n", "line 2: topics '' is empty"),
+        ("journal,topics\nd1,x\n", "no column 'document'"),
+        ("document,topics\nd7,x\n", "the table of documents has none of those of its words"),
+    ],
+)
+def test_a_table_of_documents_that_tells_nothing_is_refused(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    words = table(tmp_path, "word,class,count,documents\near,noun,1,d1\n")
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_frequencies(words, None, read_subjects(put(tmp_path, "subjects.csv", text)))
 
 
 @pytest.mark.parametrize(

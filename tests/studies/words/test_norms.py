@@ -11,7 +11,7 @@ from fixtures.studies import put
 
 from medsim.core.errors import InputError
 from medsim.studies.words.forms import Forms
-from medsim.studies.words.norms import associated, read_norms
+from medsim.studies.words.norms import NormRule, associated, read_norms
 
 FORMS = Forms(counts={}, given={"cats": "cat"}, lemma_of=str)
 WORDS = pl.DataFrame(
@@ -34,8 +34,13 @@ DOG, DOG, NO, 150, 2, .013, \xa5
 """
 
 
-def pairs(*paths: Path) -> list[tuple[int, int, str]]:
-    return associated(read_norms(paths), FORMS, WORDS).rows()
+ANY = NormRule(participants=0, one_way=True)
+OF_THE_PAPER = NormRule(participants=11, one_way=False)
+
+
+def pairs(*paths: Path, rule: NormRule = ANY) -> list[tuple[int, int, str]]:
+    found = associated(read_norms(paths, rule)[0], FORMS, WORDS)
+    return found.filter("counts").drop("counts").rows()
 
 
 def test_the_files_of_the_university_of_south_florida_are_read(tmp_path: Path) -> None:
@@ -44,6 +49,52 @@ def test_the_files_of_the_university_of_south_florida_are_read(tmp_path: Path) -
         (0, 2, "norm: dog → cat, FSG 0.653"),  # the stronger of two directions
         (1, 3, "norm: color → fox, FSG 0.013"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("participants", "one_way", "counting"),
+    [
+        (11, False, {(0, 2)}),
+        (11, True, {(0, 2), (1, 3)}),
+        (150, False, {(0, 2)}),
+        (151, True, set()),
+    ],
+)
+def test_norms_count_that_enough_people_gave_and_that_go_both_ways(
+    tmp_path: Path, participants: int, *, one_way: bool, counting: set
+) -> None:
+    rule = NormRule(participants=participants, one_way=one_way)
+    norms, warnings = read_norms([put(tmp_path, "usf.txt", USF.encode("latin-1"))], rule)
+
+    found = associated(norms, FORMS, WORDS)
+
+    assert warnings == ()
+    assert {tuple(pair) for *pair, _, counts in found.iter_rows() if counts} == counting
+    assert found.select("word1_id", "word2_id").rows() == [(0, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("backward", ["", "0", "\xa5", ".000"])
+def test_a_backward_strength_that_is_none_or_zero_goes_one_way(
+    tmp_path: Path, backward: str
+) -> None:
+    rows = f"cue,target,#G,FSG,BSG\ncat,dog,11,.2,{backward}\ndog,fox,10,.2,.1\ncat,fox,11,.1,.1\n"
+    path = put(tmp_path, "norms.csv", rows)
+
+    assert [pair[:2] for pair in pairs(path, rule=OF_THE_PAPER)] == [(0, 3)]
+
+
+def test_a_table_without_the_columns_of_the_rule_counts_whole_with_warnings(
+    tmp_path: Path,
+) -> None:
+    path = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
+
+    norms, (of_people, of_ways) = read_norms([path], OF_THE_PAPER)
+
+    assert norms["counts"].all()
+    assert of_people.startswith("plain.csv has no column #G")
+    assert "`norm_participants` 11" in of_people
+    assert of_ways.startswith("plain.csv has no column BSG")
+    assert read_norms([path], ANY)[1] == ()
 
 
 def test_a_plain_table_is_read_with_or_without_strengths(tmp_path: Path) -> None:
@@ -64,9 +115,10 @@ def test_a_plain_table_is_read_with_or_without_strengths(tmp_path: Path) -> None
         ("cue,target,strength\na,b,1\nb,c,nan\n", "line 3: strength 'nan' is no number"),
         ("cue,target\n,cat\ndog,\n", "line 2: cue '' is empty; give a word"),
         ("cue,target\ncat,fox\ndog,\n", "line 3: target '' is empty; give a word"),
+        ("cue,target,#G\na,b,some\n", "line 2: #g 'some' is no number"),
         ("word,target\na,b\n", "no column 'cue'"),
     ],
 )
 def test_what_is_wrong_in_norms_is_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
-        read_norms([put(tmp_path, "norms.csv", text)])
+        read_norms([put(tmp_path, "norms.csv", text)], OF_THE_PAPER)

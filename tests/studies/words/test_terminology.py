@@ -8,6 +8,7 @@ import polars as pl
 from fixtures.tables import put, put_terms
 
 from medsim.studies.words.forms import Forms
+from medsim.studies.words.lexicon import Lexicon
 from medsim.studies.words.terminology import names_of, relations
 
 if TYPE_CHECKING:
@@ -25,7 +26,12 @@ def named(store: Store, **concepts: str) -> dict[str, int]:
     return {term.lower(): node for term, (_, node) in rows.items()}
 
 
-def related(store: Store, words: list[str], components: dict[int, int] | None = None):
+def related(
+    store: Store,
+    words: list[str],
+    components: dict[int, int] | None = None,
+    lexicon: Lexicon | None = None,
+):
     """Return associated pairs with their reasons, and related pairs, as words."""
     ids = pl.DataFrame(
         {"word": words, "word_id": range(len(words))},
@@ -36,7 +42,7 @@ def related(store: Store, words: list[str], components: dict[int, int] | None = 
         schema={"node_id": pl.Int32, "component": pl.Int32},
         orient="row",
     )
-    found = relations(store, names_of(store, FORMS), ids, linked)
+    found = relations(store, names_of(store, FORMS, lexicon), ids, linked)
     associated = {(words[a], words[b]): why for a, b, why in found[0].iter_rows()}
     return associated, {(words[a], words[b]) for a, b in found[1].iter_rows()}
 
@@ -77,6 +83,28 @@ def test_what_is_above_a_word_is_related_however_far_even_in_a_cycle(store: Stor
 
     assert associated == {}
     assert above == {("fever", "sign")}
+
+
+def test_variants_of_names_are_related_as_the_names_are(store: Store) -> None:
+    named(store, c1="Phosphorylation|Kinase activity", c2="Oxidation", c3="Binding", p1="Process")
+    put(store, "is_a", ("c1", "p1"), ("c2", "p1"))
+    lexicon = Lexicon(
+        nominalisations={
+            "phosphorylation": {"phosphorylate"},
+            "oxidation": {"oxidize", "oxidate"},
+            "binding": {"bind"},
+        }
+    )
+    verbs = ["bind", "oxidate", "oxidize", "phosphorylate"]
+
+    associated, near = related(store, verbs, lexicon=lexicon)
+
+    assert related(store, verbs) == ({}, set())
+    assert associated == {
+        ("oxidate", "phosphorylate"): "siblings under p1",
+        ("oxidize", "phosphorylate"): "siblings under p1",
+    }
+    assert near == {("oxidate", "oxidize")}  # two forms of one name
 
 
 def test_words_that_positives_link_are_related(store: Store) -> None:
