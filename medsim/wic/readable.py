@@ -5,8 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from medsim.wic import GROUPS, HUMAN_ACCURACY
+from medsim.wic.models.dataset import SEEN
 
-_PARTS = (*GROUPS, "seen", "partly_seen", "unseen")
+_PARTS = (*GROUPS, *SEEN)
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 
 

@@ -444,8 +444,25 @@ def test_models_score_as_they_did_on_words_in_context(previous: Path, tmp_path: 
         predictions=[f"said={folder / 'said.csv'}"],
     )
 
-    for name in ("results", "predictions"):
-        known = pl.read_parquet(folder / "scores" / f"{name}.parquet")
-        assert_frame_equal(
-            getattr(found, name), known.filter(pl.col("model") != "words"), check_row_order=False
+    seen = {"seen": "both_seen", "unseen": "unseen"}  # "seen" was what has both terms in train
+    terms = {"seen": 2, "partly_seen": 1, "unseen": 0}
+    known = {
+        name: pl.read_parquet(folder / "scores" / f"{name}.parquet").filter(
+            pl.col("model") != "words"
         )
+        for name in ("results", "predictions")
+    }
+    assert_frame_equal(
+        found.results.filter(pl.col("subset") != "any_seen"),
+        known["results"]
+        .filter(pl.col("subset") != "partly_seen")
+        .with_columns(pl.col("subset").replace(seen)),
+        check_row_order=False,
+    )
+    assert_frame_equal(
+        found.predictions,
+        known["predictions"]
+        .with_columns(seen_terms=pl.col("seen").replace_strict(terms, return_dtype=pl.Int8))
+        .select(found.predictions.columns),
+        check_row_order=False,
+    )

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Flags, Rows
 
-SEEN = ("seen", "partly_seen", "unseen")
-"""Instances of which both terms, one or none occur in those that models are fitted on."""
+SEEN = {"any_seen": (1, 2), "both_seen": (2,), "unseen": (0,)}
+"""Parts of the instances by how many of their two target terms models are fitted on.
+
+An instance that Rouhizadeh et al. (2024) call seen has at least one such term.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,17 +82,18 @@ class WicDataset:
         """Whether every instance is asked about, with models fitted on the others."""
         return self.rounds[0].fold is not None
 
-    def seen(self) -> list[str | None]:
-        """Return for each instance that is asked about one of ``SEEN``; None without a train split.
+    def seen_terms(self) -> list[int | None]:
+        """Return for each instance that is asked about how many of its two terms were seen.
 
-        Only instances count that models of its round are fitted on; case does not.
+        Seen is what the instances have that models of its round are fitted on; case does not
+        count. It is None where there are no such instances.
         """
         pairs = self._pairs()
-        found: list[str | None] = [None] * len(pairs)
+        found: list[int | None] = [None] * len(pairs)
         for one in self.rounds:
             known = {term for row in one.train for term in pairs[row]}
             for row in one.test if known else ():
-                found[row] = SEEN[sum(term not in known for term in pairs[row])]
+                found[row] = sum(term in known for term in pairs[row])
         return [found[row] for row in self.tested]
 
     def n_known(self) -> int:
