@@ -30,6 +30,7 @@ from medsim.wic.benchmark import (
     instances_text,
 )
 from medsim.wic.checks.rules import QUOTAS
+from medsim.wic.corpora.languages import check_language
 from medsim.wic.corpora.mentions import read_corpora
 from medsim.wic.making.candidates import candidate_blocks
 from medsim.wic.making.instances import benchmark_mentions, instance_rows
@@ -71,6 +72,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     progress, threads = options.progress or Progress(), checked_threads(options.threads)
     source = str(options.terminology)
     find_source(source)  # before corpora are cut into sentences
+    check_language(options.language)
     with (
         claimed(Path(options.out), WIC, overwrite=options.overwrite) as output,
         Store(threads=threads, spill=output.spill) as store,
@@ -101,7 +103,12 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
 def _read_corpora(making: _Making) -> Corpora:
     with making.progress.stage("read corpora") as stage:
         paths = [Path(path) for path in making.options.corpora]
-        found = read_corpora(paths, threads=making.threads, advance=stage.advance)
+        found = read_corpora(
+            paths,
+            language=making.options.language,
+            threads=making.threads,
+            advance=stage.advance,
+        )
         n_sentences = sum(one.n_sentences for one in found.corpora)
         stage.found(f"{found.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in found.warnings:
@@ -156,6 +163,7 @@ def _split(making: _Making, mentions: pl.DataFrame, blocks: Blocks) -> pl.DataFr
             seed=making.options.seed,
             quotas=QUOTAS["test"],
             most_train=making.options.most_train or _ALL,
+            most_repeats=making.options.most_repeats,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
         stage.found(", ".join(f"{name} {len(splits[name].labels):,}" for name in SPLITS))

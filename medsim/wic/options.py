@@ -10,7 +10,7 @@ from typing import Annotated
 from medsim.core.config import MOST_SEED, MOST_THREADS
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import SPLITS
+from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
 
 BROADER = ("direct", "any")
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
@@ -18,7 +18,10 @@ BROADER = ("direct", "any")
 STATISTICS_TABLES = ("splits", "terms", "corpora")
 """The tables of a benchmark: instances by group and label, their terms, and their corpora."""
 
-_RECORD = ("language", "as_of", "synonym_scopes", "vocabularies", "broader", "most_train", "seed")
+_RECORD = (
+    *("language", "as_of", "synonym_scopes", "vocabularies"),
+    *("broader", "most_train", "most_repeats", "seed"),
+)
 
 
 def place_of(data: str | Path | OpenedFolder) -> Path:
@@ -50,6 +53,14 @@ class WicBuildOptions(ReadingOptions):
         str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
     ]
     _: KW_ONLY
+    language: Annotated[
+        str,
+        Option(
+            "Language code of the corpora: of the rules by which sentences are told apart, of "
+            "lemmas, and of the terminology's names.",
+            key="language",
+        ),
+    ] = ENGLISH
     broader: Annotated[
         str,
         Option(
@@ -69,6 +80,15 @@ class WicBuildOptions(ReadingOptions):
             key="most_train",
         ),
     ] = None
+    most_repeats: Annotated[
+        int,
+        Option(
+            "Times that a sentence occurs in train and dev together at most.",
+            least=1,
+            most=MOST_SEED,
+            key="most_repeats",
+        ),
+    ] = MOST_REPEATS
     seed: Annotated[int, Option("Of all draws.", least=0, most=MOST_SEED, key="seed")] = 0
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier benchmark at OUT.")] = False

@@ -71,8 +71,8 @@ WIC_RESULT_COLUMNS: Columns = (
 """The columns of ``results.parquet`` of models on words in context.
 
 The statistic is an accuracy, low and high the ends of its 95% interval, or a threshold. A subset is
-"all", a group, "any_seen", "both_seen" or "unseen" (by the target terms that training has), or, of
-a threshold, "fold 1" and so on.
+"all", a group, "any_seen", "both_seen" or "unseen", by the target terms that training has, or, of a
+threshold, "fold 1" and so on.
 """
 
 WIC_PREDICTION_COLUMNS: Columns = (
@@ -86,9 +86,9 @@ WIC_PREDICTION_COLUMNS: Columns = (
 )
 """The columns of ``predictions.parquet``, a row per model and instance of the test split.
 
-Instances count from 1 in the order of their file. Of the two target terms of an instance, seen_terms
-are among those that models are fitted on; it is null where there is nothing to fit on. Score is null
-where a model has none, fold where there are splits.
+Instances count from 1 in the order of their file. Of the two target terms of an instance, models
+are fitted on seen_terms; it is null where there is nothing to fit on. Score is null where a model
+has none, fold where there are splits.
 """
 
 WIC_COMPARISON_COLUMNS: Columns = (

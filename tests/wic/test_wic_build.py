@@ -167,6 +167,46 @@ def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> No
     assert verify(made.folder).holds
 
 
+def spanish(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a corpus and a release of UMLS with names in Spanish and in English."""
+    umls = Metathesaurus()
+    for number, (name, other) in enumerate(
+        (("enfermedad crónica", "chronic velp"), ("kiria", "kir"))
+    ):
+        umls.atom(f"C000000{number}", name, lat="SPA", sab="MSHSPA")
+        umls.atom(f"C000000{number}", other, code=f"D00000{number}")
+    documents = []
+    for at in range(24):
+        name = ("enfermedad crónica", "enfermedades crónicas")[at % 2]
+        code = f"C000000{at % 3 // 2}"
+        title = f"El Dr. Orl vio {name} {at}."
+        start = title.index(name)
+        line = f"{at}\t{start}\t{start + len(name)}\t{name}\tT047\t{code}\n"
+        documents.append(f"{at}|t|{title}\n{at}|a|No vio {name}.\n{line}")
+    path = tmp_path / "casos.txt"
+    path.write_text("\n".join(documents), encoding="utf-8")
+    return path, umls.write(tmp_path / "META")
+
+
+def test_sentences_and_lemmas_are_of_the_language_of_the_corpora(tmp_path: Path) -> None:
+    corpus, source = spanish(tmp_path)
+
+    made = build_wic([corpus], source, tmp_path / "wic", language="es", threads=1)
+
+    assert set(made.instances()["cat"]) == {"term_identity"}  # of the singular and the plural
+    assert all(one.startswith("El Dr. Orl vio enfermedad") for one in made.mentions()["sentence"])
+    assert made.manifest.options["language"] == "es"
+    assert verify(made.folder).holds
+    assert verify(made.folder, terminology=str(source)).holds
+
+
+@pytest.mark.parametrize("language", ["ja", "xx"])
+def test_a_language_without_sentences_or_lemmas_is_refused(language: str, tmp_path: Path) -> None:
+    corpus, source = spanish(tmp_path)
+    with pytest.raises(OptionError, match=rf"`language` {language} .*accepted: ar, .*, es, "):
+        build_wic([corpus], source, tmp_path / "wic", language=language)
+
+
 def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
     splits, terms, corpora = (
         readable_statistics(built.statistics(), name) for name in STATISTICS_TABLES

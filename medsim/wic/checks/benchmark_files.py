@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import MANIFEST
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import SPLITS
+from medsim.wic import ENGLISH, SPLITS
 from medsim.wic.benchmark import INSTANCES, Benchmark, read_instances
 from medsim.wic.options import place_of
 
@@ -38,9 +38,19 @@ class BenchmarkFiles:
     made: Benchmark | None
 
     @property
+    def options(self) -> Mapping[str, Any]:
+        """The options with which ``medsim wic build`` made it; none of another."""
+        return self.made.manifest.options if self.made else {}
+
+    @property
     def reading(self) -> ReadingOptions:
         """The options with which its terminology was read; by default those of any."""
-        return ReadingOptions.from_record(self.made.manifest.options if self.made else {})
+        return ReadingOptions.from_record(self.options)
+
+    @property
+    def language(self) -> str:
+        """The language of its lemmas; before ``most_repeats`` was recorded all were English."""
+        return str(self.options["language"]) if "most_repeats" in self.options else ENGLISH
 
 
 def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:

@@ -66,12 +66,12 @@ def candidate_blocks(
 ) -> Blocks:
     """Return the blocks of a terminology and the mentions of its concepts.
 
-    Two terms are compared once, however many sentences have them, and are synonyms by names in
+    Two terms are compared once, however many sentences have them, by lemmas and names in
     ``language``. Mentions are those of ``chosen_mentions``, and rows of blocks are theirs.
     ``any_depth`` tells whether all ancestors of a concept are broader, or its parents alone. Leaves
     the tables ``form_name`` and ``related_concept`` in the store.
     """
-    forms = forms_of(mentions["lower_term"].unique())
+    forms = forms_of(mentions["lower_term"].unique(), language)
     store.put("form", forms)
     store.put("form_name", names_of_forms(store.frame("wic/name", language=language), forms))
     alike = similar_label_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
