@@ -5,8 +5,8 @@ The commands of the ``medsim`` program are functions here: ``build``, ``verify``
 ``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and SQL of a
 build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
 ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
-``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``
-and ``evaluate_wic``.
+``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``,
+``describe_wic`` (which is ``medsim wic stats``) and ``evaluate_wic``.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.releases import convert, synth
     from medsim.wic.benchmark import Benchmark
     from medsim.wic.build import build_wic
+    from medsim.wic.describe import describe_wic
     from medsim.wic.evaluate import WicScores, evaluate_wic
     from medsim.wic.verify import Verified
     from medsim.wic.verify import verify as verify_wic
@@ -59,6 +60,7 @@ __all__ = [
     "compare",
     "convert",
     "correlate",
+    "describe_wic",
     "evaluate",
     "evaluate_wic",
     "grade_study",
@@ -91,6 +93,7 @@ _HOMES = {
     "compare": "medsim.evaluations.compare:compare",
     "convert": "medsim.terminologies.releases:convert",
     "correlate": "medsim.evaluations.correlate:correlate",
+    "describe_wic": "medsim.wic.describe:describe_wic",
     "evaluate": "medsim.evaluations.evaluate:evaluate",
     "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
     "grade_study": "medsim.studies.grade:grade_study",

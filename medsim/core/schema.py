@@ -32,6 +32,9 @@ CANONICAL_TABLES: dict[str, Columns] = {
 Codes are those that other vocabularies, named as UMLS names them, have for a concept.
 """
 
+SEMANTIC_TYPE_COLUMNS: Columns = columns(pl.String, "concept_id", "type_id", "semantic_type")
+"""The columns of the types that concepts have in the Semantic Network of UMLS, such as T047."""
+
 TERM_COLUMNS: Columns = {
     "term": pl.String,
     "covered": pl.Boolean,

@@ -25,7 +25,7 @@ from medsim.wic.benchmark import (
     MENTIONS,
     NAMES,
     RELATED,
-    STATISTICS,
+    SEMANTIC_TYPES,
     Benchmark,
     instances_text,
 )
@@ -38,7 +38,6 @@ from medsim.wic.making.mentions import chosen_mentions, content_hashes
 from medsim.wic.making.splits import Splitter
 from medsim.wic.options import WicBuildOptions
 from medsim.wic.output import WIC, WicManifest
-from medsim.wic.statistics import statistics_of
 
 if TYPE_CHECKING:
     from medsim.core.manifest import Output
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from medsim.wic.corpora.mentions import Corpora
     from medsim.wic.making.candidates import Blocks
 
-_ALL = 1 << 62
+_OF_MENTIONS = {"vocabularies": "vocabulary", "kinds": "kind"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,8 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         output.write(MENTIONS, benchmark_mentions(mentions), metadata)
         output.write(NAMES, store.frame("wic/benchmark_name"), metadata)
         output.write(RELATED, store.table("related_concept"), metadata)
-        output.write(STATISTICS, statistics_of(instances, mentions, corpora), metadata)
+        if (types := store.frame("wic/semantic_type")).height:
+            output.write(SEMANTIC_TYPES, types, metadata)
         skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
         written = _manifest(making, corpora, terminology, skipped, instances, output.outputs)
         written.write(output.folder)
@@ -162,7 +162,7 @@ def _split(making: _Making, mentions: pl.DataFrame, blocks: Blocks) -> pl.DataFr
             hashes=content_hashes(mentions),
             seed=making.options.seed,
             quotas=QUOTAS["test"],
-            most_train=making.options.most_train or _ALL,
+            most_train=making.options.most_train,
             most_repeats=making.options.most_repeats,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
@@ -234,6 +234,10 @@ def _manifest(
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
+                **{
+                    key: one.mentions[column].unique().sort().to_list()
+                    for key, column in _OF_MENTIONS.items()
+                },
             }
             for path, one, digest in files
         ],

@@ -15,8 +15,8 @@ from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
 BROADER = ("direct", "any")
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
-STATISTICS_TABLES = ("splits", "terms", "corpora")
-"""The tables of a benchmark: instances by group and label, their terms, and their corpora."""
+STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
+"""Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
 _RECORD = (
     *("language", "as_of", "synonym_scopes", "vocabularies"),
@@ -101,16 +101,43 @@ class WicBuildOptions(ReadingOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class WicStatsOptions(Options):
-    """The options of ``medsim wic stats``."""
+class BenchmarkFilesOptions(Options):
+    """The options that name the files of a benchmark, whoever made it."""
 
-    out: Annotated[
-        str | Path, Option("The folder of a benchmark of medsim wic build.", argument=True)
+    data: Annotated[
+        str | Path | OpenedFolder,
+        Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
     ]
     _: KW_ONLY
+    split: Annotated[
+        str | None,
+        Option(
+            "The split of one file: test, dev or train; by default its name says so.",
+            choices=SPLITS,
+            noun="split",
+        ),
+    ] = None
+    train: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    dev: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    test: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WicStatsOptions(BenchmarkFilesOptions):
+    """The options of ``medsim wic stats``."""
+
+    _: KW_ONLY
     table: Annotated[
-        str, Option("The table to print: splits, terms or corpora.", choices=STATISTICS_TABLES)
-    ] = "splits"
+        str,
+        Option(
+            "By its number in the paper: 1, corpora; 3, instances, sentences, concepts by split; "
+            "4, tokens of target terms; 5, seen terms in test; figure-3, train by repeats of a "
+            "sentence; figure-4, semantic types.",
+            lower=True,
+            choices=STATISTICS_TABLES,
+        ),
+    ] = "3"
+    threads: Threads = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,25 +198,10 @@ class WicEvaluateOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class WicVerifyOptions(Options):
+class WicVerifyOptions(BenchmarkFilesOptions):
     """The options of ``medsim wic verify``."""
 
-    data: Annotated[
-        str | Path | OpenedFolder,
-        Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
-    ]
     _: KW_ONLY
-    split: Annotated[
-        str | None,
-        Option(
-            "The split of one file: test, dev or train; by default its name says so.",
-            choices=SPLITS,
-            noun="split",
-        ),
-    ] = None
-    train: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
-    dev: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
-    test: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
     terminology: Annotated[
         str | Path | None,
         Option(

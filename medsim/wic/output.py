@@ -10,7 +10,7 @@ import polars as pl
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import Columns, columns
+from medsim.core.schema import SEMANTIC_TYPE_COLUMNS, Columns, columns
 
 WIC_COLUMNS: Columns = (
     columns(pl.String, "term1", "term2", "sentence1", "sentence2")
@@ -57,11 +57,6 @@ WIC_NAME_COLUMNS: Columns = columns(pl.String, "term", "concept_id")
 
 WIC_RELATED_COLUMNS: Columns = columns(pl.String, "concept1", "concept2", "relation")
 """The columns of the pairs of concepts that no instance has."""
-
-WIC_STATISTIC_COLUMNS: Columns = columns(pl.String, "table", "split", "of", "what") | columns(
-    pl.Int64, "number"
-)
-"""The columns of a benchmark's statistics; see ``medsim.wic.statistics``."""
 
 WIC_RESULT_COLUMNS: Columns = (
     columns(pl.String, "data", "model", "subset", "statistic")
@@ -112,7 +107,8 @@ class WicManifest(RunManifest):
     """The manifest of a benchmark of words in context.
 
     Attributes:
-        corpora: of each its name, file, SHA-256, and numbers of documents, sentences and mentions.
+        corpora: of each its name, file, SHA-256, numbers of documents, sentences and mentions, and
+            the vocabularies and kinds of the mentions in its sentences.
         terminology: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
         quotas: how many instances of either label each group of each split has.
         skipped: reason and rows of what was left out.
@@ -152,7 +148,10 @@ WIC = Kind(
         "mention": View("mentions.parquet", WIC_MENTION_COLUMNS),
         "name": View("relations/name.parquet", WIC_NAME_COLUMNS),
         "related": View("relations/related.parquet", WIC_RELATED_COLUMNS),
-        "statistics": View("statistics.parquet", WIC_STATISTIC_COLUMNS),
+        "semantic_type": View(
+            "relations/semantic_type.parquet", SEMANTIC_TYPE_COLUMNS, optional=True
+        ),
+        "statistics": View("statistics.parquet", optional=True),  # of the version before
     },
 )
 

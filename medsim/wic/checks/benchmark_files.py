@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.wic.options import WicVerifyOptions
+    from medsim.wic.options import BenchmarkFilesOptions
 
 _LETTERS = re.compile(r"[a-z]+")
 
@@ -53,7 +53,7 @@ class BenchmarkFiles:
         return str(self.options["language"]) if "most_repeats" in self.options else ENGLISH
 
 
-def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
+def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     """Return the benchmark in a folder or a file, and in the files of further splits."""
     data, split = place_of(options.data), options.split
     if not data.exists():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LABELS = (0, 1)
 """Of an instance whose terms do not mean the same, or do."""
 
+_ALL = 1 << 62
 _SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
 
 _Classes: TypeAlias = "dict[tuple[int, int], Selection]"  # by group and label
@@ -45,7 +46,7 @@ class Splitter:
     Attributes:
         hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
         quotas: of either label in test, by group.
-        most_train: of either label of a group in train.
+        most_train: of either label of a group in train; None for all.
         most_repeats: of a sentence in train and dev together.
     """
 
@@ -53,7 +54,7 @@ class Splitter:
     hashes: Hashes
     seed: int
     quotas: Mapping[str, int]
-    most_train: int
+    most_train: int | None
     most_repeats: int = MOST_REPEATS
 
     def split(self) -> dict[str, Split]:
@@ -118,7 +119,8 @@ class Splitter:
         train: _Classes = {}
         for group, label in enumerate(rarer):
             before = dev[group, label]
-            train[group, label] = self._select(left, group, label, uses, self.most_train, before)
+            most = self.most_train or _ALL
+            train[group, label] = self._select(left, group, label, uses, most, before)
         for group, label in enumerate(rarer):
             other, wanted = 1 - label, len(train[group, label])
             train[group, other] = self._select(left, group, other, uses, wanted, dev[group, other])
