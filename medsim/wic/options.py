@@ -174,8 +174,18 @@ class WicEvaluateOptions(Options):
         ),
     ] = ()
     train: Annotated[
-        str | Path | None, Option("A file to fit on, in place of the folder's train.json.")
+        str | Path | None,
+        Option(
+            "A file to fit on, in place of the folder's train.json; as .data.txt, with .gold.txt "
+            "beside it, one of WiC."
+        ),
     ] = None
+    more_train: Annotated[
+        Sequence[str | Path],
+        Option(
+            "A further file to fit on, beside train, such as WiC's train.data.txt.", metavar="FILE"
+        ),
+    ] = ()
     dev: Annotated[
         str | Path | None,
         Option("A file to choose thresholds on, in place of the folder's dev.json."),
