@@ -70,10 +70,12 @@ The statistic is an accuracy, low and high the ends of its 95% interval, or a th
 threshold, "fold 1" and so on.
 """
 
+_PREDICTED: Columns = (
+    columns(pl.String, "model") | columns(pl.Int64, "instance") | columns(pl.String, "cat")
+)
+
 WIC_PREDICTION_COLUMNS: Columns = (
-    columns(pl.String, "model")
-    | columns(pl.Int64, "instance")
-    | columns(pl.String, "cat")
+    _PREDICTED
     | columns(pl.Int8, "seen_terms", "label", "prediction")
     | columns(pl.Float64, "score")
     | columns(pl.Boolean, "covered")
@@ -162,7 +164,7 @@ WIC_EVALUATION = Kind(
     views={
         "results": View("results.parquet", WIC_RESULT_COLUMNS),
         "comparisons": View("comparisons.parquet", WIC_COMPARISON_COLUMNS),
-        "predictions": View("predictions.parquet", WIC_PREDICTION_COLUMNS),
+        "predictions": View("predictions.parquet", _PREDICTED),  # before, the others were others
     },
 )
 
