@@ -15,6 +15,9 @@ from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
 BROADER = ("direct", "any")
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
+MOST_REPEATABLE = 1_000_000
+"""The largest limit that may be set to the repeats of a sentence."""
+
 STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
@@ -85,7 +88,7 @@ class WicBuildOptions(ReadingOptions):
         Option(
             "Times that a sentence occurs in train and dev together at most.",
             least=1,
-            most=MOST_SEED,
+            most=MOST_REPEATABLE,
             key="most_repeats",
         ),
     ] = MOST_REPEATS
