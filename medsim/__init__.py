@@ -6,7 +6,8 @@ The commands of the ``medsim`` program are functions here: ``build``, ``verify``
 build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
 ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
 ``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and ``choose_pairs``,
-those of ``medsim wic`` ``build_wic``, ``verify_wic`` and ``evaluate_wic``.
+those of ``medsim wic`` ``build_wic``, ``verify_wic``, ``describe_wic`` (which is
+``medsim wic stats``) and ``evaluate_wic``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.releases import convert, synth
     from medsim.wic.benchmark import Benchmark
     from medsim.wic.build import build_wic
+    from medsim.wic.describe import describe_wic
     from medsim.wic.evaluate import WicScores, evaluate_wic
     from medsim.wic.verify import Verified
     from medsim.wic.verify import verify as verify_wic
@@ -62,6 +64,7 @@ __all__ = [
     "compare",
     "convert",
     "correlate",
+    "describe_wic",
     "domains_study",
     "evaluate",
     "evaluate_wic",
@@ -97,6 +100,7 @@ _HOMES = {
     "compare": "medsim.evaluations.compare:compare",
     "convert": "medsim.terminologies.releases:convert",
     "correlate": "medsim.evaluations.correlate:correlate",
+    "describe_wic": "medsim.wic.describe:describe_wic",
     "domains_study": "medsim.studies.word_domains:domains_study",
     "evaluate": "medsim.evaluations.evaluate:evaluate",
     "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",

@@ -34,6 +34,10 @@ class ReportOptions(Options):
 
     output: Annotated[
         str | Path | OpenedFolder,
-        Option("The folder of a build or of an evaluation.", argument=True, metavar="FOLDER"),
+        Option(
+            "The folder of a build, an evaluation, or words in context.",
+            argument=True,
+            metavar="FOLDER",
+        ),
     ]
     out: Annotated[str | Path, Option("The .html file to write.", ("--out", "-o"))]

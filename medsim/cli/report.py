@@ -1,4 +1,4 @@
-"""Writes the report of a build or an evaluation: one page that needs nothing else."""
+"""Writes the report of an output: one page that needs nothing else."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from medsim.core.opened import open_output
 from medsim.core.options import folder_of, public
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
+from medsim.wic.benchmark import Benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ _HEAD = 512  # bytes in which a report says that it is one
 
 @public(ReportOptions)
 def write_report(options: ReportOptions) -> Path:
-    """Return the path to which it writes the report of a build or an evaluation.
+    """Return the path to which it writes the report of a build, an evaluation or words in context.
 
     The page has its charts, their numbers and what draws them in one file, asks the network for
     nothing, and is the same for the same output. An earlier report there is replaced.
@@ -60,9 +61,16 @@ def _page_of_evaluation(opened: Evaluation) -> Page:
     return evaluation_page(opened.manifest, report_data_of(opened))
 
 
+def _page_of_benchmark(opened: Benchmark) -> Page:
+    from medsim.wic.page import benchmark_page
+
+    return benchmark_page(opened)
+
+
 _PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
     Build: _page_of_build,
     Evaluation: _page_of_evaluation,
+    Benchmark: _page_of_benchmark,
 }
 """The kinds of output that have a report, and what makes its page."""
 

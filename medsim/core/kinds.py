@@ -148,3 +148,6 @@ WIC_COLUMNS: Columns = (
 Starts and ends are code points of the sentence, ends exclusive; cat is one of
 ``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
 """
+
+SEMANTIC_TYPE_COLUMNS: Columns = columns(pl.String, "concept_id", "type_id", "semantic_type")
+"""The columns of the types that concepts have in the Semantic Network of UMLS, such as T047."""

@@ -8,6 +8,7 @@ import altair as alt
 
 from medsim.pages.chart_parts import (
     CHOSEN,
+    COLOURS,
     DATA,
     Spec,
     coloured,
@@ -167,6 +168,22 @@ def histograms(
             "axis": {"x": "independent", "y": "independent"},
         }
     return with_choice(spec, choices)
+
+
+def lines(panels: Sequence[str], *, x: str) -> Spec:
+    """Return a line in each panel, with axes of its own; it draws panel, x and value."""
+    line = (
+        alt.Chart()
+        .mark_line(strokeWidth=2, point=True, color=COLOURS[0])
+        .encode(
+            x=alt.X("x:Q").title(x),
+            y=alt.Y("value:Q").title(None).axis(format=",.0f", tickMinStep=1, minExtent=40),
+            tooltip=tooltips(x=",.0f", value=",.0f"),
+        )
+    )
+    spec = in_panels(line.properties(height=180), panels, columns=3)
+    spacing = {"row": 44, "column": 56}
+    return spec | {"spacing": spacing, "resolve": {"scale": {"y": "independent"}}}
 
 
 def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:

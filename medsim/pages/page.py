@@ -175,7 +175,9 @@ def warnings_of(warnings: Sequence[str]) -> list[Part]:
     return [PageTable(caption="Warnings", frame=frame, headed=False)]
 
 
-def closing(manifest: RunManifest, parts: Sequence[Part], cite: str, commands: str) -> Section:
+def closing(
+    manifest: RunManifest, parts: Sequence[Part], cite: str, commands: str, paper: str = PAPER
+) -> Section:
     """Return the section on inputs, versions and resources, with how to cite and go on."""
     versions = {"medsim": manifest.medsim, **manifest.libraries}
     return Section(
@@ -190,7 +192,7 @@ def closing(manifest: RunManifest, parts: Sequence[Part], cite: str, commands: s
                     _stages(manifest.stages, manifest.threads),
                 ],
             ),
-            f"Cite as: {cite}. The method: {PAPER}",
+            f"Cite as: {cite}. The method: {paper}",
             "To look further:",
             Code(text=commands),
         ],

@@ -11,3 +11,9 @@ GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
 
 SPLITS = ("train", "dev", "test")
 """The parts of a benchmark: to fit models on, to choose thresholds on, to report."""
+
+MOST_REPEATS = 100
+"""How often a sentence occurs in BioWiC's train and dev together at most."""
+
+ENGLISH = "en"
+"""The language of BioWiC, and of benchmarks that do not say theirs."""

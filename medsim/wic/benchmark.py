@@ -17,10 +17,12 @@ from medsim.wic.output import WIC, WicManifest
 if TYPE_CHECKING:
     from pathlib import Path
 
-INSTANCES, MENTIONS, NAMES, RELATED, STATISTICS = (view.files for view in WIC.views.values())
+INSTANCES, MENTIONS, NAMES, RELATED, SEMANTIC_TYPES = (
+    WIC.views[view].files for view in ("instance", "mention", "name", "related", "semantic_type")
+)
 """Its Parquet files: instances of all splits with their provenance; the one mention of every
 sentence; the concepts whose names are terms of mentions; pairs of concepts that no instance has;
-and the numbers of ``medsim wic stats``."""
+and semantic types of concepts, where the terminology is UMLS."""
 
 
 class Benchmark(Opened[WicManifest]):
@@ -54,9 +56,9 @@ class Benchmark(Opened[WicManifest]):
         """Return the one mention of every sentence: ``WIC_MENTION_COLUMNS``."""
         return self.read(MENTIONS)
 
-    def statistics(self) -> pl.DataFrame:
-        """Return numbers of instances, terms, sentences and corpora: ``WIC_STATISTIC_COLUMNS``."""
-        return self.read(STATISTICS)
+    def semantic_types(self) -> pl.DataFrame | None:
+        """Return the types of its concepts, ``SEMANTIC_TYPE_COLUMNS``; None where unknown."""
+        return self.read(SEMANTIC_TYPES) if SEMANTIC_TYPES in self.manifest.outputs else None
 
 
 def read_instances(path: Path) -> pl.DataFrame:

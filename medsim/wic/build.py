@@ -24,11 +24,12 @@ from medsim.wic.benchmark import (
     MENTIONS,
     NAMES,
     RELATED,
-    STATISTICS,
+    SEMANTIC_TYPES,
     Benchmark,
     instances_text,
 )
 from medsim.wic.checks.rules import QUOTAS
+from medsim.wic.corpora.languages import check_language
 from medsim.wic.corpora.mentions import read_corpora
 from medsim.wic.making.candidates import candidate_blocks
 from medsim.wic.making.instances import benchmark_mentions, instance_rows
@@ -36,7 +37,6 @@ from medsim.wic.making.mentions import chosen_mentions, content_hashes
 from medsim.wic.making.splits import Splitter
 from medsim.wic.options import WicBuildOptions
 from medsim.wic.output import WIC, WicManifest
-from medsim.wic.statistics import statistics_of
 
 if TYPE_CHECKING:
     from medsim.core.manifest import Output
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from medsim.wic.corpora.mentions import Corpora
     from medsim.wic.making.candidates import Blocks
 
-_ALL = 1 << 62
+_OF_MENTIONS = {"vocabularies": "vocabulary", "kinds": "kind"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     progress, threads = options.progress or Progress(), checked_threads(options.threads)
     source = str(options.terminology)
     find_source(source)  # before corpora are cut into sentences
+    check_language(options.language)
     with (
         claimed(Path(options.out), WIC, overwrite=options.overwrite) as output,
         Store(threads=threads, spill=output.spill) as store,
@@ -89,7 +90,8 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         output.write(MENTIONS, benchmark_mentions(mentions), metadata)
         output.write(NAMES, store.frame("wic/benchmark_name"), metadata)
         output.write(RELATED, store.table("related_concept"), metadata)
-        output.write(STATISTICS, statistics_of(instances, mentions, corpora), metadata)
+        if (types := store.frame("wic/semantic_type")).height:
+            output.write(SEMANTIC_TYPES, types, metadata)
         skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
         written = _manifest(making, corpora, terminology, skipped, instances, output.outputs)
         written.write(output.folder)
@@ -100,7 +102,12 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
 def _read_corpora(making: _Making) -> Corpora:
     with making.progress.stage("read corpora") as stage:
         paths = [Path(path) for path in making.options.corpora]
-        found = read_corpora(paths, threads=making.threads, advance=stage.advance)
+        found = read_corpora(
+            paths,
+            language=making.options.language,
+            threads=making.threads,
+            advance=stage.advance,
+        )
         n_sentences = sum(one.n_sentences for one in found.corpora)
         stage.found(f"{found.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in found.warnings:
@@ -154,7 +161,8 @@ def _split(making: _Making, mentions: pl.DataFrame, blocks: Blocks) -> pl.DataFr
             hashes=content_hashes(mentions),
             seed=making.options.seed,
             quotas=QUOTAS["test"],
-            most_train=making.options.most_train or _ALL,
+            most_train=making.options.most_train,
+            most_repeats=making.options.most_repeats,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
         stage.found(", ".join(f"{name} {len(splits[name].labels):,}" for name in SPLITS))
@@ -225,6 +233,10 @@ def _manifest(
                 "n_documents": one.n_documents,
                 "n_sentences": one.n_sentences,
                 "n_mentions": one.n_mentions,
+                **{
+                    key: one.mentions[column].unique().sort().to_list()
+                    for key, column in _OF_MENTIONS.items()
+                },
             }
             for path, one, digest in files
         ],

@@ -25,7 +25,7 @@ app.add_typer(wic, name="wic")
 
 @command(wic, WicBuildOptions)
 def build(options: WicBuildOptions, *, form: Format = "table") -> None:
-    """Build a benchmark of words in context from corpora, and print how many instances it has.
+    """Build a benchmark of words in context from corpora, and print the paper's table 3 of it.
 
     Writes OUT with train.json, dev.json and test.json in the layout of BioWiC, the same with its
     provenance as Parquet, and manifest.json.
@@ -33,25 +33,24 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     Example: medsim wic build BC5CDR.txt NCBI.txt --terminology mesh -o wic
     """
     from medsim.wic.build import build_wic
-    from medsim.wic.readable import readable_statistics
+    from medsim.wic.describe import describe_wic
 
-    made = build_wic(**options.given())
-    print_table(readable_statistics(made.statistics(), "splits"), form)
+    print_table(describe_wic(build_wic(**options.given())), form)
 
 
 @command(wic, WicStatsOptions)
 def stats(options: WicStatsOptions, *, form: Format = "table") -> None:
-    """Print the numbers of a benchmark of words in context.
+    """Print a table or figure by which the paper describes BioWiC, of any such benchmark.
 
-    Writes nothing. The tables are those in which BioWiC is described: instances by group, split
-    and label; terms, sentences and concepts by split; and where they come from.
+    Writes nothing. The tables have their numbers in Rouhizadeh et al. (2024). Published files do
+    not tell their corpora and concepts: table 1, figures 3 and 4, and what table 3 says of
+    concepts are for a folder of medsim wic build.
 
-    Example: medsim wic stats wic --table terms --format latex
+    Example: medsim wic stats wic --table 4 --format latex
     """
-    from medsim.wic.benchmark import Benchmark
-    from medsim.wic.readable import readable_statistics
+    from medsim.wic.describe import describe_wic
 
-    print_table(readable_statistics(Benchmark(options.out).statistics(), options.table), form)
+    print_table(describe_wic(**options.given()), form)
 
 
 @command(wic, WicEvaluateOptions, name="eval")
@@ -67,7 +66,9 @@ def evaluate(
     """Score models on words in context, and print accuracies overall and by group.
 
     Writes a folder with results, comparisons and predictions as Parquet, and manifest.json. As
-    table, md and latex it prints a table to be read; json and csv have a row per value.
+    table, md and latex it prints a table to be read; json and csv have a row per value. Of seen
+    instances at least one target term is among those that models were fitted on; of "both seen"
+    ones both, of unseen ones neither.
 
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """

@@ -124,7 +124,13 @@ def _specs(options: WicEvaluateOptions) -> list[ModelSpec]:
 def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
     data = folder_of(options.data)
     with setting.progress.stage(f"read {data.name}") as stage:
-        found = read_dataset(data, train=options.train, dev=options.dev, seed=setting.seed)
+        found = read_dataset(
+            data,
+            train=options.train,
+            dev=options.dev,
+            more_train=options.more_train,
+            seed=setting.seed,
+        )
         n_tested = len(found.tested)
         stage.found(f"{n_tested:,} instances to tell, {found.fitted}")
     if n_known := found.n_known():

@@ -10,15 +10,21 @@ from typing import Annotated
 from medsim.core.config import MOST_SEED, MOST_THREADS
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import SPLITS
+from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
 
 BROADER = ("direct", "any")
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
-STATISTICS_TABLES = ("splits", "terms", "corpora")
-"""The tables of a benchmark: instances by group and label, their terms, and their corpora."""
+MOST_REPEATABLE = 1_000_000
+"""The largest limit that may be set to the repeats of a sentence."""
 
-_RECORD = ("language", "as_of", "synonym_scopes", "vocabularies", "broader", "most_train", "seed")
+STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
+"""Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
+
+_RECORD = (
+    *("language", "as_of", "synonym_scopes", "vocabularies"),
+    *("broader", "most_train", "most_repeats", "seed"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,14 @@ class WicBuildOptions(ReadingOptions):
         str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
     ]
     _: KW_ONLY
+    language: Annotated[
+        str,
+        Option(
+            "Language code of the corpora: of the rules by which sentences are told apart, of "
+            "lemmas, and of the terminology's names.",
+            key="language",
+        ),
+    ] = ENGLISH
     broader: Annotated[
         str,
         Option(
@@ -64,6 +78,15 @@ class WicBuildOptions(ReadingOptions):
             key="most_train",
         ),
     ] = None
+    most_repeats: Annotated[
+        int,
+        Option(
+            "Times that a sentence occurs in train and dev together at most.",
+            least=1,
+            most=MOST_REPEATABLE,
+            key="most_repeats",
+        ),
+    ] = MOST_REPEATS
     seed: Annotated[int, Option("Of all draws.", least=0, most=MOST_SEED, key="seed")] = 0
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier benchmark at OUT.")] = False
@@ -76,16 +99,43 @@ class WicBuildOptions(ReadingOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class WicStatsOptions(Options):
-    """The options of ``medsim wic stats``."""
+class BenchmarkFilesOptions(Options):
+    """The options that name the files of a benchmark, whoever made it."""
 
-    out: Annotated[
-        str | Path, Option("The folder of a benchmark of medsim wic build.", argument=True)
+    data: Annotated[
+        str | Path | OpenedFolder,
+        Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
     ]
     _: KW_ONLY
+    split: Annotated[
+        str | None,
+        Option(
+            "The split of one file: test, dev or train; by default its name says so.",
+            choices=SPLITS,
+            noun="split",
+        ),
+    ] = None
+    train: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    dev: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+    test: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WicStatsOptions(BenchmarkFilesOptions):
+    """The options of ``medsim wic stats``."""
+
+    _: KW_ONLY
     table: Annotated[
-        str, Option("The table to print: splits, terms or corpora.", choices=STATISTICS_TABLES)
-    ] = "splits"
+        str,
+        Option(
+            "By its number in the paper: 1, corpora; 3, instances, sentences, concepts by split; "
+            "4, tokens of target terms; 5, seen terms in test; figure-3, train by repeats of a "
+            "sentence; figure-4, semantic types.",
+            lower=True,
+            choices=STATISTICS_TABLES,
+        ),
+    ] = "3"
+    threads: Threads = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +172,18 @@ class WicEvaluateOptions(Options):
         ),
     ] = ()
     train: Annotated[
-        str | Path | None, Option("A file to fit on, in place of the folder's train.json.")
+        str | Path | None,
+        Option(
+            "A file to fit on, in place of the folder's train.json; as .data.txt, with .gold.txt "
+            "beside it, one of WiC."
+        ),
     ] = None
+    more_train: Annotated[
+        Sequence[str | Path],
+        Option(
+            "A further file to fit on, beside train, such as WiC's train.data.txt.", metavar="FILE"
+        ),
+    ] = ()
     dev: Annotated[
         str | Path | None,
         Option("A file to choose thresholds on, in place of the folder's dev.json."),
@@ -155,25 +215,10 @@ class WicEvaluateOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class WicVerifyOptions(Options):
+class WicVerifyOptions(BenchmarkFilesOptions):
     """The options of ``medsim wic verify``."""
 
-    data: Annotated[
-        str | Path | OpenedFolder,
-        Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
-    ]
     _: KW_ONLY
-    split: Annotated[
-        str | None,
-        Option(
-            "The split of one file: test, dev or train; by default its name says so.",
-            choices=SPLITS,
-            noun="split",
-        ),
-    ] = None
-    train: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
-    dev: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
-    test: Annotated[str | Path | None, Option("A file that belongs to DATA.")] = None
     terminology: Annotated[
         str | Path | None,
         Option(

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import WIC_COLUMNS, Columns, Kind, View, columns
+from medsim.core.kinds import SEMANTIC_TYPE_COLUMNS, WIC_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 
@@ -45,11 +45,6 @@ WIC_NAME_COLUMNS: Columns = columns(pl.String, "term", "concept_id")
 WIC_RELATED_COLUMNS: Columns = columns(pl.String, "concept1", "concept2", "relation")
 """The columns of the pairs of concepts that no instance has."""
 
-WIC_STATISTIC_COLUMNS: Columns = columns(pl.String, "table", "split", "of", "what") | columns(
-    pl.Int64, "number"
-)
-"""The columns of a benchmark's statistics; see ``medsim.wic.statistics``."""
-
 WIC_RESULT_COLUMNS: Columns = (
     columns(pl.String, "data", "model", "subset", "statistic")
     | columns(pl.Float64, "value", "low", "high")
@@ -58,22 +53,26 @@ WIC_RESULT_COLUMNS: Columns = (
 """The columns of ``results.parquet`` of models on words in context.
 
 The statistic is an accuracy, low and high the ends of its 95% interval, or a threshold. A subset is
-"all", a group, "seen", "partly_seen" or "unseen", or, of a threshold, "fold 1" and so on.
+"all", a group, "any_seen", "both_seen" or "unseen", by the target terms that training has, or, of a
+threshold, "fold 1" and so on.
 """
 
+_PREDICTED: Columns = (
+    columns(pl.String, "model") | columns(pl.Int64, "instance") | columns(pl.String, "cat")
+)
+
 WIC_PREDICTION_COLUMNS: Columns = (
-    columns(pl.String, "model")
-    | columns(pl.Int64, "instance")
-    | columns(pl.String, "cat", "seen")
-    | columns(pl.Int8, "label", "prediction")
+    _PREDICTED
+    | columns(pl.Int8, "seen_terms", "label", "prediction")
     | columns(pl.Float64, "score")
     | columns(pl.Boolean, "covered")
     | columns(pl.Int32, "fold")
 )
 """The columns of ``predictions.parquet``, a row per model and instance of the test split.
 
-Instances count from 1 in the order of their file. Score is null where a model has none, fold where
-there are splits.
+Instances count from 1 in the order of their file. Of the two target terms of an instance, models
+are fitted on seen_terms; it is null where there is nothing to fit on. Score is null where a model
+has none, fold where there are splits.
 """
 
 WIC_COMPARISON_COLUMNS: Columns = (
@@ -97,7 +96,8 @@ class WicManifest(RunManifest):
     """The manifest of a benchmark of words in context.
 
     Attributes:
-        corpora: of each its name, file, SHA-256, and numbers of documents, sentences and mentions.
+        corpora: of each its name, file, SHA-256, numbers of documents, sentences and mentions, and
+            the vocabularies and kinds of the mentions in its sentences.
         terminology: see ``medsim.terminologies.sources.Terminology``, without what was skipped.
         quotas: how many instances of either label each group of each split has.
         skipped: reason and rows of what was left out.
@@ -137,7 +137,10 @@ WIC = Kind(
         "mention": View("mentions.parquet", WIC_MENTION_COLUMNS),
         "name": View("relations/name.parquet", WIC_NAME_COLUMNS),
         "related": View("relations/related.parquet", WIC_RELATED_COLUMNS),
-        "statistics": View("statistics.parquet", WIC_STATISTIC_COLUMNS),
+        "semantic_type": View(
+            "relations/semantic_type.parquet", SEMANTIC_TYPE_COLUMNS, optional=True
+        ),
+        "statistics": View("statistics.parquet", optional=True),  # of the version before
     },
 )
 
@@ -148,7 +151,7 @@ WIC_EVALUATION = Kind(
     views={
         "results": View("results.parquet", WIC_RESULT_COLUMNS),
         "comparisons": View("comparisons.parquet", WIC_COMPARISON_COLUMNS),
-        "predictions": View("predictions.parquet", WIC_PREDICTION_COLUMNS),
+        "predictions": View("predictions.parquet", _PREDICTED),  # before, the others were others
     },
 )
 

@@ -5,19 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from medsim.wic import GROUPS
+from medsim.wic.models.dataset import SEEN
 
-_PARTS = (*GROUPS, "seen", "partly_seen", "unseen")
+_PARTS = (*GROUPS, *SEEN)
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
-
-
-def readable_statistics(statistics: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Return one of ``STATISTICS_TABLES`` to be read: a row per group, split or corpus."""
-    own = statistics.filter(table=table)
-    if table == "terms":
-        return own.pivot("what", index="split", values="number")
-    own = own.with_columns(what=pl.format("{} {}", "split", "what").str.strip_chars_start())
-    wide = own.pivot("what", index="of", values="number")
-    return wide.rename({"of": "group" if table == "splits" else "corpus"})
 
 
 def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> pl.DataFrame:

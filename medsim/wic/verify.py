@@ -9,6 +9,7 @@ from medsim.core.checks import Verification, findings_table
 from medsim.core.errors import InputError
 from medsim.core.options import public
 from medsim.core.progress import Progress
+from medsim.wic import MOST_REPEATS
 from medsim.wic.checks.benchmark_files import read_benchmark
 from medsim.wic.checks.findings import SPLIT_FINDING_COLUMNS, breaches_table, instances_of
 from medsim.wic.checks.instance_checks import check_instances
@@ -111,10 +112,16 @@ def _of_splits(
 ) -> list[SplitFinding]:
     """Return the findings on the instances, split by split."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
-    together = check_splits(splits, benchmark.made.manifest.quotas if benchmark.made else None)
+    language = benchmark.language
+    together = check_splits(
+        splits,
+        benchmark.made.manifest.quotas if benchmark.made else None,
+        language=language,
+        most_repeats=benchmark.options.get("most_repeats", MOST_REPEATS),
+    )
     findings = []
     for split, instances in splits.items():
-        findings += check_instances(split, instances, names) + together[split]
+        findings += check_instances(split, instances, names, language) + together[split]
         if provenance is not None:
             findings += check_provenance(split, benchmark.splits[split], provenance)
     return findings

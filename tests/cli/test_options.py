@@ -34,6 +34,7 @@ FUNCTIONS = {
     "verify": "verify",
     "wic build": "build_wic",
     "wic eval": "evaluate_wic",
+    "wic stats": "describe_wic",
     "wic verify": "verify_wic",
 }
 """The public function of each command that has one."""
@@ -55,7 +56,7 @@ OF_THE_COMMAND_LINE = {
     "verify": {"form"},
     "wic build": {"form"},
     "wic eval": {"table", "form"},
-    "wic stats": {"out", "table", "form"},
+    "wic stats": {"form"},
     "wic verify": {"list_all", "form"},
 }
 """The options that commands have beside those of their functions."""

@@ -16,8 +16,25 @@ from medsim.wic.making.splits import Splitter
 Found = dict[str, list[tuple[frozenset[str], str, int]]]
 
 
-def made(rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 << 40) -> Found:
+def made(rows, terminology, seed: int, **limits: int) -> Found:
     """Return the instances of every split: their sentences, group and label, in their order."""
+    splitter, mentions = splitter_of(rows, terminology, seed, **limits)
+    sentences = mentions["sentence"].to_list()
+    return {
+        name: [
+            (frozenset(sentences[row] for row in pair), GROUPS[group], int(label))
+            for pair, group, label in zip(
+                split.drawn.mentions, split.groups, split.labels, strict=True
+            )
+        ]
+        for name, split in splitter.split().items()
+    }
+
+
+def splitter_of(
+    rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 << 40, most_repeats=100
+) -> tuple[Splitter, pl.DataFrame]:
+    """Return what makes splits, and the mentions that they are made of."""
     with Store(threads=threads) as store:
         put_tables(store, rows, terminology)
         store.run("wic/cited_code", vocabulary=terminology.vocabulary)
@@ -31,23 +48,15 @@ def made(rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 
             any_depth=False,
             threads=threads,
         )
-    splits = Splitter(
+    splitter = Splitter(
         blocks=blocks,
         hashes=content_hashes(mentions),
         seed=seed,
         quotas=QUOTAS["test"],
         most_train=most_train,
-    ).split()
-    sentences = mentions["sentence"].to_list()
-    return {
-        name: [
-            (frozenset(sentences[row] for row in pair), GROUPS[group], int(label))
-            for pair, group, label in zip(
-                split.drawn.mentions, split.groups, split.labels, strict=True
-            )
-        ]
-        for name, split in splits.items()
-    }
+        most_repeats=most_repeats,
+    )
+    return splitter, mentions
 
 
 @pytest.mark.slow
@@ -93,3 +102,22 @@ def test_no_sentence_is_in_train_and_dev_more_often_than_allowed() -> None:
     used = pl.Series([s for name in ("train", "dev") for one in found[name] for s in one[0]])
     counts = used.value_counts()["count"]
     assert np.max(counts.to_numpy()) <= 100
+
+
+@pytest.mark.parametrize("most_repeats", [1, 2, 5])
+def test_a_sentence_is_repeated_as_often_as_is_asked_for(most_repeats: int) -> None:
+    rows, terminology = invented(1, 120)
+    mentions = mentions_of(rows, terminology, 1)
+    candidates = candidates_of(mentions, terminology, 1)
+    expected = splits_of(candidates, QUOTAS["test"], most_repeats)
+
+    splitter, linked = splitter_of(rows, terminology, 1)
+    (train,) = splitter.trains([most_repeats])
+    splits = made(rows, terminology, 1, most_repeats=most_repeats)
+
+    for split in SPLITS:
+        own = {(one.sentences, one.group, one.label) for one in expected[split]}
+        assert set(splits[split]) == own
+    sentences = linked["sentence"].to_list()
+    pairs = {frozenset(sentences[row] for row in pair) for pair in train.mentions}
+    assert pairs == {one.sentences for one in expected["train"]}

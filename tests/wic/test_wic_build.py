@@ -10,19 +10,15 @@ import polars as pl
 import pytest
 from fixtures.corpora import invented_names, write_corpus
 from fixtures.umls import Metathesaurus
-from typer.testing import CliRunner
 
 from medsim import evaluate_wic
-from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.opened import open_output
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
-from medsim.wic.options import STATISTICS_TABLES
 from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
-from medsim.wic.readable import readable_statistics
 from medsim.wic.verify import verify
 
 if TYPE_CHECKING:
@@ -168,36 +164,44 @@ def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> No
     assert verify(made.folder).holds
 
 
-def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
-    splits, terms, corpora = (
-        readable_statistics(built.statistics(), name) for name in STATISTICS_TABLES
-    )
-    n_train = built.instances("train").height
-    (total,) = splits.filter(pl.col("group") == "all").to_dicts()
-    assert total["train true"] + total["train false"] == n_train
-    assert terms["instances"].to_list() == [built.instances(split).height for split in SPLITS]
-    assert corpora["corpus"].to_list() == ["one", "two"]
-    assert corpora["train sides of instances"].sum() == 2 * n_train
-    lower = [
-        {term.lower() for name in ("term1", "term2") for term in built.instances(split)[name]}
-        for split in SPLITS
-    ]
-    assert terms["terms"].to_list() == [len(own) for own in lower]
-    assert terms["terms in train"].to_list() == [len(own & lower[0]) for own in lower]
+def spanish(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a corpus and a release of UMLS with names in Spanish and in English."""
+    umls = Metathesaurus()
+    for number, (name, other) in enumerate(
+        (("enfermedad crónica", "chronic velp"), ("kiria", "kir"))
+    ):
+        umls.atom(f"C000000{number}", name, lat="SPA", sab="MSHSPA")
+        umls.atom(f"C000000{number}", other, code=f"D00000{number}")
+    documents = []
+    for at in range(24):
+        name = ("enfermedad crónica", "enfermedades crónicas")[at % 2]
+        code = f"C000000{at % 3 // 2}"
+        title = f"El Dr. Orl vio {name} {at}."
+        start = title.index(name)
+        line = f"{at}\t{start}\t{start + len(name)}\t{name}\tT047\t{code}\n"
+        documents.append(f"{at}|t|{title}\n{at}|a|No vio {name}.\n{line}")
+    path = tmp_path / "casos.txt"
+    path.write_text("\n".join(documents), encoding="utf-8")
+    return path, umls.write(tmp_path / "META")
 
 
-def test_the_command_prints_the_numbers_of_a_benchmark(built: Benchmark) -> None:
-    command = ["wic", "stats", str(built.folder), "--format", "csv"]
-    printed = CliRunner().invoke(app, [*command, "--table", "terms"])
-    refused = CliRunner().invoke(app, [*command, "--table", "term"])
+def test_sentences_and_lemmas_are_of_the_language_of_the_corpora(tmp_path: Path) -> None:
+    corpus, source = spanish(tmp_path)
 
-    expected = readable_statistics(built.statistics(), "terms")
-    assert pl.read_csv(printed.stdout.encode()).rows() == expected.rows()
-    assert CliRunner().invoke(app, command).stdout.startswith("group,train true,train false,dev")
-    assert (refused.exit_code, refused.stderr) == (
-        1,
-        "error: unknown table 'term'; did you mean terms?\n",
-    )
+    made = build_wic([corpus], source, tmp_path / "wic", language="es", threads=1)
+
+    assert set(made.instances()["cat"]) == {"term_identity"}  # of the singular and the plural
+    assert all(one.startswith("El Dr. Orl vio enfermedad") for one in made.mentions()["sentence"])
+    assert made.manifest.options["language"] == "es"
+    assert verify(made.folder).holds
+    assert verify(made.folder, terminology=str(source)).holds
+
+
+@pytest.mark.parametrize("language", ["ja", "xx"])
+def test_a_language_without_sentences_or_lemmas_is_refused(language: str, tmp_path: Path) -> None:
+    corpus, source = spanish(tmp_path)
+    with pytest.raises(OptionError, match=rf"`language` {language} .*accepted: ar, .*, es, "):
+        build_wic([corpus], source, tmp_path / "wic", language=language)
 
 
 def test_every_parquet_file_says_whose_terms_of_use_apply(built: Benchmark) -> None:

@@ -95,8 +95,9 @@ def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
     for row in scored.results.filter(statistic="accuracy").iter_rows(named=True):
         part = truth.filter(model=row["model"])
         if row["subset"] != "all":
-            column = "cat" if row["subset"] in GROUPS else "seen"
-            part = part.filter(pl.col(column) == row["subset"])
+            numbers = {"any_seen": [1, 2], "both_seen": [2], "unseen": [0]}.get(row["subset"])
+            of_group = pl.col("cat") == row["subset"]
+            part = part.filter(pl.col("seen_terms").is_in(numbers) if numbers else of_group)
         assert row["value"] == part["right"].mean()
         assert row["n_instances"] == part.height
     subsets = set(scored.results["subset"])
@@ -254,12 +255,17 @@ def test_terms_are_seen_where_train_has_them_in_any_case(tmp_path: Path) -> None
         ("rash", "pains", 0),
     )
 
-    found = evaluate_wic(tmp_path, tmp_path / "out", models=["random"]).predictions
+    found = evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
 
-    assert found["seen"].to_list() == ["seen", "partly_seen", "unseen"]
+    assert found.predictions["seen_terms"].to_list() == [2, 1, 0]
+    parts = found.results.filter(statistic="accuracy").select("subset", "n_instances").rows()
+    assert parts == [
+        *[("all", 3), ("synonyms", 3)],
+        *[("any_seen", 2), ("both_seen", 1), ("unseen", 1)],
+    ]
     test = tmp_path / "test.json"
     alone = evaluate_wic(test, tmp_path / "b", models=["random"], dev=test).predictions
-    assert alone["seen"].null_count() == 3
+    assert alone["seen_terms"].null_count() == 3
 
 
 def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from fixtures.release import Release
@@ -18,6 +20,9 @@ from medsim.core.progress import Progress
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic.checks.terminology_checks import names_of_source
 from medsim.wic.verify import verify
+
+if TYPE_CHECKING:
+    from medsim.wic.benchmark import Benchmark
 
 DATA = os.environ.get("MEDSIM_DATA")
 FIRST = ("sentence1", "term1", "start1", "end1")
@@ -302,3 +307,16 @@ def test_the_published_dev_split_breaks_what_others_decided_otherwise() -> None:
     counts = dict(found.findings.select("check", "violations").iter_rows())
     assert counts["group"] == 6  # one letter taken for a synonym of one word
     assert counts["similarity"] == 33  # down to a ratio of 0.70
+
+
+@pytest.mark.parametrize(("most_repeats", "broken"), [(100, []), (1, ["sentence_limit"])])
+def test_repeats_are_limited_as_the_manifest_says(
+    most_repeats: int, broken: list[str], shared_benchmark: Benchmark, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(shared_benchmark.folder, tmp_path / "wic")
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["options"]["most_repeats"] == 100
+    manifest["options"]["most_repeats"] = most_repeats
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    assert verify(folder).broken == broken

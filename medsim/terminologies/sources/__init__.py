@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.kinds import CANONICAL_TABLES
+from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.registry import Registry
 from medsim.terminologies.options import ReadingOptions
 
@@ -74,7 +74,8 @@ class Load(Protocol):
         The contract of the tables: ids and texts are never null; a term is trimmed and not empty;
         a concept has at most one active fully specified name in a language; rows are distinct by
         their key (``description_id``, ``concept_id``, ...). The table code is there, empty, and a
-        source that knows codes of other vocabularies fills it.
+        source that knows codes of other vocabularies fills it; and so is semantic_type, for those
+        that know types of UMLS's Semantic Network.
 
         Raises:
             InputError: the file is damaged or is not what it should be.
@@ -117,6 +118,7 @@ class Source:
                     f"{self.name}"
                 )
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
+        store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         return self.load(path, store, options)
 
 

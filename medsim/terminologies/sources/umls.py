@@ -52,7 +52,7 @@ _RELATIONS = _File(
     "CUI1 CUI2",
     "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF",
 )
-_TYPES = _File("MRSTY.RRF", "umls_type", "CUI", "CUI TUI STN STY ATUI CVF")
+_TYPES = _File("MRSTY.RRF", "semantic_type", "CUI", "CUI TUI STN STY ATUI CVF")
 
 
 def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -67,7 +67,7 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     store.run("terminologies/umls/concept")
     store.run("terminologies/umls/code")
     store.run("terminologies/umls/umls_name", vocabularies=",".join(options.vocabularies))
-    store.drop("umls_atom", "umls_type")
+    store.drop("umls_atom")
     for table in ("description", "association", "is_a"):
         store.run(f"terminologies/umls/{table}")
     skipped = tuple(Skipped(**row) for row in store.frame("terminologies/umls/skipped").to_dicts())

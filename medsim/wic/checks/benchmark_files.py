@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import MANIFEST
 from medsim.core.options import folder_of
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import SPLITS
+from medsim.wic import ENGLISH, SPLITS
 from medsim.wic.benchmark import INSTANCES, Benchmark, read_instances
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.wic.options import WicVerifyOptions
+    from medsim.wic.options import BenchmarkFilesOptions
 
 _LETTERS = re.compile(r"[a-z]+")
 
@@ -38,12 +38,22 @@ class BenchmarkFiles:
     made: Benchmark | None
 
     @property
+    def options(self) -> Mapping[str, Any]:
+        """The options with which ``medsim wic build`` made it; none of another."""
+        return self.made.manifest.options if self.made else {}
+
+    @property
     def reading(self) -> ReadingOptions:
         """The options with which its terminology was read; by default those of any."""
-        return ReadingOptions.from_record(self.made.manifest.options if self.made else {})
+        return ReadingOptions.from_record(self.options)
+
+    @property
+    def language(self) -> str:
+        """The language of its lemmas; before ``most_repeats`` was recorded all were English."""
+        return str(self.options["language"]) if "most_repeats" in self.options else ENGLISH
 
 
-def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
+def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     """Return the benchmark in a folder or a file, and in the files of further splits."""
     data, split = folder_of(options.data), options.split
     if not data.exists():

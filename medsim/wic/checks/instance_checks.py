@@ -19,14 +19,17 @@ _GROUP_CHECKS = ("group", "lemma", "synonyms", "similarity")
 
 
 def check_instances(
-    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None
+    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
 ) -> list[SplitFinding]:
-    """Return whether every instance is right by itself; without concepts, synonyms go unchecked."""
+    """Return whether every instance is right by itself, by lemmas in a language.
+
+    Without concepts, synonyms go unchecked.
+    """
     return [
         each(split, "offsets", instances, partial(_of_mentions, _wrong_offsets)),
         each(split, "term", instances, partial(_of_mentions, _wrong_term)),
         each(split, "two_sentences", instances, _one_sentence),
-        *_groups(split, instances, concepts),
+        *_groups(split, instances, concepts, language),
     ]
 
 
@@ -52,13 +55,13 @@ def _one_sentence(instance: Instance) -> str:
 
 
 def _groups(
-    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None
+    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
 ) -> list[SplitFinding]:
     """Return whether every instance is in its group; disagreements have checks by their kind."""
     breaches: dict[str, list[Breach]] = {check: [] for check in _GROUP_CHECKS}
     for instance in instances:
         shared = None if concepts is None else _share_concept(instance, concepts)
-        by_rules = group_of(*instance.terms, share_concept=shared)
+        by_rules = group_of(*instance.terms, share_concept=shared, language=language)
         if by_rules != instance.cat and not _may_be_synonyms(instance, by_rules, concepts):
             found = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
             check = _disagreement(instance, by_rules)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from rapidfuzz.distance import Indel
 
 from medsim.core.terms import lowered
-from medsim.wic import GROUPS
+from medsim.wic import ENGLISH, GROUPS
 from medsim.wic.making.lemmas import lemma_of
 
 QUOTAS: dict[str, dict[str, int]] = {
@@ -16,13 +16,12 @@ QUOTAS: dict[str, dict[str, int]] = {
 }
 """The number of True instances, and of False ones, that BioWiC has of each group in a split."""
 
-MOST_USES = 100
-"""The largest number of times that a sentence occurs in train and dev."""
-
 _SIMILAR = Fraction(3, 4)  # no float decides
 
 
-def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | None:
+def group_of(
+    term1: str, term2: str, *, share_concept: bool | None, language: str = ENGLISH
+) -> str | None:
     """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
     Nothing here is shared with the search that makes a benchmark, which is checked against it.
@@ -30,7 +29,8 @@ def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | Non
     both are names of one concept of the terminology, ignoring case; where it is None, that is not
     known, and synonyms are passed over. The order of the two terms does not matter.
     """
-    if equal_ignoring_case(term1, term2) or lemma_of(term1) == lemma_of(term2):
+    lemma1, lemma2 = lemma_pair(term1, term2, language)
+    if equal_ignoring_case(term1, term2) or lemma1 == lemma2:
         return "term_identity"
     if one_abbreviates(term1, term2):
         return "abbreviations"
@@ -68,9 +68,9 @@ def term_pair(term1: str, term2: str) -> tuple[str, str]:
     return lower1, lower2
 
 
-def lemma_pair(term1: str, term2: str) -> tuple[str, str]:
+def lemma_pair(term1: str, term2: str, language: str = ENGLISH) -> tuple[str, str]:
     """Return a pair of terms so that it equals every other whose lemmas are the same."""
-    lemma1, lemma2 = sorted((lemma_of(term1), lemma_of(term2)))
+    lemma1, lemma2 = sorted(lemma_of(term, language) for term in (term1, term2))
     return lemma1, lemma2
 
 

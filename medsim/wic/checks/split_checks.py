@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from medsim.wic import GROUPS
+from medsim.wic import ENGLISH, GROUPS, MOST_REPEATS
 from medsim.wic.checks.findings import Breach, each, finding
-from medsim.wic.checks.rules import MOST_USES, QUOTAS, lemma_pair, term_pair
+from medsim.wic.checks.rules import QUOTAS, lemma_pair, term_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -23,22 +23,28 @@ def _sentences(instance: Instance) -> tuple[str, str]:
     return instance.first.sentence, instance.second.sentence
 
 
-_KEYS: dict[str, Keys] = {
-    "sentence": _sentences,
-    "pair": lambda instance: (term_pair(*instance.terms),),
-    "lemma_pair": lambda instance: (lemma_pair(*instance.terms),),
-}
-"""Parts of instances that test has once, and train and dev have not at all."""
+def _keys(language: str) -> dict[str, Keys]:
+    """Return the parts of instances that test has once, and train and dev have not at all."""
+    return {
+        "sentence": _sentences,
+        "pair": lambda instance: (term_pair(*instance.terms),),
+        "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
+    }
 
 
 def check_splits(
-    splits: Splits, quotas: Mapping[str, Mapping[str, int]] | None
+    splits: Splits,
+    quotas: Mapping[str, Mapping[str, int]] | None,
+    *,
+    language: str = ENGLISH,
+    most_repeats: int = MOST_REPEATS,
 ) -> dict[str, list[SplitFinding]]:
-    """Return whether instances are right together, by split.
+    """Return whether instances are right together, by split, with lemmas in a language.
 
     Quotas, of each label in each group of a split by the manifest, are reached exactly; None takes
     BioWiC's, which a smaller benchmark need not reach.
     """
+    keys = _keys(language)
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}
     found = {}
@@ -50,10 +56,11 @@ def check_splits(
             _repeated_instance(split, instances, place_of),
         ]
         if split == "test":
-            found[split] += [_repeated(instances, part) for part in _KEYS]
+            found[split] += [_repeated(instances, *part) for part in keys.items()]
         else:
-            found[split].append(_sentence_limit(split, instances))
-            found[split] += [_leaked(split, instances, splits.get("test"), part) for part in _KEYS]
+            found[split].append(_sentence_limit(split, instances, most_repeats))
+            test = splits.get("test")
+            found[split] += [_leaked(split, instances, test, *part) for part in keys.items()]
     return found
 
 
@@ -123,23 +130,23 @@ def _repeated_instance(
     return each(split, "repeated_instance", instances, fault)
 
 
-def _sentence_limit(split: str, instances: Sequence[Instance]) -> SplitFinding:
+def _sentence_limit(split: str, instances: Sequence[Instance], most: int) -> SplitFinding:
     times = Counter(text for instance in instances for text in _sentences(instance))
     first = {text: one for one in reversed(instances) for text in _sentences(one)}
     breaches = [
         Breach(instance=first[text], found=f"one of its sentences is there {n:,} times")
         for text, n in times.items()
-        if n > MOST_USES
+        if n > most
     ]
     return finding(split, "sentence_limit", len(times), breaches)
 
 
-def _repeated(instances: Sequence[Instance], part: str) -> SplitFinding:
+def _repeated(instances: Sequence[Instance], part: str, keys: Keys) -> SplitFinding:
     """Return whether test has a part twice that it may have once."""
     first: dict[Hashable, int] = {}
 
     def fault(instance: Instance) -> str:
-        there = [first.setdefault(key, instance.number) for key in _KEYS[part](instance)]
+        there = [first.setdefault(key, instance.number) for key in keys(instance)]
         before = [number for number in there if number != instance.number]
         return f"instance {before[0]} has the same {part.replace('_', ' ')}" if before else ""
 
@@ -147,16 +154,20 @@ def _repeated(instances: Sequence[Instance], part: str) -> SplitFinding:
 
 
 def _leaked(
-    split: str, instances: Sequence[Instance], test: Sequence[Instance] | None, part: str
+    split: str,
+    instances: Sequence[Instance],
+    test: Sequence[Instance] | None,
+    part: str,
+    keys: Keys,
 ) -> SplitFinding:
     """Return whether train or dev has a part of test."""
     check = f"leaked_{part}"
     if test is None:
         return finding(split, check, 0, note="not checked: no test split")
-    in_test = {key: instance.number for instance in test for key in _KEYS[part](instance)}
+    in_test = {key: instance.number for instance in test for key in keys(instance)}
 
     def fault(instance: Instance) -> str:
-        there = [in_test[key] for key in _KEYS[part](instance) if key in in_test]
+        there = [in_test[key] for key in keys(instance) if key in in_test]
         return f"test {there[0]} has the same {part.replace('_', ' ')}" if there else ""
 
     return each(split, check, instances, fault)

@@ -55,7 +55,7 @@ def check_terminology(
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)
         terminology = read_terminology(location, store, reading, progress)
-        forms = forms_of(set(lowered(mentions["term"].to_list())))
+        forms = forms_of(set(lowered(mentions["term"].to_list())), reading.language)
         store.put("form", forms)
         names = store.frame("wic/name", language=reading.language)
         store.put("form_name", names_of_forms(names, forms))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.wic import ENGLISH
 from medsim.wic.corpora import Problems
 from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.wic.corpora.sentences import LONGEST_TEXT, cut_documents
@@ -67,12 +68,17 @@ class Corpora:
 
 
 def read_corpora(
-    paths: Sequence[Path], *, threads: int, advance: Callable[[int], None] = lambda _n: None
+    paths: Sequence[Path],
+    *,
+    language: str = ENGLISH,
+    threads: int,
+    advance: Callable[[int], None] = lambda _n: None,
 ) -> Corpora:
     """Return the mentions of files in PubTator format, each in its sentence.
 
     Args:
         paths: the files, at least one; corpora are named after them, see ``corpus_names``.
+        language: of the sentences, one of ``medsim.wic.corpora.languages``.
         threads: how many processes cut sentences; it never changes the result.
         advance: told how many more documents are read.
     """
@@ -81,7 +87,11 @@ def read_corpora(
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
             documents = _reported(documents_of(file, path, problems), advance)
-            corpora.append(mentions_in_sentences(documents, corpus, problems, threads=threads))
+            corpora.append(
+                mentions_in_sentences(
+                    documents, corpus, problems, language=language, threads=threads
+                )
+            )
             digests.append(digest_of(file, path))
     return Corpora(
         corpora=tuple(corpora),
@@ -109,14 +119,19 @@ def corpus_names(paths: Sequence[Path]) -> list[str]:
 
 
 def mentions_in_sentences(
-    documents: Iterable[Document], corpus: str, problems: Problems, *, threads: int = 1
+    documents: Iterable[Document],
+    corpus: str,
+    problems: Problems,
+    *,
+    language: str = ENGLISH,
+    threads: int = 1,
 ) -> CorpusMentions:
     """Return the mentions that have exactly one code and lie within one sentence."""
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
     n_documents = n_sentences = n_mentions = 0
     short = _short_enough(documents, corpus, problems)
-    for document, sentences in cut_documents(short, threads=threads):
+    for document, sentences in cut_documents(short, language=language, threads=threads):
         n_documents += 1
         n_sentences += len(sentences)
         n_mentions += len(document.annotations)

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OptionError
+from medsim.wic import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +34,7 @@ _BATCHES_A_PROCESS = 4
 _SLACK = 16
 
 
-def sentences_of(text: str) -> Spans:
+def sentences_of(text: str, language: str = ENGLISH) -> Spans:
     """Return the places of the sentences of a text, in order, without white space around them.
 
     PySBD (Sadvilkar and Neumann 2020) finds the sentences. Its own places are not used, since it
@@ -44,37 +45,38 @@ def sentences_of(text: str) -> Spans:
     if not text.strip():
         return []
     text = text.translate(_SEPARATORS)
-    return _placed(text, _segmenter().processor(text).process())
+    return _placed(text, _segmenter(language).processor(text).process())
 
 
-def sentences_of_document(title: str, abstract: str) -> Spans:
+def sentences_of_document(title: str, abstract: str, language: str = ENGLISH) -> Spans:
     """Return the places of the sentences of title, a space, abstract; none has parts of both."""
     shift = len(title) + 1
-    later = [(start + shift, end + shift) for start, end in sentences_of(abstract)]
-    return sentences_of(title) + later
+    later = [(start + shift, end + shift) for start, end in sentences_of(abstract, language)]
+    return sentences_of(title, language) + later
 
 
 def cut_documents(
-    documents: Iterable[Document], *, threads: int
+    documents: Iterable[Document], *, language: str = ENGLISH, threads: int
 ) -> Iterator[tuple[Document, Spans]]:
     """Yield documents in their order, each with its sentences.
 
     Args:
         documents: with no title or abstract longer than ``LONGEST_TEXT``; a few batches of them
             are held at a time.
+        language: of all of them, such as "en".
         threads: how many processes cut, since PySBD holds Python's lock; it never changes the
             result. One, or few documents, start none.
     """
-    _segmenter()
+    _segmenter(language)
     remaining = iter(documents)
     batches = iter(lambda: list(islice(remaining, _DOCUMENTS_A_BATCH)), [])
     few = list(islice(batches, 2))
     if threads == 1 or len(few) == 1:
         for batch in chain(few, batches):
-            yield from zip(batch, _cut(_texts(batch)), strict=True)
+            yield from zip(batch, _cut(_texts(batch), language), strict=True)
         return
     try:
-        for batch, spans in _cut_by_processes(chain(few, batches), threads):
+        for batch, spans in _cut_by_processes(chain(few, batches), language, threads):
             yield from zip(batch, spans, strict=True)
     except BrokenProcessPool as error:
         raise OptionError(
@@ -84,14 +86,14 @@ def cut_documents(
 
 
 def _cut_by_processes(
-    batches: Iterable[list[Document]], n_processes: int
+    batches: Iterable[list[Document]], language: str, n_processes: int
 ) -> Iterator[tuple[list[Document], list[Spans]]]:
     """Yield batches in their order with their sentences; a few batches are cut ahead."""
     # Spawned, not forked: a fork copies the locks of Polars' threads as they happen to be.
     with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as processes:
         ahead: deque[tuple[list[Document], Future[list[Spans]]]] = deque()
         for batch in batches:
-            ahead.append((batch, processes.submit(_cut, _texts(batch))))
+            ahead.append((batch, processes.submit(_cut, _texts(batch), language)))
             if len(ahead) > _BATCHES_A_PROCESS * n_processes:
                 done, spans = ahead.popleft()
                 yield done, spans.result()
@@ -103,8 +105,8 @@ def _texts(batch: list[Document]) -> list[tuple[str, str]]:
     return [(document.title, document.abstract) for document in batch]
 
 
-def _cut(texts: list[tuple[str, str]]) -> list[Spans]:
-    return [sentences_of_document(title, abstract) for title, abstract in texts]
+def _cut(texts: list[tuple[str, str]], language: str) -> list[Spans]:
+    return [sentences_of_document(title, abstract, language) for title, abstract in texts]
 
 
 def _placed(text: str, sentences: Iterable[str]) -> Spans:
@@ -139,9 +141,9 @@ def _trimmed(text: str, start: int, end: int) -> Spans:
     return [(begin, begin + len(inner))]
 
 
-@lru_cache(maxsize=1)
-def _segmenter() -> Any:
-    """Return PySBD's segmenter of English."""
+@lru_cache(maxsize=2)
+def _segmenter(language: str) -> Any:
+    """Return PySBD's segmenter of a language."""
     with warnings.catch_warnings():
         # PySBD 0.3.4 has "\s" in plain strings, of which Python warns when it compiles them.
         warnings.filterwarnings("ignore", "invalid escape sequence")
@@ -152,4 +154,4 @@ def _segmenter() -> Any:
             raise OptionError(
                 "sentences of corpora need PySBD; install medsim with its extra wic"
             ) from error
-    return pysbd.Segmenter(language="en", clean=False)
+    return pysbd.Segmenter(language=language, clean=False)

@@ -66,19 +66,27 @@ def candidate_blocks(
 ) -> Blocks:
     """Return the blocks of a terminology and the mentions of its concepts.
 
-    Two terms are compared once, however many sentences have them, and are synonyms by names in
+    Two terms are compared once, however many sentences have them, by lemmas and names in
     ``language``. Mentions are those of ``chosen_mentions``, and rows of blocks are theirs.
     ``any_depth`` tells whether all ancestors of a concept are broader, or its parents alone. Leaves
-    the tables ``form_name`` and ``related_concept`` in the store.
+    the tables ``form_name``, ``mentioned`` and ``related_concept`` in the store.
     """
-    forms = forms_of(mentions["lower_term"].unique())
-    store.put("form", forms)
+    forms = forms_of(mentions["lower_term"].unique(), language)
     store.put("form_name", names_of_forms(store.frame("wic/name", language=language), forms))
+    store.put("mentioned", mentions.select("concept_id").unique().sort("concept_id"))
+    store.run("wic/related_concept", vocabulary=vocabulary, any_depth=any_depth)
+    return blocks_of(store, mentions, forms, threads=threads)
+
+
+def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, threads: int) -> Blocks:
+    """Return the blocks of mentions whose forms' names and related concepts are known.
+
+    The tables ``form_name`` and ``related_concept`` are in the store.
+    """
+    store.put("form", forms)
     alike = similar_label_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
-    store.put("mentioned", mentions.select("concept_id").unique().sort("concept_id"))
-    store.run("wic/related_concept", vocabulary=vocabulary, any_depth=any_depth)
     store.put("cell", _cells(mentions, forms))
     found = store.frame("wic/block")
     pairs = pl.struct("lemma1", "lemma2").rank("dense").cast(pl.Int32) - 1

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from medsim.core.errors import OptionError
 from medsim.core.terms import lowered
+from medsim.wic import ENGLISH
 
-_WORD = re.compile(r"[^\W\d_]+")
+# Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
+_MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
 
 
-def lemma_of(term: str) -> str:
-    """Return a term in lower case with every word in it replaced by its lemma.
+def lemma_of(term: str, language: str = ENGLISH) -> str:
+    """Return a term in lower case with every word in it replaced by its lemma in a language.
 
-    A word is a run of letters; the characters between words stay. So "Review articles" and "review
-    article" have one lemma, "IL-1" and "IL-10" do not; and terms that are equal ignoring case have
-    one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no model.
+    A word is a run of letters with their marks; the characters between words stay. So "Review
+    articles" and "review article" have one lemma, "IL-1" and "IL-10" do not; and terms that are
+    equal ignoring case have one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no
+    model.
     """
     (lower,) = lowered([term])
-    return _WORD.sub(lambda word: _lemma_of_word(word[0]), lower)
+    return _WORD.sub(lambda word: _lemma_of_word(word[0], language), lower)
 
 
 @lru_cache(maxsize=1 << 17)
-def _lemma_of_word(word: str) -> str:
+def _lemma_of_word(word: str, language: str) -> str:
     try:
         import simplemma  # noqa: PLC0415 — an extra
     except ImportError as error:
         raise OptionError(
             "lemmas of terms need simplemma; install medsim with its extra wic"
         ) from error
-    return lowered([simplemma.lemmatize(word, lang="en")])[0]
+    return lowered([simplemma.lemmatize(word, lang=language)])[0]

@@ -42,14 +42,14 @@ def content_hashes(mentions: pl.DataFrame) -> Hashes:
     return term_hashes(packed.codes, packed.starts)
 
 
-def forms_of(terms: Iterable[str]) -> pl.DataFrame:
+def forms_of(terms: Iterable[str], language: str) -> pl.DataFrame:
     """Return the forms of distinct terms in lower case, by which two of them are compared.
 
     These are form_id, lower_term, lemma, lemma_id, initials, in order of lower_term; ids count
     rows, or distinct lemmas in their order. Initials are the first characters of the words.
     """
     lower = sorted(terms)
-    lemmas = pl.Series("lemma", [lemma_of(term) for term in lower], dtype=pl.String)
+    lemmas = pl.Series("lemma", [lemma_of(term, language) for term in lower], dtype=pl.String)
     initials = ["".join(word[0] for word in term.split()) for term in lower]
     return pl.DataFrame(
         {

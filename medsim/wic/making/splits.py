@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from medsim.kernels.packing import tie_hashes
-from medsim.wic import GROUPS
-from medsim.wic.checks.rules import MOST_USES
+from medsim.wic import GROUPS, MOST_REPEATS
 from medsim.wic.making.selection import Selection, Uses, joined, select
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from medsim.kernels.types import Flags, Hashes
     from medsim.wic.making.candidates import Blocks
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 LABELS = (0, 1)
 """Of an instance whose terms do not mean the same, or do."""
 
+_ALL = 1 << 62
 _SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
 
 _Classes: TypeAlias = "dict[tuple[int, int], Selection]"  # by group and label
@@ -46,14 +46,16 @@ class Splitter:
     Attributes:
         hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
         quotas: of either label in test, by group.
-        most_train: of either label of a group in train.
+        most_train: of either label of a group in train; None for all.
+        most_repeats: of a sentence in train and dev together.
     """
 
     blocks: Blocks
     hashes: Hashes
     seed: int
     quotas: Mapping[str, int]
-    most_train: int
+    most_train: int | None
+    most_repeats: int = MOST_REPEATS
 
     def split(self) -> dict[str, Split]:
         """Return the instances of train, dev and test.
@@ -61,25 +63,39 @@ class Splitter:
         Test takes its quota of each group and label, no sentence and no pair of terms twice; but
         no more than half of the pairs of terms that a group has of its rarer label, so that some
         are left. Dev takes half as many as test, and train the rest: both without the sentences
-        and the pairs of terms of test, and with no sentence more than ``MOST_USES`` times in both
-        together. In every group of a split there are as many of one label as of the other.
+        and the pairs of terms of test, and with no sentence more than ``most_repeats`` times in
+        both together. In every group of a split there are as many of one label as of the other.
         """
+        test = self._test()
+        train, dev = self._others(test, self.most_repeats)
+        return {"train": _shuffled(train), "dev": _shuffled(dev), "test": _shuffled(test)}
+
+    def trains(self, repeats: Iterable[int]) -> Iterator[Selection]:
+        """Yield what train would have if sentences might occur so often; see ``split``."""
+        test = self._test()
+        for most_repeats in repeats:
+            train, _ = self._others(test, most_repeats)
+            yield joined(list(train.values()))
+
+    def _test(self) -> _Classes:
         n_terms = int(self.blocks.terms.max(initial=-1)) + 1
         uses = Uses(
             mentions=np.zeros(len(self.hashes), np.int64),
             most=1,
             terms=np.zeros(n_terms, np.bool_),
         )
-        test = self._drawn(self.blocks, uses, self._quotas_of_test())
+        return self._drawn(self.blocks, uses, self._quotas_of_test())
+
+    def _others(self, test: _Classes, most_repeats: int) -> tuple[_Classes, _Classes]:
+        """Return train and dev beside a test split."""
         used = joined(list(test.values()))
         mentions = np.zeros(len(self.hashes), np.int64)
-        mentions[used.mentions.ravel()] = MOST_USES
-        uses = Uses(mentions=mentions, most=MOST_USES, terms=None)
+        mentions[used.mentions.ravel()] = most_repeats
+        uses = Uses(mentions=mentions, most=most_repeats, terms=None)
         left = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
         halves = {of: len(drawn) // 2 for of, drawn in test.items()}
         dev = self._drawn(left, uses, halves)
-        train = self._train(left, dev, uses)
-        return {"train": _shuffled(train), "dev": _shuffled(dev), "test": _shuffled(test)}
+        return self._train(left, dev, uses), dev
 
     def _quotas_of_test(self) -> dict[tuple[int, int], int]:
         return {
@@ -103,7 +119,8 @@ class Splitter:
         train: _Classes = {}
         for group, label in enumerate(rarer):
             before = dev[group, label]
-            train[group, label] = self._select(left, group, label, uses, self.most_train, before)
+            most = self.most_train or _ALL
+            train[group, label] = self._select(left, group, label, uses, most, before)
         for group, label in enumerate(rarer):
             other, wanted = 1 - label, len(train[group, label])
             train[group, other] = self._select(left, group, other, uses, wanted, dev[group, other])

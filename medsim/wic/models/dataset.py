@@ -17,14 +17,19 @@ from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.making.instances import drawn_order
 from medsim.wic.models.folds import folds_of
+from medsim.wic.models.general_wic import DATA as WIC_DATA
+from medsim.wic.models.general_wic import read_wic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Sequence
 
     from medsim.kernels.types import Flags, Rows
 
-SEEN = ("seen", "partly_seen", "unseen")
-"""Instances of which both terms, one or none occur in those that models are fitted on."""
+SEEN = {"any_seen": (1, 2), "both_seen": (2,), "unseen": (0,)}
+"""Parts of the instances by how many of their two target terms models are fitted on.
+
+An instance that Rouhizadeh et al. (2024) call seen has at least one such term.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +59,7 @@ class WicDataset:
     """Instances, and the rounds in which models are asked about them.
 
     Attributes:
-        instances: ``WIC_COLUMNS``, of all splits, one after the other.
+        instances: ``WIC_COLUMNS``, of all splits, one after the other, and what else is fitted on.
         tested: int[n_tested], the rows to ask about, as their file has them.
         dev: int[n_dev], the rows of the dev split, as their file has them.
         rounds: one, or one a fold.
@@ -80,17 +85,18 @@ class WicDataset:
         """Whether every instance is asked about, with models fitted on the others."""
         return self.rounds[0].fold is not None
 
-    def seen(self) -> list[str | None]:
-        """Return for each instance that is asked about one of ``SEEN``; None without a train split.
+    def seen_terms(self) -> list[int | None]:
+        """Return for each instance that is asked about how many of its two terms were seen.
 
-        Only instances count that models of its round are fitted on; case does not.
+        Seen is what the instances have that models of its round are fitted on; case does not
+        count. It is None where there are no such instances.
         """
         pairs = self._pairs()
-        found: list[str | None] = [None] * len(pairs)
+        found: list[int | None] = [None] * len(pairs)
         for one in self.rounds:
             known = {term for row in one.train for term in pairs[row]}
             for row in one.test if known else ():
-                found[row] = SEEN[sum(term not in known for term in pairs[row])]
+                found[row] = sum(term in known for term in pairs[row])
         return [found[row] for row in self.tested]
 
     def n_known(self) -> int:
@@ -119,36 +125,53 @@ class WicDataset:
 
 
 def read_dataset(
-    data: Path, *, train: str | Path | None = None, dev: str | Path | None = None, seed: int
+    data: Path,
+    *,
+    train: str | Path | None = None,
+    dev: str | Path | None = None,
+    more_train: Sequence[str | Path] = (),
+    seed: int,
 ) -> WicDataset:
     """Return the benchmark in a folder or a file.
 
     A folder has test.json, and train.json and dev.json where models need them. A single file is the
     test split where ``train`` or ``dev`` is named; else its instances are shared out into folds
     that have no sentence and no pair of terms in common, and each fold is asked about by models
-    that were fitted on the others. A term that is not at its offsets is refused.
+    that were fitted on the others. A term that is not at its offsets is refused. What ``train`` and
+    ``more_train`` name may be files of WiC; the latter are for fitting alone, in every round.
     """
     files = _files(data, train, dev)
-    parts = {split: _checked(path) for split, path in files.items()}
+    parts = {
+        split: _fitting(path) if split == "train" else _checked(path)
+        for split, path in files.items()
+    }
+    more = [(path, _fitting(path)) for path in map(Path, more_train)]
     if not parts["test"].height:
         raise InputError(f"{files['test']} has no instance")
     crossed = data.is_file() and train is None and dev is None
-    instances = pl.concat(parts.values())
+    own = pl.concat(parts.values())
+    instances = pl.concat([own, *(part for _, part in more)])
     order = np.lexsort((instances["label"], drawn_order(instances, seed)))
-    split_of = np.repeat(list(parts), [part.height for part in parts.values()])
+    split_of = np.repeat(
+        [*parts, "train"],
+        [*(part.height for part in parts.values()), instances.height - own.height],
+    )
     of_train, of_dev, of_test = (order[split_of[order] == split] for split in SPLITS)
     one = Round(fold=None, train=of_train, dev=of_dev, held_back=of_dev, test=of_test)
-    rounds = _crossed(instances, order, seed) if crossed else (one,)
+    rounds = _crossed(own, order, seed) if crossed else (one,)
     return WicDataset(
         name=data.name,
         instances=instances,
         tested=np.sort(of_test),
         dev=np.sort(of_test if crossed else of_dev),
         rounds=rounds,
-        fitted=f"cross-fitted in {len(rounds)} folds" if crossed else _splits(parts),
+        fitted=_fitted(parts, len(rounds) if crossed else 0, [path.name for path, _ in more]),
         files={
-            split: {"path": str(files[split]), "fingerprint": fingerprint(part)}
-            for split, part in parts.items()
+            name: {"path": str(path), "fingerprint": fingerprint(part)}
+            for name, path, part in (
+                *((split, files[split], part) for split, part in parts.items()),
+                *((f"more_train {n}", *one) for n, one in enumerate(more, start=1)),
+            )
         },
     )
 
@@ -166,6 +189,11 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     return {split: found[split] for split in SPLITS if split in found}
 
 
+def _fitting(path: Path) -> pl.DataFrame:
+    """Return the instances of a file to fit on, which may be one of WiC."""
+    return read_wic(path) if path.name.endswith(WIC_DATA) else _checked(path)
+
+
 def _checked(path: Path) -> pl.DataFrame:
     """Return the instances of a file, in which every term stands at its offsets."""
     instances = read_instances(path)
@@ -173,9 +201,14 @@ def _checked(path: Path) -> pl.DataFrame:
     return instances
 
 
-def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
-    """Return a round a fold; the fold that comes next is held back."""
-    fold_of = folds_of(instances, seed)[order]
+def _crossed(own: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:
+    """Return a round a fold; the fold that comes next is held back.
+
+    Rows after those of ``own`` are in no fold, and in every round to fit on.
+    """
+    folds = np.full(len(order), -1, np.int32)
+    folds[: own.height] = folds_of(own, seed)
+    fold_of = folds[order]
     n_folds = int(fold_of.max()) + 1
     if n_folds < 3:  # noqa: PLR2004 — to fit on, to choose a threshold on, to ask
         raise InputError(
@@ -186,7 +219,7 @@ def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ..
         Round(
             fold=fold + 1,
             train=order[fold_of != fold],
-            dev=order[fold_of != fold],
+            dev=order[(fold_of != fold) & (fold_of >= 0)],
             held_back=order[fold_of == (fold + 1) % n_folds],
             test=order[fold_of == fold],
         )
@@ -194,6 +227,11 @@ def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ..
     )
 
 
-def _splits(parts: Iterable[str]) -> str:
-    texts = {"train": "models fitted on train", "dev": "thresholds chosen on dev"}
-    return ", ".join(texts[split] for split in parts if split in texts) or "nothing fitted"
+def _fitted(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
+    """Return in words on what models are fitted and thresholds chosen."""
+    if n_folds:
+        return " and ".join([f"cross-fitted in {n_folds} folds", *more])
+    train = [name for name in ("train",) if name in parts] + list(more)
+    texts = [f"models fitted on {' and '.join(train)}"] if train else []
+    texts += ["thresholds chosen on dev"] if "dev" in parts else []
+    return ", ".join(texts) or "nothing fitted"

@@ -42,7 +42,7 @@ def predictions_of(dataset: WicDataset, answers: Mapping[str, ModelAnswers]) -> 
     asked = dataset.instances[tested].select(
         pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("instance"),
         "cat",
-        pl.Series("seen", dataset.seen(), pl.String),
+        pl.Series("seen_terms", dataset.seen_terms(), pl.Int8),
         "label",
         pl.Series("fold", fold_of[tested]).replace(0, None),
     )
@@ -67,8 +67,8 @@ def results_of(
 ) -> pl.DataFrame:
     """Return accuracies of every model, and its thresholds: ``WIC_RESULT_COLUMNS``.
 
-    They are of all instances, of groups, and of seen and unseen terms; a subset without instances
-    has no row.
+    They are of all instances, of groups, and of those whose terms were seen or not (``SEEN``); a
+    subset without instances has no row.
     """
     rows: list[_Row] = []
     for name, one in answers.items():
@@ -161,11 +161,12 @@ def _from_references(
 def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the parts of a model's predictions that have an instance, by name."""
     yield ALL, predictions
-    for column, names in (("cat", GROUPS), ("seen", SEEN)):
-        for name in names:
-            part = predictions.filter(pl.col(column) == name)
-            if part.height:
-                yield name, part
+    by_group = {name: pl.col("cat") == name for name in GROUPS}
+    by_terms = {name: pl.col("seen_terms").is_in(numbers) for name, numbers in SEEN.items()}
+    for name, is_in in (by_group | by_terms).items():
+        part = predictions.filter(is_in)
+        if part.height:
+            yield name, part
 
 
 def _correct(predictions: pl.DataFrame) -> Flags:

@@ -1,6 +1,8 @@
 -- Concepts with their semantic type; one is active if any of its atoms is not suppressed.
 --
--- reads   umls_atom, umls_type
+-- Of several types it is the one with the smallest identifier.
+--
+-- reads   umls_atom, semantic_type
 -- writes  concept: a row per concept, key concept_id; the tag is empty where there is none
 
 create or replace table concept as
@@ -11,6 +13,14 @@ with standing as (
         bool_or(suppressed = 'N') as active
     from umls_atom
     group by concept_id
+),
+
+tagged as (
+    select
+        concept_id,
+        arg_min(semantic_type, type_id) as semantic_tag
+    from semantic_type
+    group by concept_id
 )
 
 select
@@ -19,5 +29,5 @@ select
     '' as module_id,
     coalesce(t.semantic_tag, '') as semantic_tag
 from standing as s
-left join umls_type as t on s.concept_id = t.concept_id
+left join tagged as t on s.concept_id = t.concept_id
 order by s.concept_id;

@@ -44,7 +44,7 @@ TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_si
 
 
 def by_pysbd(text: str) -> list[str]:
-    sentences._segmenter()  # which knows what Python says when it compiles PySBD
+    sentences._segmenter("en")  # which knows what Python says when it compiles PySBD
     from pysbd import Segmenter
 
     return Segmenter(language="en", clean=False).segment(text)
@@ -150,6 +150,24 @@ def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None
 
     assert ended.returncode == 1
     assert "OptionError: 2 processes for sentences cannot be started; a script must" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("es", ["El paciente tenía tos.", "El Dr. Orl no vio nada."]),
+        ("de", ["Er bekam z. B. Velpin.", "Dr. Orl sah nichts."]),
+        ("hi", ["रोगी को बुखार था।", "उसे दवा दी गई।"]),
+    ],
+)
+def test_sentences_end_as_they_do_in_their_language(language: str, expected: list[str]) -> None:
+    text = " ".join(expected)
+    assert [text[start:end] for start, end in sentences_of(text, language)] == expected
+    one = Document(document_id="1", title=expected[0], abstract=text, annotations=())
+    for threads in (1, 2):
+        found = list(cut_documents([one] * 70, language=language, threads=threads))
+        starts = [len(expected[0]) + 1, 2 * (len(expected[0]) + 1)]
+        assert {tuple(start for start, _ in spans) for _, spans in found} == {(0, *starts)}
 
 
 def test_the_extra_is_asked_for_where_it_is_missing(monkeypatch) -> None:

@@ -18,3 +18,16 @@ from medsim.wic.making.lemmas import lemma_of
 )
 def test_forms_of_a_term_have_one_lemma_and_other_terms_others(one, other, same) -> None:
     assert (lemma_of(one) == lemma_of(other)) == same
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("es", "enfermedades crónicas", "Enfermedad crónica"),
+        ("de", "Entzündungen", "entzündung"),
+        ("hi", "बीमारियाँ", "बीमारी"),  # whose vowels are marks
+    ],
+)
+def test_lemmas_are_those_of_the_language(language: str, one: str, other: str) -> None:
+    assert lemma_of(one, language) == lemma_of(other, language)
+    assert lemma_of(one) != lemma_of(other)

@@ -1,0 +1,240 @@
+"""Tables and figures of the paper, counted anew from the instances one by one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fixtures.umls import Metathesaurus
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from medsim import build_wic, describe_wic
+from medsim.cli import app
+from medsim.core.errors import OptionError
+from medsim.wic import GROUPS, SPLITS
+from medsim.wic.benchmark import read_instances
+from medsim.wic.bert_words import n_words
+from medsim.wic.output import WIC_COLUMNS
+from medsim.wic.semantic_groups import GROUP_OF
+
+if TYPE_CHECKING:
+    from medsim.wic.benchmark import Benchmark
+
+DATA = os.environ.get("MEDSIM_DATA")
+TYPES = {
+    "C0000000": (("T047", "Disease or Syndrome"), ("T033", "Finding")),
+    "C0000001": (("T047", "Disease or Syndrome"),),
+    "C0000002": (("T121", "Pharmacologic Substance"),),
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """Return a benchmark of terms of UMLS, each of which stands for any of three concepts."""
+    folder = tmp_path_factory.mktemp("described")
+    umls = Metathesaurus()
+    for number, (cui, types) in enumerate(TYPES.items()):
+        umls.atom(cui, f"velp of kind {number}", code=f"D00000{number}")
+        for type_id, name in types:
+            umls.type(cui, type_id, name)
+    umls.type("C0000009", "T204", "Eukaryote")  # of no mention
+    documents = []
+    for at in range(120):
+        term = f"velp of the {'ABCDEFGHKLMN'[at // 3 % 12]}-zone"
+        start = len(f"Case {at}: ")
+        line = f"{at}\t{start}\t{start + len(term)}\t{term}\tT047\tMESH:D00000{at % 5 % 3}\n"
+        documents.append(f"{at}|t|Case {at}: {term}.\n{at}|a|No mention (here).\n{line}")
+    (folder / "cases.txt").write_text("\n".join(documents), encoding="utf-8")
+    return build_wic(
+        [folder / "cases.txt"],
+        umls.write(folder / "META"),
+        folder / "wic",
+        threads=1,
+        most_train=60,
+    )
+
+
+def sides(rows: list[dict[str, object]], column: str) -> list[str]:
+    return [str(row[f"{column}{side}"]) for row in rows for side in (1, 2)]
+
+
+def test_table_3_counts_what_the_files_hold(built: Benchmark) -> None:
+    table = describe_wic(built)
+
+    assert table["split"].to_list() == [*SPLITS, "all"]
+    for split, row in zip((*SPLITS, None), table.to_dicts(), strict=True):
+        rows = built.instances(split).to_dicts()
+        assert row["all"] == len(rows) > 0
+        for group in GROUPS:
+            assert row[group.replace("_", " ")] == sum(one["cat"] == group for one in rows)
+        sentences, concepts = sides(rows, "sentence"), set(sides(rows, "concept"))
+        assert row["characters per sentence"] == sum(map(len, sentences)) / len(sentences)
+        assert row["unique sentences"] == len(set(sentences))
+        pairs = {frozenset((one["term1"].lower(), one["term2"].lower())) for one in rows}
+        assert row["unique term pairs"] == len(pairs)
+        assert row["unique concepts"] == len(concepts)
+        types = {type_id for one in concepts for type_id, _ in TYPES[one]}
+        assert row["unique semantic types"] == len(types)
+        assert row["unique semantic groups"] == len({GROUP_OF[one] for one in types})
+
+
+def test_table_1_tells_of_the_corpora(built: Benchmark) -> None:
+    assert describe_wic(built, table="1").to_dicts() == [
+        {
+            "corpus": "cases",
+            "ontologies": "MSH",
+            "semantic types": "T047",
+            "documents": 120,
+            "sentences": 240,
+            "sentences with a concept": 120,
+            "mentions": 120,
+        }
+    ]
+
+
+def test_table_4_counts_the_tokens_of_terms_at_white_space(tmp_path: Path, built) -> None:
+    one = built.instances("train").select(list(WIC_COLUMNS)).head(2)
+    terms = pl.DataFrame({"term1": ["a-b", "a b  c d"], "term2": ["a b", "a b c d e"]})
+    (tmp_path / "train.json").write_text(
+        one.drop("term1", "term2").hstack(terms).write_json(), encoding="utf-8"
+    )
+
+    table = describe_wic(tmp_path, table="4")
+
+    assert table.rows() == [("1", 1, 25), ("2", 1, 25), ("3", 0, 0), ("4+", 2, 50), ("all", 4, 100)]
+
+
+def test_table_5_counts_what_has_a_term_in_train(built: Benchmark) -> None:
+    known = {term.lower() for term in sides(built.instances("train").to_dicts(), "term")}
+    expected = dict.fromkeys([*GROUPS, "all"], (0, 0, 0, 0))
+    for row in built.instances("test").to_dicts():
+        n_known = (row["term1"].lower() in known) + (row["term2"].lower() in known)
+        found = (n_known > 0, n_known == 0, n_known == 2, 1)
+        for group in (row["cat"], "all"):
+            expected[group] = tuple(map(sum, zip(expected[group], found, strict=True)))
+
+    table = describe_wic(built, table="5")
+
+    found = table.select("seen", "unseen", "both seen", "all").rows()
+    assert found == list(expected.values())
+    assert table["seen %"].last() == 100 * table["seen"].last() / table["all"].last()
+    one = built.folder / "test.json"
+    files = describe_wic(one, table="5", train=built.folder / "train.json")
+    assert files.equals(table)
+    with pytest.raises(OptionError, match=r"test.json has no train split.*add `train` FILE"):
+        describe_wic(one, table="5")
+
+
+def test_figure_4_ranks_the_types_and_groups_of_terms(built: Benchmark) -> None:
+    concepts = sides(built.instances().to_dicts(), "concept")
+    names: dict[tuple[str, str], set[str]] = {}
+    for one in set(concepts):
+        for type_id, name in TYPES[one]:
+            names.setdefault(("semantic type", name), set()).add(one)
+            names.setdefault(("semantic group", GROUP_OF[type_id]), set()).add(one)
+
+    table = describe_wic(built, table="figure-4")
+
+    assert table.height == len(names) == 5
+    for row in table.to_dicts():
+        own = names[row["of"], row["name"]]
+        assert row["concepts"] == len(own)
+        assert row["target terms"] == sum(one in own for one in concepts)
+        assert row["target terms %"] == pytest.approx(100 * row["target terms"] / len(concepts))
+        assert row["concepts %"] == pytest.approx(100 * len(own) / len(set(concepts)))
+    first = table.filter(of="semantic type")
+    assert first["target terms"].is_sorted(descending=True)
+
+
+def test_figure_3_is_the_train_that_a_build_would_have(built: Benchmark, tmp_path: Path) -> None:
+    curve = describe_wic(built, table="figure-3", threads=1)
+
+    assert curve["repeats"].to_list()[:4] == [1, 2, 5, 10]
+    assert curve["repeats"].to_list()[-1] == 200
+    corpus = built.folder.parent / "cases.txt"
+    for repeats in (1, 2, 100):
+        made = build_wic(
+            [corpus],
+            built.folder.parent / "META",
+            tmp_path / str(repeats),
+            threads=1,
+            most_train=60,
+            most_repeats=repeats,
+        )
+        rows = made.instances("train").to_dicts()
+        concepts = set(sides(rows, "concept"))
+        n_types = len({type_id for one in concepts for type_id, _ in TYPES[one]})
+        found = curve.filter(repeats=repeats).row(0)
+        assert found == (repeats, len(rows), len(concepts), n_types)
+    assert curve["instances"][0] < curve["instances"][-1]
+
+
+def test_files_without_a_manifest_have_what_they_say(built: Benchmark, tmp_path: Path) -> None:
+    for split in ("train", "dev"):
+        path = tmp_path / f"{split}.json"
+        path.write_bytes((built.folder / path.name).read_bytes())
+
+    table = describe_wic(tmp_path)
+
+    assert table["split"].to_list() == ["train", "dev", "all"]
+    whole = describe_wic(built)
+    assert whole[:2].select(table.columns).equals(table[:2])
+    assert set(whole.columns) - set(table.columns) == {
+        *("unique concepts", "unique semantic types", "unique semantic groups"),
+    }
+    for name in ("1", "figure-3", "figure-4"):
+        with pytest.raises(OptionError, match="medsim wic build"):
+            describe_wic(tmp_path, table=name)
+
+
+def test_the_command_prints_a_table_by_its_number(built: Benchmark) -> None:
+    command = ["wic", "stats", str(built.folder), "--format", "csv"]
+    printed = CliRunner().invoke(app, [*command, "--table", "FIGURE-3"])
+    refused = CliRunner().invoke(app, [*command, "--table", "2"])
+
+    expected = describe_wic(built, table="figure-3")
+    assert pl.read_csv(printed.stdout.encode()).rows() == expected.rows()
+    assert CliRunner().invoke(app, command).stdout.startswith("split,term identity,abbrev")
+    assert (refused.exit_code, refused.stderr) == (
+        1,
+        "error: unknown table '2'; known: 1, 3, 4, 5, figure-3, figure-4\n",
+    )
+
+
+def test_semantic_groups_are_the_fifteen_of_all_types() -> None:
+    assert len(set(GROUP_OF.values())) == 15
+    assert len(GROUP_OF) == 127 + 9  # and those that the network had before
+    assert GROUP_OF["T047"] == "Disorders"
+    assert GROUP_OF["T116"] == "Chemicals & Drugs"
+
+
+LETTERS = st.characters(max_codepoint=0x24FF, exclude_categories=("Cn",))
+
+
+@given(st.text(LETTERS, max_size=20) | st.text("aß-1.é\u0301 \u4e00_±\u200b", max_size=20))
+def test_words_are_those_of_berts_tokenizer(text: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="medsim[onnx] is not installed")
+    normal = tokenizers.normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    splitter = tokenizers.pre_tokenizers.BertPreTokenizer()
+    words = [word for word, _ in splitter.pre_tokenize_str(normal.normalize_str(text))]
+    assert n_words(text) == sum(any(map(str.isalnum, word)) for word in words)
+
+
+@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
+def test_the_dev_split_of_biowic_has_the_published_numbers() -> None:
+    path = Path(str(DATA), "wic", "biowic-dev.json")
+
+    (row,) = describe_wic(path).to_dicts()
+    tokens = describe_wic(path, table="4")
+
+    assert [row[group.replace("_", " ")] for group in GROUPS] == [400, 100, 400, 100]
+    assert (row["all"], row["unique sentences"]) == (1000, 1820)
+    assert round(row["words per sentence"], 1) == 22.8
+    assert row["unique term pairs"] == 853  # the paper has 821
+    assert tokens["dev"].to_list() == [1385, 458, 118, 39, 2000]
+    assert read_instances(path).height == 1000
