@@ -44,7 +44,12 @@ def made(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Eva
 
 
 def run(made: Path, out: Path, *names: str, **options) -> medsim.Evaluation:
-    options = {"resamples": 200, "metrics": ["avg_cos", "max_jaccard"], **options}
+    options = {
+        "resamples": 200,
+        "metrics": ["avg_cos", "max_jaccard"],
+        "coverage": "any",
+        **options,
+    }
     inputs = options.pop("inputs", [made / "build", made / "rated.csv"])
     return medsim.evaluate(
         inputs, {name: made / f"{name}.vec" for name in names or ("one", "two")}, out, **options
@@ -219,7 +224,13 @@ def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
     before = (folder / "manifest.json").read_bytes()
     for path, says in (("two.vec", "other content"), ("one.vec,case=keep", "other options")):
         with pytest.raises(medsim.MedsimError, match=rf"another embedding named one \({says}\)"):
-            medsim.evaluate(made / "rated.csv", {"one": f"{made}/{path}"}, folder, resamples=200)
+            medsim.evaluate(
+                made / "rated.csv",
+                {"one": f"{made}/{path}"},
+                folder,
+                resamples=200,
+                coverage="any",
+            )
     assert (folder / "manifest.json").read_bytes() == before
 
 
