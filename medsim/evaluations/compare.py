@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -24,6 +25,9 @@ from medsim.evaluations.sets import SET, parts_of_sets, whole_sets, with_parts
 from medsim.evaluations.statistic import tabulated_names
 from medsim.evaluations.stored import comparisons_at
 from medsim.evaluations.tables.readable import categories_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @public(CompareOptions)
@@ -83,20 +87,42 @@ def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.Da
     if kind == "spread":
         return metric_spread(results, statistics, subset=options.subset)
     if options.fixed_metrics:
-        results = at_metrics(results, options.fixed_metrics)
-        if options.subset == "common":
-            common = results.filter(subset="common")
-            threads, progress = checked_threads(options.threads), options.progress or Progress()
-            comparisons = comparisons_at(evaluation, common, threads, progress)
+        threads, progress = checked_threads(options.threads), options.progress or Progress()
+        results = results.filter(subset=options.subset)
+        results, comparisons = at_fixed(
+            evaluation, results, options.fixed_metrics, threads, progress
+        )
     make = all_metrics if kind else best_metrics
     subset, correction = options.subset, options.correction
     found = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
         return standings_only(found)
     if options.is_numbered:
-        sizes = results.select(*SET, n_in_set="n_pairs").unique()
-        return found.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left")
+        return with_sizes(found, results)
     return with_parts(found) if name == "parts" else found
+
+
+def at_fixed(
+    evaluation: Evaluation,
+    results: pl.DataFrame,
+    metrics: Sequence[str],
+    threads: int,
+    progress: Progress,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return results of one subset at one metric an embedding, and their comparisons.
+
+    Raises:
+        OptionError: a metric is unknown, or none or several fit an embedding.
+    """
+    results = at_metrics(results, metrics)
+    common = results.filter(subset="common")
+    return results, comparisons_at(evaluation, common, threads, progress)
+
+
+def with_sizes(rows: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the number of all pairs of their sets, as ``n_in_set``."""
+    sizes = results.select(*SET, n_in_set="n_pairs").unique()
+    return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:

@@ -41,6 +41,7 @@ EVALUATION = {
     "words": "words.csv",
     "bins": [1, 100],
     "metrics": ["avg_cos", "fuzzy_jaccard"],
+    "coverage": "any",  # as it was then
 }
 TWO = {"one": "one.txt", "two": "two.txt"}
 SUMMARIES = {
