@@ -21,6 +21,7 @@ FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 10_000_000
 
 _SEEDS = 1 << 64
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ class Resampling:
 
 def fewest_for(n_comparisons: int, alpha: float) -> int:
     """Return how many resamples let any of some comparisons pass Bonferroni's correction."""
-    return math.floor(2 * n_comparisons / alpha)
+    return math.floor(2 * n_comparisons / alpha + _ROUNDING)
 
 
 def check_resampling(seed: int, resamples: int) -> None:
