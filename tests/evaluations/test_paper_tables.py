@@ -23,13 +23,13 @@ METRICS = ["avg_cos", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation) -> Path:
-    """A folder with two word embeddings and one of whole terms, which know all, and rated pairs."""
+    """A folder with word embeddings, of which one lacks a word, one of terms, and rated pairs."""
     folder = tmp_path_factory.mktemp("paper")
     pairs = medsim.Build(shared_evaluation.folder.parent / "build").pairs().collect()
     terms = sorted({*pairs["term1"], *pairs["term2"]})
     words = sorted({word for term in terms for word in term.split()})
-    for seed, name in enumerate(("one", "two")):
-        write_words(folder / f"{name}.vec", words, seed)
+    write_words(folder / "one.vec", words, 0)
+    write_words(folder / "two.vec", words[:-1], 1)
     draw = np.random.default_rng(3)
     np.save(folder / "whole.npy", draw.normal(size=(len(terms), 5)).astype(np.float32))
     (folder / "whole.txt").write_text("\n".join(terms) + "\n", encoding="utf-8")
