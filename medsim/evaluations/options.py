@@ -93,8 +93,8 @@ class EvaluateOptions(Options):
         int | None,
         Option(
             f"Of the bootstrap of Spearman's correlation; by default {RESAMPLES:,}, and for tests "
-            f"{RESAMPLES_A_COMPARISON} for each two embeddings where that is more, so that "
-            "Bonferroni's correction leaves any in reach of 0.05.",
+            f"{RESAMPLES_A_COMPARISON} for each two embeddings where that is more, so that any two "
+            "can differ significantly after Bonferroni's correction.",
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
