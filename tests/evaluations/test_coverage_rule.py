@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
+from fixtures.embeddings import write_words
 
 import medsim
 
@@ -95,3 +97,31 @@ def test_older_results_are_of_any_word_and_keep_to_it(folder: Path) -> None:
 
     assert covered(grown) == by_hand(any)
     assert set(grown.results()["embedding"]) == {"some", "same"}
+
+
+def test_retrieval_has_the_same_terms_as_pairs(tmp_path: Path, shared_build: medsim.Build) -> None:
+    pairs = shared_build.pairs().collect()
+    words = sorted({w for side in ("term1", "term2") for term in pairs[side] for w in term.split()})
+    write_words(tmp_path / "third.vec", words[::3], 1)
+
+    found = {
+        rule: medsim.evaluate(
+            shared_build,
+            {"third": tmp_path / "third.vec"},
+            tmp_path / rule,
+            metrics=["avg_cos"],
+            resamples=100,
+            retrieval=True,
+            coverage=rule,
+        )
+        for rule in ("all", "any")
+    }
+
+    retrieved = {
+        rule: set(out.retrieved().filter(pl.col("covered")).collect()["term"])
+        for rule, out in found.items()
+    }
+    known = found["any"].sql("select term, n_unknown_words from term where n_words > 0")
+    assert retrieved["all"] < retrieved["any"]
+    assert retrieved["all"] <= set(known.filter(n_unknown_words=0)["term"])
+    assert not retrieved["all"] & set(known.filter(pl.col("n_unknown_words") > 0)["term"])
