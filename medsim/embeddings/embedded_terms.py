@@ -71,27 +71,34 @@ def embed_terms(
     *,
     threads: int,
     cache: Path | None,
+    coverage: str = "any",
 ) -> EmbeddedTerms:
-    """Return terms as an embedding has them."""
+    """Return terms as an embedding has them.
+
+    Where its options do not say which terms count as covered, ``coverage`` does.
+    """
     spec, options = named.spec, named.spec.options
     with progress.stage(f"embed {len(terms):,} terms by {spec.name}") as stage:
         words = forms(terms, options)
         request = Request(
             terms=terms, words=words, options=options, threads=threads, cache=cache, stage=stage
         )
-        embedded = _embedded(terms, named.format.load(spec.path, request), options)
+        embedded = _embedded(terms, named.format.load(spec.path, request), options, coverage)
         n_covered = int(np.count_nonzero(embedded.covered))
         stage.found(f"{n_covered:,} covered, {embedded.n_dimensions} dimensions")
     return embedded
 
 
 def _embedded(
-    terms: Sequence[str], found: WordVectors | TermVectors, options: EmbeddingOptions
+    terms: Sequence[str],
+    found: WordVectors | TermVectors,
+    options: EmbeddingOptions,
+    coverage: str,
 ) -> EmbeddedTerms:
     embedded: Embedded = TermPoints(vectors=found.vectors)
     words, n_words, n_unknown = None, None, None
     if isinstance(found, WordVectors):
-        bags = words_of(terms, found, options)
+        bags = words_of(terms, found, options, coverage)
         embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
         words = pl.Series("word", found.words, pl.String)
         covered, n_words, n_unknown = bags.covered, bags.n_words, bags.n_unknown

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 POOLINGS = ("mean", "cls", "max")
 """The ways to make one vector of an encoder's token vectors."""
 
+COVERAGES = ("all", "any")
+"""The words of a term that must have vectors for it to count as covered."""
+
 TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
 """The options that say how a term's words are looked up, see ``tokens``."""
 
@@ -63,12 +66,13 @@ class EmbeddingOptions(Options):
         ),
     ] = "keep"
     coverage: Annotated[
-        str,
+        str | None,
         Option(
-            "When a term counts as covered: when any of its words has a vector, or all.",
-            choices=("any", "all"),
+            "When a term counts as covered: when any of its words has a vector, or all; by default "
+            "as the evaluation has it, else any.",
+            choices=COVERAGES,
         ),
-    ] = "any"
+    ] = None
     pooling: Annotated[
         str | None,
         Option(

@@ -103,8 +103,13 @@ def unseen(
     return frozenset(form for form in read if form not in known)
 
 
-def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions) -> TermWords:
-    """Return the words of each term, given the vectors that the embedding has of their forms."""
+def words_of(
+    terms: Iterable[str], found: WordVectors, options: EmbeddingOptions, coverage: str = "any"
+) -> TermWords:
+    """Return the words of each term, given the vectors that the embedding has of their forms.
+
+    Where the options do not say which terms count as covered, ``coverage`` does.
+    """
     rows = {word: row for row, word in enumerate(found.words)}
     known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
     token_ids: dict[str, int] = {}
@@ -128,7 +133,7 @@ def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions
     n_found = np.diff(starts)
     n_words = np.diff(starts_of(np.array(n_read, np.int32)[of_tokens])[term_starts])
     covered = n_found > 0
-    if options.coverage == "all":
+    if (options.coverage or coverage) == "all":
         covered &= n_found == n_words
     return TermWords(
         word_ids=word_ids.view(np.int32),

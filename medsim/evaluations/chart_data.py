@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.inputs import EvaluationInput
-from medsim.evaluations.layout import coverage_path, pairs_path, scores_path
+from medsim.evaluations.layout import coverage_path, scores_path
 from medsim.evaluations.sets import SET, SET_COLUMNS
+from medsim.evaluations.stored import common_pairs, similarities_of, stored_input
 from medsim.statistics.ranks import histogram, roc_curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from medsim.evaluations.inputs import EvaluationInput
     from medsim.evaluations.output import Evaluation
     from medsim.kernels.types import Flags, Values
 
@@ -53,13 +53,12 @@ def chart_data_of(
 
 def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     name = best["input"][0]
-    frame = evaluation.read(pairs_path(name))
-    one = EvaluationInput(name=name, rated=False, frame=frame, provenance={})
+    one = stored_input(evaluation, name)
     sets = {tuple(pair_set.named().values()): pair_set for pair_set in one.sets()}
-    common = _common(evaluation, one)
+    common = common_pairs(evaluation, one)
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)
-        similarities = _similarities(evaluation, scores_path(name, embedding, metric), one)
+        similarities = similarities_of(evaluation, scores_path(name, embedding, metric), one)
         whole = _whole(evaluation, embedding, one)
         for key in of_metric.select(SET_COLUMNS).iter_rows():
             taken = common[sets[key].rows]
@@ -78,20 +77,6 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
                 yield "errors", frame.select(*named, pl.all())
 
 
-def _common(evaluation: Evaluation, one: EvaluationInput) -> Flags:
-    """Return which pairs all embeddings cover, bool[n_pairs]; the same under any metric."""
-    below = f"scores/input={one.name}/embedding="
-    paths = {
-        path.removeprefix(below).split("/")[0]: path
-        for path in evaluation.manifest.outputs
-        if path.startswith(below)
-    }
-    common = np.ones(one.pairs.height, np.bool_)
-    for path in paths.values():
-        common &= ~np.isnan(_similarities(evaluation, path, one))
-    return common
-
-
 def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flags:
     """Return whether an embedding knows all words of each pair, bool[n_pairs]."""
     path = coverage_path(one.name, embedding, "terms")
@@ -100,15 +85,6 @@ def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flag
     lacking = pl.any_horizontal(pl.col("term1", "term2").is_in(partly))
     found: Flags = one.pairs.select(~lacking).to_series().to_numpy()
     return found
-
-
-def _similarities(evaluation: Evaluation, path: str, one: EvaluationInput) -> Values:
-    """Return the similarities of an input's pairs, NaN where a term is not covered."""
-    frame = evaluation.read(path, ("pair_id", "similarity"))
-    if not frame["pair_id"].equals(one.pairs["pair_id"]):
-        raise InputError(f"{evaluation.folder / path} does not hold the pairs of its input")
-    values: Values = frame["similarity"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    return values
 
 
 def _of_set(similarities: Values, labels: Flags) -> Iterator[tuple[str, pl.DataFrame]]:

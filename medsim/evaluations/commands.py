@@ -40,14 +40,15 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
 
     Writes nothing. As table, md and latex it is to be read; json and csv have a row per value.
     A cell has a value, a metric, how many others it is significantly better (+) and worse (\u2212)
-    than, and a star for the best and those that cannot be told from it.
+    than, and a star for the best and those that cannot be told from it. A table of the paper has a
+    row per embedding and a column per set.
 
     Example: medsim compare results --table all-auc --format latex
     """
     from medsim.evaluations.compare import compare as table_of
-    from medsim.evaluations.tables.readable import readable
+    from medsim.evaluations.tables.readable import as_in_paper
 
-    print_table(table_of(**options.given()), form, readable=readable)
+    print_table(table_of(**options.given()), form, readable=as_in_paper)
 
 
 @command(app, CorrelateOptions)

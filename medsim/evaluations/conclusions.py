@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import OptionError, unknown_name
+from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.sets import SET
 
@@ -59,6 +61,83 @@ def all_metrics(
     if subset != "common":
         return chosen
     return _with_standings(chosen, comparisons, "metrics", correction)
+
+
+def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the results of each embedding at one metric.
+
+    Args:
+        results: of pairs.
+        metrics: names, of which one fits each embedding, or EMBEDDING=NAME for one alone.
+
+    Raises:
+        OptionError: a name is unknown, or none or several fit an embedding.
+    """
+    has = {
+        name: sorted(set(group["metric"]))
+        for (name,), group in results.group_by("embedding", maintain_order=True)
+    }
+    own = dict(one.split("=", 1) for one in metrics if "=" in one)
+    shared = [one for one in metrics if "=" not in one]
+    for metric in (*shared, *own.values()):
+        METRICS.get(metric)
+    for name in own:
+        if name not in has:
+            raise OptionError(unknown_name("embedding", name, sorted(map(str, has))))
+    chosen = []
+    for name, known in has.items():
+        given = [own[str(name)]] if name in own else shared
+        fitting = [metric for metric in given if metric in known]
+        if len(fitting) != 1:
+            raise OptionError(
+                f"{name} has {', '.join(known)}, of which {', '.join(given) or 'nothing given'} "
+                f"must name one; give it by `metrics`, such as {name}={known[0]}"
+            )
+        chosen.append((name, fitting[0]))
+    at = pl.DataFrame(chosen, schema=["embedding", "metric"], orient="row")
+    return results.join(at, on=["embedding", "metric"], how="semi", maintain_order="left")
+
+
+def standings_only(every: pl.DataFrame) -> pl.DataFrame:
+    """Return how many other metrics of its embedding each is significantly better and worse than.
+
+    Of rows of ``all_metrics``: what names a set, statistic, embedding, metric, n_better, n_worse.
+    """
+    columns = (*SET, "statistic", "embedding", "metric", "n_better", "n_worse")
+    return with_standing(every.drop_nulls("value")).select(columns)
+
+
+def metric_spread(
+    results: pl.DataFrame, statistics: Iterable[str], *, subset: str = "common"
+) -> pl.DataFrame:
+    """Return how much each embedding's values vary with the metric.
+
+    The variance is that over all metrics of an embedding on one set, divided by their number.
+
+    Returns:
+        A row per statistic and embedding: the least, median and greatest variance over the sets on
+        which two metrics or more have a value, and how many these are (n_sets). What has none is
+        left out.
+    """
+    of_set = [*SET, "statistic", "embedding"]
+    variances = (
+        _chosen(results, statistics, subset)
+        .drop_nulls("value")
+        .group_by(of_set)
+        .agg(pl.col("value").var(ddof=0).alias("variance"), pl.len().alias("n_metrics"))
+        .filter(pl.col("n_metrics") > 1)
+    )
+    variance = pl.col("variance")
+    return (
+        variances.group_by("statistic", "embedding")
+        .agg(
+            variance.min().alias("least"),
+            variance.median().alias("median"),
+            variance.max().alias("greatest"),
+            pl.len().cast(pl.Int64).alias("n_sets"),
+        )
+        .sort("statistic", "embedding")
+    )
 
 
 def metric_standings(every: pl.DataFrame) -> pl.DataFrame:

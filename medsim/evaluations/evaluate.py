@@ -132,7 +132,14 @@ def _measure(
         return {}
     terms = pl.concat([one.terms() for one in missing]).unique().sort().to_list()
     cache = cache_folder(options.cache)
-    has = embed_terms(named, terms, run.progress, threads=options.n_threads, cache=cache)
+    has = embed_terms(
+        named,
+        terms,
+        run.progress,
+        threads=options.n_threads,
+        cache=cache,
+        coverage=options.coverage,
+    )
     for one in missing:
         _compare(run, one.pairs, name, has)
         if one.linked is not None:

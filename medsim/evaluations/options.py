@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.options import EmbeddingSpec, parse_embedding
+from medsim.embeddings.options import COVERAGES, EmbeddingSpec, parse_embedding
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
-from medsim.evaluations.statistic import STATISTICS, tabulated_names
-from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES, RESAMPLES
+from medsim.evaluations.paper import ELSEWHERE, PAPER, PAPER_METRICS, PaperTable, number_of
+from medsim.evaluations.statistic import tabulated_names
+from medsim.statistics.resampling import (
+    FEWEST_RESAMPLES,
+    MOST_RESAMPLES,
+    RESAMPLES,
+    RESAMPLES_A_COMPARISON,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +37,7 @@ CORRECTIONS = ("bonferroni", "holm")
 TABLES = (
     "best",
     *tabulated_names(),
-    *(f"all-{name}" for name in tabulated_names()),
+    *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
     "metrics",
     "parts",
     "coverage",
@@ -42,12 +48,8 @@ TABLES = (
 )
 """The tables of ``medsim compare``."""
 
-PAPER = {"A.1": "coverage", "A.2": "overlap", "B.1": "metrics", "D.1": "categories"} | {
-    number: table
-    for one in STATISTICS.values()
-    for number, table in zip(one.paper, (one.name, f"all-{one.name}"), strict=False)
-}
-"""Tables by the number of the table of Schulz and Juric (AAAI 2020) that has their shape."""
+FIXABLE = ("best", "parts", *tabulated_names())
+"""Those in which embeddings can be compared at fixed metrics."""
 
 SUBSET = Option(
     "Pairs that all embeddings cover (common), or each its own (own).",
@@ -89,14 +91,25 @@ class EvaluateOptions(Options):
         Option("Of the bootstrap and of the held-out half.", least=0, most=MOST_SEED, key="seed"),
     ] = 0
     resamples: Annotated[
-        int,
+        int | None,
         Option(
-            "Of the bootstrap, for intervals of Spearman's correlation.",
+            f"Of the bootstrap of Spearman's correlation; by default {RESAMPLES:,}, and for tests "
+            f"{RESAMPLES_A_COMPARISON} for each two embeddings where that is more, so that any two "
+            "can differ significantly after Bonferroni's correction.",
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
         ),
-    ] = RESAMPLES
+    ] = None
+    coverage: Annotated[
+        str,
+        Option(
+            "The words of a term that must have vectors for it to count as covered: all, as in the "
+            "paper, or any.",
+            choices=COVERAGES,
+            key="coverage",
+        ),
+    ] = COVERAGES[0]
     threads: Threads = None
     cache: Cache = None
     retrieval: Annotated[bool, Option("Find the synonyms of every term among all of a build.")] = (
@@ -153,6 +166,13 @@ class EvaluateOptions(Options):
         """True if categories are to be separated, which naming them asks for as well."""
         return self.separation or bool(self.categories)
 
+    def recorded(self) -> dict[str, object]:
+        """Return the options that decide results; those that say nothing of coverage are of any."""
+        found = Options.recorded(self)  # a class with slots has no super() of its own
+        if self.coverage == "any":
+            del found["coverage"]
+        return found
+
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit each other."""
         if not self.embeddings:
@@ -177,9 +197,21 @@ class CompareOptions(Options):
     ]
     table: Annotated[
         str,
-        Option(f"{', '.join(TABLES)}, or the number of the paper's table of that shape."),
+        Option(
+            f"{', '.join(TABLES)}; or the number of a table or figure of the paper: "
+            f"{', '.join(PAPER)}."
+        ),
     ] = "best"
     _: KW_ONLY
+    metrics: Annotated[
+        Sequence[str] | None,
+        Option(
+            "The metric at which embeddings are compared, one for those of words and one for "
+            "others, or for one embedding alone as in glove=avg_cos; by default the best of each, "
+            f"in the paper's tables {' and '.join(PAPER_METRICS)} where it fixes them.",
+            ("--metric",),
+        ),
+    ] = None
     subset: Annotated[str, SUBSET] = "common"
     correction: Annotated[
         str,
@@ -189,16 +221,36 @@ class CompareOptions(Options):
             noun="correction",
         ),
     ] = "bonferroni"
+    threads: Threads = None
+    progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for a table that there is not."""
-        if self.table_name not in TABLES:
-            raise OptionError(unknown_name("table", self.table_name, [*TABLES, *sorted(PAPER)]))
+        """Raise OptionError for a table that there is not, or that other options do not fit."""
+        number = number_of(self.table)
+        if number in ELSEWHERE:
+            raise OptionError(f"table {number} is printed by {ELSEWHERE[number]}")
+        name = self.paper.table
+        if name not in TABLES:
+            raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
+        if self.metrics and name not in FIXABLE:
+            raise OptionError(f"`metrics` is for the tables {', '.join(FIXABLE)}, not for {name}")
+        if name.startswith("standings-") and self.subset != "common":
+            raise OptionError(f"`subset` {self.subset} has no standings; they are of common pairs")
 
     @property
-    def table_name(self) -> str:
-        """The table, where the option is the number of one in the paper."""
-        return PAPER.get(self.table.upper(), self.table)
+    def paper(self) -> PaperTable:
+        """The table, with what the paper's has where the option is the number of one."""
+        return PAPER.get(number_of(self.table) or "", PaperTable(self.table))
+
+    @property
+    def is_numbered(self) -> bool:
+        """True if the table is named by its number in the paper."""
+        return number_of(self.table) is not None
+
+    @property
+    def fixed_metrics(self) -> Sequence[str]:
+        """The metrics at which embeddings are compared; none for the best of each."""
+        return self.metrics or (PAPER_METRICS if self.paper.fixed else ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
+from medsim.core.progress import Progress
 from medsim.evaluations.chart_data import chart_data_of
+from medsim.evaluations.compare import at_fixed, with_sizes
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.output import RETRIEVAL_COLUMNS, RETRIEVED_COLUMNS, SEPARATION_COLUMNS
+from medsim.evaluations.paper import PAPER, PAPER_METRICS
 from medsim.evaluations.sets import in_order_of_parts, parts_of_sets, whole_sets
 from medsim.evaluations.statistic import statistics_of
 
@@ -25,6 +30,8 @@ class EvaluationReportData:
 
     Attributes:
         parts: of ``best_metrics``, on the parts of rated sets, which the above lack.
+        fixed: of ``compare`` for the paper's tables at fixed metrics, with all sets; empty where an
+            embedding has none of these metrics.
         distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
         quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
@@ -37,6 +44,7 @@ class EvaluationReportData:
     comparisons: pl.DataFrame
     coverage: pl.DataFrame
     parts: pl.DataFrame
+    fixed: pl.DataFrame
     distributions: pl.DataFrame
     quartiles: pl.DataFrame
     curves: pl.DataFrame
@@ -61,11 +69,27 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
         comparisons=comparisons,
         coverage=whole_sets(evaluation.coverage()),
         parts=parts,
+        fixed=_fixed(evaluation, results, comparisons),
         **chart_data_of(evaluation, results, comparisons),
         separation=pl.DataFrame(separation, SEPARATION_COLUMNS),
         retrieval=pl.DataFrame(retrieval, RETRIEVAL_COLUMNS),
         retrieved=_retrieved(evaluation),
     )
+
+
+def _fixed(
+    evaluation: Evaluation, results: pl.DataFrame, comparisons: pl.DataFrame
+) -> pl.DataFrame:
+    """Return every embedding at the metric that the paper fixes for its kind."""
+    numbered = [one.table for one in PAPER.values() if one.fixed]
+    of_pairs = results.filter(pl.col("statistic").is_in(numbered), subset="common")
+    try:
+        at, compared = at_fixed(
+            evaluation, of_pairs, PAPER_METRICS, checked_threads(None), Progress()
+        )
+    except OptionError:
+        at, compared = of_pairs.clear(), comparisons.clear()
+    return with_sizes(best_metrics(at, compared, numbered), at)
 
 
 def _retrieved(evaluation: Evaluation) -> pl.DataFrame:

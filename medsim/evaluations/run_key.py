@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import OutputError
 from medsim.evaluations.output import Evaluation
+from medsim.statistics.resampling import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,8 +64,9 @@ class RunKey:
                 f"{embedding}@{str(has['fingerprint'])[:12]}",
                 *(f"{option}={value}" for option, value in options.items()),
                 metric,
+                *(["coverage of all words"] if self.options.get("coverage") == "all" else []),
                 f"seed {self.options['seed']}",
-                f"{self.options['resamples']} resamples",
+                f"{self.options['resamples'] or RESAMPLES} resamples",
             ]
         )
 
@@ -81,6 +83,17 @@ class RunKey:
                 name: [one["fingerprint"], one["options"]] for name, one in self.embeddings.items()
             },
         }
+
+
+def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:
+    """Return the randomness of a run with such options; it grows where no resamples are given."""
+    given = options["resamples"]
+    return Resampling(
+        seed=options["seed"],
+        resamples=given or RESAMPLES,
+        threads=threads,
+        grows=given is None,
+    )
 
 
 def _stratified_by(parts: Any) -> list[str]:
@@ -107,8 +120,14 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     earlier = Evaluation(out)
     ours = {"medsim": manifest.medsim_version(), **options.recorded()}
     theirs = {"medsim": earlier.manifest.medsim, **earlier.manifest.options}
+    then, now = (str(one.get("coverage", "any")) for one in (theirs, ours))
+    if then != now:
+        raise OutputError(
+            f"{out} was made with `coverage` {then}, not {now}; give {then} to add to it, add "
+            "`overwrite` to replace it, or choose another folder"
+        )
     for name, value in ours.items():
-        if theirs.get(name) != value:
+        if theirs.get(name) != value and not (name == "resamples" and value is None):
             raise OutputError(
                 f"{out} was made with {name} {theirs.get(name)}, not {value}; add `overwrite` to "
                 "replace it, or choose another folder"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +16,16 @@ from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.statistics.estimates import interval_of
-from medsim.statistics.scores import labelled_sample, rated_samples
+from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from medsim.core.progress import Stage
     from medsim.evaluations.inputs import EvaluationInput, PairSet
-    from medsim.evaluations.statistic import Kind
+    from medsim.evaluations.statistic import Kind, Statistic
     from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.resampling import Resampling
@@ -78,7 +78,7 @@ def score_sets(
         where: Row = {"input": one.name, **pair_set.named()}
         shared = _scores(pair_set, common, models, held_out, resampling)
         results += (where | row for row in _result_rows(shared, "common", pair_set))
-        comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind))
+        comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind, resampling))
         for embedding, own in covered.items():
             scored = [score for score in shared if score.model.embedding == embedding]
             if (own & ~common)[pair_set.rows].any():
@@ -142,7 +142,7 @@ def _result_rows(scores: Sequence[_Score], subset: str, pair_set: PairSet) -> It
             }
 
 
-def _comparison_rows(scores: Sequence[_Score], kind: Kind) -> Iterator[Row]:
+def _comparison_rows(scores: Sequence[_Score], kind: Kind, resampling: Resampling) -> Iterator[Row]:
     """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
 
     p-values are corrected for the number of comparisons of one statistic among the same models on
@@ -150,20 +150,63 @@ def _comparison_rows(scores: Sequence[_Score], kind: Kind) -> Iterator[Row]:
     """
     for statistic in statistics_of(kind, tested=True):
         families: dict[str, list[Compared]] = {}
-        for score in scores:
-            compared = Compared(
-                embedding=score.model.embedding,
-                metric=score.model.metric,
-                sample=score.sample,
-                value=score.estimates[statistic.name].value,
-            )
+        for compared in _compared(scores, statistic):
             families.setdefault(compared.embedding, []).append(compared)
         sign = 1 if statistic.higher_is_better else -1
         best = [max(family, key=partial(_rank, sign)) for family in families.values()]
         n_pairs = scores[0].n_pairs if scores else 0
         for family in families.values():
-            yield from family_rows("metrics", statistic, family, n_pairs)
-        yield from family_rows("embeddings", statistic, best, n_pairs)
+            yield from _family_rows("metrics", statistic, family, n_pairs, resampling)
+        yield from _family_rows("embeddings", statistic, best, n_pairs, resampling)
+
+
+def fixed_comparisons(
+    pair_set: PairSet,
+    common: Flags,
+    models: Sequence[ScoredModel],
+    statistics: Collection[str],
+    resampling: Resampling,
+) -> Iterator[Row]:
+    """Yield comparisons of models, one an embedding, on those pairs of a set that all cover.
+
+    Which of the input's pairs these are is ``common``, bool[n_pairs]. Statistics of another kind of
+    pairs are passed over.
+    """
+    wanted = [one for one in statistics_of(pair_set.kind, tested=True) if one.name in statistics]
+    if not wanted:
+        return
+    drawn = resampling.for_comparisons(math.comb(len(models), 2))
+    scores = _scores(pair_set, common, models, np.zeros(len(common), np.bool_), drawn)
+    for statistic in wanted:
+        family = _compared(scores, statistic)
+        n_pairs = scores[0].n_pairs if scores else 0
+        yield from _family_rows("embeddings", statistic, family, n_pairs, drawn)
+
+
+def _compared(scores: Sequence[_Score], statistic: Statistic[Any]) -> list[Compared]:
+    return [
+        Compared(
+            embedding=score.model.embedding,
+            metric=score.model.metric,
+            sample=score.sample,
+            value=score.estimates[statistic.name].value,
+        )
+        for score in scores
+    ]
+
+
+def _family_rows(
+    between: str,
+    statistic: Statistic[Any],
+    family: Sequence[Compared],
+    n_pairs: int,
+    resampling: Resampling,
+) -> Iterator[Row]:
+    """Yield the comparisons of a family, those of rated pairs with resamples enough for them."""
+    if statistic.of == "rated":
+        samples = redrawn([one.sample for one in family], resampling)
+        family = [replace(one, sample=s) for one, s in zip(family, samples, strict=True)]
+    yield from family_rows(between, statistic, family, n_pairs)
 
 
 def _rank(sign: int, compared: Compared) -> float:

@@ -39,8 +39,8 @@ class Statistic(Generic[Sample]):
         test: returns whether it differs between two samples of the same pairs or terms; None
             where differences are not tested.
         table: "best" if the default table of ``medsim compare`` has it, beside those of its own,
-            NAME and all-NAME; "own" if only these do; None where there is none.
-        paper: the numbers of the paper's tables that have the shape of NAME and of all-NAME.
+            NAME, all-NAME, standings-NAME and spread-NAME; "own" if only these do; None where
+            there is none.
         chance: its value by chance; None where that is not one number.
     """
 
@@ -51,7 +51,6 @@ class Statistic(Generic[Sample]):
     compute: Callable[[Sample], Estimate]
     test: Callable[[Sample, Sample], Test] | None = None
     table: Literal["best", "own"] | None = None
-    paper: tuple[str, ...] = ()
     chance: float | None = None
     higher_is_better: bool = True
 
@@ -90,7 +89,6 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
         table="best",
-        paper=("4", "C.1"),
         chance=0.5,
     ),
     Statistic(
@@ -110,7 +108,6 @@ _LABELLED: tuple[Statistic[LabelledSample], ...] = (
         compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
         table="own",
-        paper=("5", "C.2"),
         chance=0.5,
     ),
     Statistic(
@@ -142,7 +139,6 @@ _RATED: tuple[Statistic[RatedSample], ...] = (
         compute=lambda pairs: pairs.spearman,
         test=lambda pairs, other: pairs.spearman_difference(other),
         table="best",
-        paper=("6", "C.3"),
     ),
     Statistic(
         name="pearson",

@@ -57,7 +57,13 @@ def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
 
     From -1 to 1; NaN where a side is constant. Time and memory O(n_rows).
     """
-    of_left, of_right = _centred_ranks(left, times), _centred_ranks(right, times)
+    return _spearman_beside(left, right, _centred_ranks(right, times), times)
+
+
+@kernel
+def _spearman_beside(left: Ids, right: Ids, of_right: Ids, times: Ids) -> float:
+    """Return ``weighted_spearman``, given the centred ranks of the right side."""
+    of_left = _centred_ranks(left, times)
     square_left, square_right, product = np.int64(0), np.int64(0), np.int64(0)
     for row in range(len(times)):
         if times[row]:
@@ -82,8 +88,9 @@ def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, st
     found = np.empty((stop - first, len(sides)), np.float64)
     for resample in range(first, stop):
         times = drawn_rows(len(right), seed, np.uint64(resample))
+        of_right = _centred_ranks(right, times)
         for side in range(len(sides)):
-            found[resample - first, side] = weighted_spearman(sides[side], right, times)
+            found[resample - first, side] = _spearman_beside(sides[side], right, of_right, times)
     return found
 
 

@@ -61,6 +61,7 @@ class SpearmanBootstrap:
         threads: int | None = None,
     ) -> None:
         check_resampling(seed, resamples)
+        self._seed, self._threads = seed, checked_threads(threads)
         if len(ratings) > _MOST_PAIRS:
             raise OptionError(
                 f"{len(ratings):,} rated pairs are too many; {_MOST_PAIRS:,} are accepted"
@@ -69,7 +70,7 @@ class SpearmanBootstrap:
         checked = [checked_values("similarities", one, len(ratings)) for one in sides]
         self._sides = np.array([ranked(one).ranks for one in checked], np.int32)
         self._jackknifed: dict[int, Values] = {}
-        self._resampled = self._drawn(np.uint64(seed), resamples, checked_threads(threads))
+        self._resampled = self._drawn(resamples)
 
     def correlation(self, side: int, level: float = 0.95) -> Test:
         """Return the correlation of one of the similarities, and whether it differs from 0.
@@ -88,6 +89,19 @@ class SpearmanBootstrap:
             self._resampled[:, side] - self._resampled[:, other],
             lambda: self._left_out(side) - self._left_out(other),
             level,
+        )
+
+    def redrawn(self, sides: Sequence[int], resamples: int) -> SpearmanBootstrap:
+        """Return the bootstrap of some of the similarities in another number of resamples.
+
+        The first of them are the same, since resample and seed decide what is drawn.
+        """
+        return SpearmanBootstrap(
+            [self._sides[side].astype(np.float64) for side in sides],
+            self._ratings.astype(np.float64),
+            seed=self._seed,
+            resamples=resamples,
+            threads=self._threads,
         )
 
     def _tested(
@@ -116,9 +130,10 @@ class SpearmanBootstrap:
             self._jackknifed[side] = leave_one_out_spearman(self._sides[side], self._ratings)
         return self._jackknifed[side]
 
-    def _drawn(self, seed: np.uint64, resamples: int, threads: int) -> Table:
+    def _drawn(self, resamples: int) -> Table:
         """Return the correlations of all sides in all resamples, in order."""
         if len(self._ratings) < _FEWEST_PAIRS or not len(self._sides):
             return np.empty((0, len(self._sides)))
+        seed = np.uint64(self._seed)
         correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
-        return in_tasks(correlations, resamples, _RESAMPLES_A_TASK, threads)
+        return in_tasks(correlations, resamples, _RESAMPLES_A_TASK, self._threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -147,6 +147,16 @@ def rated_samples(
             )
         )
     return found
+
+
+def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[RatedSample]:
+    """Return samples of one bootstrap with as many resamples as comparisons of all of them need."""
+    n_comparisons = math.comb(len(samples), 2)
+    enough = resampling.for_comparisons(n_comparisons).resamples
+    if not n_comparisons or enough <= resampling.resamples:
+        return samples
+    bootstrap = samples[0].bootstrap.redrawn([one.side for one in samples], enough)
+    return [replace(one, bootstrap=bootstrap, side=at) for at, one in enumerate(samples)]
 
 
 def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> float:

@@ -44,7 +44,12 @@ def made(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Eva
 
 
 def run(made: Path, out: Path, *names: str, **options) -> medsim.Evaluation:
-    options = {"resamples": 200, "metrics": ["avg_cos", "max_jaccard"], **options}
+    options = {
+        "resamples": 200,
+        "metrics": ["avg_cos", "max_jaccard"],
+        "coverage": "any",
+        **options,
+    }
     inputs = options.pop("inputs", [made / "build", made / "rated.csv"])
     return medsim.evaluate(
         inputs, {name: made / f"{name}.vec" for name in names or ("one", "two")}, out, **options
@@ -219,7 +224,13 @@ def test_another_embedding_of_the_same_name_is_refused(made: Path) -> None:
     before = (folder / "manifest.json").read_bytes()
     for path, says in (("two.vec", "other content"), ("one.vec,case=keep", "other options")):
         with pytest.raises(medsim.MedsimError, match=rf"another embedding named one \({says}\)"):
-            medsim.evaluate(made / "rated.csv", {"one": f"{made}/{path}"}, folder, resamples=200)
+            medsim.evaluate(
+                made / "rated.csv",
+                {"one": f"{made}/{path}"},
+                folder,
+                resamples=200,
+                coverage="any",
+            )
     assert (folder / "manifest.json").read_bytes() == before
 
 
@@ -370,7 +381,9 @@ def test_huge_values_give_similarities_all_the_same(made: Path, tmp_path: Path) 
     huge = [" ".join([word, *(f"{value}e37" for value in values)]) for word, *values in rows]
     (tmp_path / "huge.vec").write_text("\n".join([lines[0], *huge]) + "\n")
     embeddings = {"usual": made / "one.vec", "huge": tmp_path / "huge.vec"}
-    found = medsim.evaluate(made / "rated.csv", embeddings, tmp_path / "out", resamples=200)
+    found = medsim.evaluate(
+        made / "rated.csv", embeddings, tmp_path / "out", resamples=200, coverage="any"
+    )
     scores = found.scores().collect().pivot("embedding", values="similarity")
     assert scores["usual"].null_count() == scores["huge"].null_count()
     assert (scores["usual"] - scores["huge"]).abs().max() < 1e-5

@@ -16,6 +16,8 @@ from medsim.core.errors import OptionError
 from medsim.statistics.bca import Distribution, bca_interval, bca_p
 from medsim.statistics.bootstrap import SpearmanBootstrap
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
+from medsim.statistics.resampling import Resampling, fewest_for
+from medsim.statistics.significance import bonferroni
 
 if TYPE_CHECKING:
     from medsim.statistics.significance import Test
@@ -282,3 +284,39 @@ def test_what_several_similarities_share_does_not_change_any_of_them() -> None:
     mirrored = (-other.statistic, -other.high, -other.low)
     assert (one.statistic, one.low, one.high) == pytest.approx(mirrored)
     assert one.p == pytest.approx(other.p)
+
+
+def test_redrawn_similarities_have_the_resamples_that_they_would_have_had() -> None:
+    left, right = correlated(40, seed=3)
+    other, _ = correlated(40, seed=4)
+    few = SpearmanBootstrap([other, left, right[::-1]], right, seed=5, resamples=100)
+
+    more = few.redrawn([1, 0], 400)
+
+    assert more.difference(0, 1) == bca_spearman_difference(
+        left, other, right, seed=5, resamples=400
+    )
+    assert few.difference(1, 0) != more.difference(0, 1)
+
+
+@pytest.mark.parametrize("n_comparisons", [1, 45, 50, 51, 253, 4950])
+def test_by_default_the_least_p_stays_below_alpha_however_many_are_compared(
+    n_comparisons: int,
+) -> None:
+    grown = Resampling(seed=0, resamples=10_000, threads=1, grows=True)
+    drawn = grown.for_comparisons(n_comparisons).resamples
+
+    assert drawn == max(10_000, 200 * n_comparisons)
+    corrected = bonferroni(np.array([2 / (drawn + 1)] + [1.0] * (n_comparisons - 1)))[0]
+    assert grown.least_p(n_comparisons) == pytest.approx(corrected)
+    assert corrected <= 0.01
+
+
+def test_a_given_number_of_resamples_is_what_is_drawn() -> None:
+    given = Resampling(seed=0, resamples=10_000, threads=1)
+    assert given.for_comparisons(253) == given
+    assert given.least_p(253) > 0.05
+    assert [fewest_for(n, 0.05) for n in (1, 3, 253)] == [40, 120, 10_120]
+    for n in range(1, 3000):
+        enough = fewest_for(n, 0.05)
+        assert 2 * n / (enough + 1) < 0.05 <= 2 * n / enough

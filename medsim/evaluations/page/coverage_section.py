@@ -54,8 +54,8 @@ def coverage(covered: pl.DataFrame, embeddings: Sequence[str]) -> Section | None
     )
     return Section(
         title="Coverage",
-        prose="A word embedding has no vector for a term of which it knows no word, or not all "
-        "words where its option coverage=all says so.",
+        prose="A word embedding covers a term if it has vectors of all its words or, where "
+        "coverage is any, of one.",
         parts=[chart],
     )
 

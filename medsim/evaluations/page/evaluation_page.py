@@ -9,6 +9,7 @@ import polars as pl
 from medsim.core.errors import listed
 from medsim.evaluations.page.comparison_sections import metrics, significance
 from medsim.evaluations.page.coverage_section import coverage
+from medsim.evaluations.page.paper_sections import fixed_metrics, spread_of_metrics
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.score_sections import distributions, errors, roc_curves
 from medsim.evaluations.page.separation_section import separation
@@ -37,7 +38,8 @@ _FEW = 4  # names that the beginning of the page lists
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
-    options = ", ".join(f"{key} {value}" for key, value in manifest.options.items())
+    given = {key: value for key, value in manifest.options.items() if value is not None}
+    options = ", ".join(f"{key} {value}" for key, value in given.items())
     name = f"results@{content_digest(manifest)}"
     embeddings = sorted(manifest.embeddings)
     licensed = [
@@ -50,7 +52,9 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         distributions(data.distributions, data.quartiles),
         roc_curves(data.curves, data.results, embeddings),
         by_subset(data.parts),
+        fixed_metrics(data.fixed),
         metrics(data.results, data.comparisons),
+        spread_of_metrics(data.results, embeddings),
         significance(data.comparisons),
         coverage(data.coverage, embeddings),
         separation(data.separation, embeddings),

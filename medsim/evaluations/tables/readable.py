@@ -6,7 +6,7 @@ import polars as pl
 
 from medsim.core.cells import number
 from medsim.evaluations.sets import SET, parts_of_sets
-from medsim.evaluations.tables.labels import rounded, set_columns
+from medsim.evaluations.tables.labels import rounded, set_columns, set_name
 
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
@@ -29,7 +29,7 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
         groups = rows.group_by("input", maintain_order=True)
         return [_similarities_of_categories(group) for _, group in groups]
     if "value" not in rows.columns:
-        return [_without_empty(rows)]
+        return [_without_values(rows)]
     if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
         return [_spread(rows, "embedding")]
     of_embedding = rows.group_by("embedding", maintain_order=True).agg(pl.col("metric").unique())
@@ -87,23 +87,79 @@ def _correlation(r: float | None, p: float | None) -> str:
 def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
     """Return a table with a column per embedding or metric."""
     compared = "n_better" in rows.columns
-    parts: list[pl.Expr] = [rounded("value")]
-    if parts_of_sets(rows).height:
-        parts.append(pl.format("[{}, {}]", rounded("low"), rounded("high")))
+    own: list[pl.Expr] = []
     index = [*SET, "statistic"]
     if over == "metric":
         index = ["embedding", *index, "n_pairs"]
     elif compared:
-        parts.append(pl.col("metric"))
+        own.append(pl.col("metric"))
         index.append("n_pairs")
     else:
-        parts += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
-    if compared:
+        own += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
+    cells = rows.with_columns(cell=_cell(rows, own))
+    return _without_empty(cells.pivot(over, index=index, values="cell"))
+
+
+def _cell(rows: pl.DataFrame, own: list[pl.Expr]) -> pl.Expr:
+    """Return the cells of a table: a value, what is its own, and how it stands among others."""
+    parts = [rounded("value")]
+    if parts_of_sets(rows).height:
+        parts.append(pl.format("[{}, {}]", rounded("low"), rounded("high")))
+    parts += own
+    if "n_better" in rows.columns:
         parts.append(pl.format("+{}\u2212{}", "n_better", "n_worse"))
         parts.append(pl.when("among_best").then(pl.lit("*")))
     cell = pl.concat_str(parts, separator=" ", ignore_nulls=True)
-    cells = rows.with_columns(cell=pl.when(pl.col("value").is_not_null()).then(cell))
-    return _without_empty(cells.pivot(over, index=index, values="cell"))
+    return pl.when(pl.col("value").is_not_null()).then(cell)
+
+
+def _without_values(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of variances or standings of metrics; any other as it is."""
+    if "greatest" in rows.columns:
+        return rows.with_columns(rounded(of, ".2g") for of in ("least", "median", "greatest"))
+    is_standings = {"n_better", "dataset"} <= {*rows.columns}
+    return _standings(rows) if is_standings else _without_empty(rows)
+
+
+def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return a table of the paper as it is to be read: a row per embedding, a column per set.
+
+    A first row has the numbers of pairs that are compared, and of those of the whole set.
+    """
+    if "n_in_set" not in rows.columns:
+        return readable(rows)
+    fixed = not rows.select("embedding", "metric").unique()["embedding"].is_duplicated().any()
+    named = rows.with_columns(set=_set_heading(rows))
+    names = named["set"].unique(maintain_order=True)
+    index = ["embedding", *(["metric"] if fixed else [])]
+    cell = _cell(named, [] if fixed else [pl.col("metric")])
+    table = named.with_columns(cell=cell).pivot("set", index=index, values="cell").sort("embedding")
+    size = pl.format("{} of {}", rounded("n_pairs", ","), rounded("n_in_set", ","))
+    sizes = named.unique("set", keep="first", maintain_order=True).select("set", size.alias("size"))
+    first = pl.DataFrame({"embedding": ["(pairs)"], **dict(sizes.iter_rows())})
+    return [pl.concat([first, table], how="diagonal").select(*index, *names)]
+
+
+def _set_heading(rows: pl.DataFrame) -> pl.Series:
+    """Return names of sets as short as they can be in one table."""
+    rated = rows["difficulty"].is_null()
+    parts = [
+        column
+        for column in SET
+        if column == "dataset" or rows.filter(~rated)[column].n_unique() > 1
+    ]
+    labelled = rows.select(pl.concat_str(parts, separator=" ").alias("set")).to_series()
+    return set_name(rows).zip_with(rated, labelled)
+
+
+def _standings(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return those metrics of each embedding that differ from others, a column per set."""
+    differs = (pl.col("n_better") > 0) | (pl.col("n_worse") > 0)
+    counts = pl.format("+{}\u2212{}", "n_better", "n_worse")
+    cell = pl.concat_str("metric", pl.lit(" "), counts).filter(differs).str.join(", ")
+    named = rows.with_columns(set=_set_heading(rows))
+    cells = named.group_by("embedding", "set", maintain_order=True).agg(cell.alias("cell"))
+    return cells.pivot("set", index="embedding", values="cell").sort("embedding")
 
 
 def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:

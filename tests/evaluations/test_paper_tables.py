@@ -1,0 +1,237 @@
+"""Tables by their numbers in the paper, embeddings at fixed metrics, variances between metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.embeddings import write_words
+from fixtures.scores import EASY, HARD, RESULTS, result
+from polars.testing import assert_frame_equal
+
+import medsim
+from medsim.evaluations.conclusions import at_metrics, metric_spread
+from medsim.evaluations.options import TABLES
+from medsim.evaluations.output import RESULT_COLUMNS
+from medsim.evaluations.paper import PAPER, number_of
+from medsim.evaluations.tables.readable import as_in_paper, readable
+
+METRICS = ["avg_cos", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation) -> Path:
+    """A folder with word embeddings, of which one lacks a word, one of terms, and rated pairs."""
+    folder = tmp_path_factory.mktemp("paper")
+    pairs = medsim.Build(shared_evaluation.folder.parent / "build").pairs().collect()
+    terms = sorted({*pairs["term1"], *pairs["term2"]})
+    words = sorted({word for term in terms for word in term.split()})
+    write_words(folder / "one.vec", words, 0)
+    write_words(folder / "two.vec", words[:-1], 1)
+    draw = np.random.default_rng(3)
+    np.save(folder / "whole.npy", draw.normal(size=(len(terms), 5)).astype(np.float32))
+    (folder / "whole.txt").write_text("\n".join(terms) + "\n", encoding="utf-8")
+    rated = pairs.unique("pair_id").sort("pair_id").head(60).select("term1", "term2")
+    rated.with_columns(rating=pl.int_range(pl.len()) % 7).write_csv(folder / "rated.csv")
+    return folder
+
+
+def run(inputs: Path, shared: medsim.Evaluation, out: str, metrics: list[str]) -> medsim.Evaluation:
+    return medsim.evaluate(
+        [shared.folder.parent / "build", inputs / "rated.csv"],
+        {
+            "one": inputs / "one.vec",
+            "two": inputs / "two.vec",
+            "whole": f"{inputs / 'whole.npy'},keys=terms",
+        },
+        inputs / out,
+        metrics=metrics,
+        resamples=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def several(inputs: Path, shared_evaluation: medsim.Evaluation) -> medsim.Evaluation:
+    return run(inputs, shared_evaluation, "several", METRICS)
+
+
+@pytest.fixture(scope="module")
+def alone(inputs: Path, shared_evaluation: medsim.Evaluation) -> medsim.Evaluation:
+    """The same, evaluated under the paper's fixed metrics alone, which so are the best."""
+    return run(inputs, shared_evaluation, "alone", ["fuzzy_jaccard", "kendall"])
+
+
+@pytest.mark.parametrize("table", ["best", "auc", "accuracy", "spearman"])
+def test_at_fixed_metrics_embeddings_stand_as_if_they_had_no_others(
+    several: medsim.Evaluation, alone: medsim.Evaluation, table: str
+) -> None:
+    fixed = medsim.compare(several, table, metrics=["fuzzy_jaccard", "kendall"])
+
+    assert_frame_equal(fixed, medsim.compare(alone, table))
+    assert set(fixed["metric"]) == {"fuzzy_jaccard", "kendall"}
+
+
+def test_fixed_metrics_differ_from_the_best(several: medsim.Evaluation) -> None:
+    best, fixed = (medsim.compare(several, "auc", metrics=at) for at in (None, ["pair_cos", "cos"]))
+    assert (best["value"] >= fixed["value"]).drop_nulls().all()
+    assert set(best["metric"]) > {"fuzzy_jaccard"}
+
+
+@pytest.mark.parametrize(
+    ("number", "statistic", "negatives", "fixed"),
+    [
+        ("4", "spearman", None, True),
+        ("5", "accuracy", "levenshtein", True),
+        ("B.1", "spearman", None, False),
+        ("C.1", "accuracy", "random", True),
+        ("C.2", "auc", "levenshtein", True),
+        ("C.3", "auc", "random", True),
+        ("Table c.3", "auc", "random", True),
+    ],
+)
+def test_a_number_has_what_the_paper_has(
+    several: medsim.Evaluation, number: str, statistic: str, negatives: str | None, *, fixed: bool
+) -> None:
+    found = medsim.compare(several, number)
+
+    assert set(found["statistic"]) == {statistic}
+    assert set(found["negatives"]) == {negatives}
+    chosen = ["fuzzy_jaccard", "kendall"] if fixed else None
+    named = medsim.compare(several, statistic, metrics=chosen)
+    if negatives:
+        named = named.filter(negatives=negatives)
+    assert_frame_equal(found.drop("n_in_set"), named)
+
+
+@pytest.mark.parametrize("number", ["B.2", "b.5", "C.4", "C.8"])
+def test_numbers_of_metrics_have_the_standings_of_every_metric(
+    several: medsim.Evaluation, number: str
+) -> None:
+    statistic = "spearman" if number.upper().startswith("B") else "accuracy"
+    found = medsim.compare(several, number)
+
+    every = medsim.compare(several, f"all-{statistic}").drop_nulls("value")
+    if statistic == "accuracy":
+        every = every.filter(negatives="levenshtein")
+    assert_frame_equal(found, every.select(found.columns))
+    (shown,) = readable(found)
+    assert shown["embedding"].to_list() == ["one", "two", "whole"]
+
+
+def test_every_number_stands_for_a_table_that_there_is() -> None:
+    assert {one.table for one in PAPER.values()} - {"rated"} <= set(TABLES)
+    assert [number_of(text) for text in ("table 4", "FIGURE B.1", "figure-c.1", "best")] == [
+        "4",
+        "figure-B.1",
+        "figure-C.1",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"table": "2"}, "table 2 is printed by medsim stats BUILD"),
+        ({"table": "3"}, "printed by medsim study score"),
+        ({"table": "C.9"}, "unknown table 'C.9'"),
+        ({"table": "coverage", "metrics": ["cos"]}, "`metrics` is for the tables best"),
+        ({"table": "B.2", "subset": "own"}, "`subset` own has no standings"),
+        ({"metrics": ["avg_coz"]}, "did you mean avg_cos"),
+        ({"metrics": ["fuzzy_jaccard"]}, "whole has cos, kendall, of which fuzzy_jaccard must"),
+        ({"metrics": ["avg_cos", "pair_cos", "cos"]}, "one has avg_cos.* such as one=avg_cos"),
+        ({"metrics": ["avg_cos", "cos", "tow=avg_cos"]}, "unknown embedding 'tow'; did you mean"),
+    ],
+)
+def test_what_cannot_be_printed_is_refused(
+    several: medsim.Evaluation, options: dict, message: str
+) -> None:
+    with pytest.raises(medsim.MedsimError, match=message):
+        medsim.compare(several, **options)
+
+
+def test_one_embedding_can_have_a_metric_of_its_own(several: medsim.Evaluation) -> None:
+    found = medsim.compare(several, "4", metrics=["fuzzy_jaccard", "cos", "two=avg_cos"])
+    assert found.select("embedding", "metric").unique().sort("embedding").rows() == [
+        ("one", "fuzzy_jaccard"),
+        ("two", "avg_cos"),
+        ("whole", "cos"),
+    ]
+
+
+def test_an_embedding_without_a_metric_is_told_what_it_has() -> None:
+    assert at_metrics(RESULTS, ["max_jaccard", "a=avg_cos"])["metric"].unique().len() == 2
+    with pytest.raises(medsim.MedsimError, match=r"a has avg_cos, max_jaccard, of which cos must"):
+        at_metrics(RESULTS, ["cos"])
+
+
+def test_the_variance_is_over_the_metrics_of_an_embedding_on_each_set() -> None:
+    values = {"one": [[0.1, 0.5, 0.9], [0.4, 0.4, 0.4], [0.2, 0.3, 0.7]], "two": [[0.1], [0.2]]}
+    rows = [
+        result(EASY | {"dataset": f"set {at}"}, name, metric, value)
+        for name, sets in values.items()
+        for at, of_set in enumerate(sets)
+        for metric, value in zip(("avg_cos", "pair_cos", "max_jaccard"), of_set, strict=False)
+    ]
+    rows.append(result(HARD, "one", "avg_cos", None))
+
+    found = metric_spread(pl.DataFrame(rows, schema=RESULT_COLUMNS), ["auc"])
+
+    variances = [float(np.var(of_set)) for of_set in values["one"]]
+    assert found.select("statistic", "embedding", "n_sets").rows() == [("auc", "one", 3)]
+    spread = found.select("least", "median", "greatest").row(0)
+    assert spread == pytest.approx((0.0, np.median(variances), max(variances)))
+
+
+def test_figures_are_of_the_sets_that_the_paper_draws(several: medsim.Evaluation) -> None:
+    of_rated, of_labelled = (medsim.compare(several, f"figure {name}") for name in ("B.1", "C.1"))
+    assert set(of_rated["statistic"]) == {"spearman"}
+    assert set(of_rated["n_sets"]) == {1}
+    every = medsim.compare(several, "all-accuracy").drop_nulls("value").filter(embedding="one")
+    assert (
+        of_labelled.filter(embedding="one")["n_sets"].item()
+        == every.select("dataset", "difficulty", "negatives").unique().height
+    )
+
+
+def test_a_numbered_table_has_a_row_an_embedding_and_a_column_a_set() -> None:
+    rows = pl.DataFrame(
+        [
+            EASY
+            | {"statistic": "auc", "embedding": name, "metric": "avg_cos", "value": value}
+            | {"low": 0.0, "high": 1.0, "n_pairs": 1200, "n_in_set": 2000}
+            | {"n_better": int(name == "b"), "n_worse": 0, "among_best": name == "b"}
+            for name, value in (("b", 0.75), ("a", 0.5))
+        ]
+    )
+    rows = pl.concat([rows, rows.with_columns(difficulty=pl.lit("hard"))])
+
+    (table,) = as_in_paper(rows)
+
+    better = "0.750 +1\N{MINUS SIGN}0 *"
+    assert table.rows() == [
+        ("(pairs)", None, "1,200 of 2,000", "1,200 of 2,000"),
+        ("a", "avg_cos", "0.500 +0\N{MINUS SIGN}0", "0.500 +0\N{MINUS SIGN}0"),
+        ("b", "avg_cos", better, better),
+    ]
+    assert table.columns == ["embedding", "metric", "fsn_syn easy", "fsn_syn hard"]
+
+
+def test_a_cell_of_standings_names_the_metrics_that_differ() -> None:
+    rows = pl.DataFrame(
+        [
+            EASY
+            | {"statistic": "auc", "embedding": name, "metric": metric}
+            | {"n_better": better, "n_worse": worse}
+            for name, metric, better, worse in (
+                ("a", "avg_cos", 2, 0),
+                ("a", "pair_cos", 0, 1),
+                ("a", "max_jaccard", 0, 0),
+                ("b", "cos", 0, 0),
+            )
+        ]
+    )
+    (table,) = readable(rows)
+    says = "avg_cos +2\N{MINUS SIGN}0, pair_cos +0\N{MINUS SIGN}1"
+    assert table.rows() == [("a", says), ("b", "")]

@@ -1,0 +1,104 @@
+"""Differences on rated pairs can be significant however many embeddings are compared."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import medsim
+
+N_OTHERS = 22
+
+
+def write_embeddings(
+    folder: Path, pairs: list[tuple[str, str, float]], seed: int
+) -> dict[str, Path]:
+    """Write vectors whose cosines follow ratings from 0 to 1 with noise, and random ones."""
+    draw = np.random.default_rng(seed)
+    words = sorted({word for one, other, _ in pairs for word in (one, other)})
+    at = {word: row for row, word in enumerate(words)}
+    wanted = np.eye(len(words))
+    for one, other, rating in pairs:
+        wanted[at[one], at[other]] = wanted[at[other], at[one]] = rating + draw.normal(0, 0.1)
+    values, vectors = np.linalg.eigh(wanted)
+    embeddings = {"good": vectors * np.sqrt(np.maximum(values, 0))}
+    for number in range(N_OTHERS):
+        embeddings[f"random{number}"] = draw.normal(size=(len(words), 10))
+    for name, rows in embeddings.items():
+        lines = [
+            " ".join([word, *map("{:.5f}".format, row)])
+            for word, row in zip(words, rows, strict=True)
+        ]
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return {name: folder / f"{name}.txt" for name in embeddings}
+
+
+def standing_of_good(out: medsim.Evaluation) -> tuple[int, int]:
+    table = medsim.compare(out, "spearman").filter(embedding="good")
+    return table.select("n_better", "n_worse").row(0)
+
+
+@pytest.fixture(scope="module")
+def invented(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Path]]:
+    folder = tmp_path_factory.mktemp("reach")
+    draw = np.random.default_rng(5)
+    pairs = [(f"a{at}", f"b{at}", float(draw.uniform())) for at in range(60)]
+    table = pl.DataFrame(pairs, schema=["term1", "term2", "rating"], orient="row")
+    table.write_csv(folder / "rated.csv")
+    return folder, write_embeddings(folder, pairs, 1)
+
+
+def test_one_that_follows_the_ratings_is_better_than_22_others_by_default(
+    invented: tuple[Path, dict[str, Path]],
+) -> None:
+    folder, embeddings = invented
+    rated = folder / "rated.csv"
+
+    found = medsim.evaluate(rated, embeddings, folder / "usual", metrics=["avg_cos"])
+
+    assert standing_of_good(found) == (N_OTHERS, 0)
+    assert medsim.compare(found, "spearman", metrics=["avg_cos"]).equals(
+        medsim.compare(found, "spearman")
+    )
+    assert found.manifest.warnings == []
+    assert found.manifest.options["resamples"] is None
+    assert "10000 resamples" in found.results()["signature"][0]
+
+
+def test_too_few_resamples_are_warned_of_with_the_number_that_is_enough(
+    invented: tuple[Path, dict[str, Path]],
+) -> None:
+    folder, embeddings = invented
+    options = {"metrics": ["avg_cos"], "overwrite": True}
+
+    few = medsim.evaluate(
+        folder / "rated.csv", embeddings, folder / "few", resamples=10_000, **options
+    )
+
+    assert standing_of_good(few) == (0, 0)
+    (warning,) = few.manifest.warnings
+    assert "10,000 resamples bring none of 253 comparisons" in warning
+    enough = int(re.findall(r"([\d,]+) do", warning)[0].replace(",", ""))
+    assert 2 * 253 / (enough + 1) < 0.05 <= 2 * 253 / enough
+    assert few.comparisons()["p_bonferroni"].min() >= 0.05
+
+
+@pytest.mark.slow
+def test_on_bio_simlex_one_that_follows_the_ratings_is_better_than_22_others(
+    tmp_path: Path,
+) -> None:
+    if "MEDSIM_DATA" not in os.environ:
+        pytest.skip("MEDSIM_DATA names no folder of published data")
+    rated = Path(os.environ["MEDSIM_DATA"], "ratings", "Bio-SimLex.txt")
+    lines = [line.split("\t") for line in rated.read_text(encoding="utf-8").splitlines() if line]
+    pairs = [(one, other, float(rating) / 10) for one, other, rating in (row[:3] for row in lines)]
+    embeddings = write_embeddings(tmp_path, pairs, 1)
+
+    found = medsim.evaluate(rated, embeddings, tmp_path / "out", metrics=["avg_cos"])
+
+    assert standing_of_good(found) == (N_OTHERS, 0)
