@@ -12,7 +12,8 @@ from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.output import Evaluation
 from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
 from medsim.evaluations.statistic import tabulated_names
-from medsim.evaluations.tables.readable import categories_of
+from medsim.evaluations.tables.separation import TABLES as OF_SEPARATION
+from medsim.evaluations.tables.separation import separation_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,8 +26,9 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     "best" has every embedding at its best metric, by AUC or, for ratings, by Spearman's
     correlation; a statistic, such as "auc", the same by that one; "all-auc" and so on every metric;
     "metrics" the standings of metrics over all sets; "parts" the best metrics on the parts of rated
-    sets, which no other table has; "separation" the overlap errors of categories, and "categories"
-    their mean similarities.
+    sets, which no other table has; "separation" the errors of categories at each embedding's best
+    and worst metric, "categories" the mean similarities there, "all-separation" and
+    "all-categories" every metric, "separation-terms" the terms with fewest and most errors.
 
     Raises:
         InputError: the folder holds no finished evaluation, or none with such results.
@@ -43,9 +45,8 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     if name == "retrieval":
         rows = evaluation.retrieval().filter(subset=options.subset)
         return _checked(rows, evaluation, "retrieval")
-    if name in {"separation", "categories"}:
-        rows = _checked(evaluation.separation(), evaluation, "separation")
-        return rows if name == "separation" else categories_of(rows)
+    if name in OF_SEPARATION:
+        return separation_table(evaluation, name)
     return _scores(evaluation, name, options.subset, options.correction)
 
 

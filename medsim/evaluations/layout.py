@@ -57,6 +57,6 @@ def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
     return f"{folder}/data.parquet"
 
 
-def separation_path(name: str, embedding: str, metric: str) -> str:
-    """Return the path of the separation of an input's categories."""
-    return f"separation/input={name}/embedding={embedding}/metric={metric}/data.parquet"
+def separation_path(name: str, embedding: str, metric: str, of: str = "data") -> str:
+    """Return the path of the separation of an input's categories, or of their "terms"."""
+    return f"separation/input={name}/embedding={embedding}/metric={metric}/{of}.parquet"

@@ -13,7 +13,6 @@ from medsim.core import manifest
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.categories import n_terms_of
 from medsim.evaluations.coverage import coverage_of, overlap_of
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layout import coverage_path, pairs_path, retrieval_path, scores_path
@@ -128,10 +127,9 @@ def _of_separation(name: str, files: EvaluationFiles, key: RunKey) -> dict[str, 
         return f"{key.signature(name, embedding, metric)}, separation"
 
     separation = separation_of(name, key.embeddings, files, signature)
-    n_terms = n_terms_of(key.inputs[name].get("categories"))
     return {
         "separation.parquet": separation,
-        "results.parquet": separation_results(separation, n_terms),
+        "results.parquet": separation_results(separation, key.inputs[name].get("categories")),
     }
 
 

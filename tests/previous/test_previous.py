@@ -42,6 +42,7 @@ EVALUATION = {
     "bins": [1, 100],
     "metrics": ["avg_cos", "fuzzy_jaccard"],
 }
+SEPARATION = "separation/input=build/embedding={}/metric={}/data.parquet"
 TWO = {"one": "one.txt", "two": "two.txt"}
 SUMMARIES = {
     f"{name}.parquet"
@@ -243,7 +244,7 @@ def test_an_evaluation_opens(previous: Path) -> None:
     ("table", "n_rows"),
     [
         *(("best", 42), ("all-auc", 80), ("metrics", 12), ("parts", 6), ("coverage", 42)),
-        *(("overlap", 2), ("retrieval", 144), ("separation", 20), ("categories", 16)),
+        *(("overlap", 2), ("retrieval", 144), ("separation", 4), ("categories", 16)),
         ("spearman", 2),
     ],
 )
@@ -289,7 +290,34 @@ def test_an_evaluation_grows(taken: Callable[..., None], anew: medsim.Build) -> 
     at_once = medsim.evaluate(
         ["build", "rated.csv", "more.csv"], {**TWO, "three": "three.txt"}, "new", **EVALUATION
     )
-    assert fingerprints(at_once) == found
+    now = fingerprints(at_once)
+    assert set(now) == set(found)
+    # Earlier files call the category error overlap error; the table made of them does not.
+    assert {name for name in now if now[name] != found[name]} == {
+        SEPARATION.format(embedding, metric)
+        for embedding in TWO
+        for metric in ("avg_cos", "fuzzy_jaccard")
+    }
+
+
+def test_the_former_overlap_error_goes_by_its_own_name(
+    taken: Callable[..., None], anew: medsim.Build
+) -> None:
+    taken("results", "build", "rated.csv", "words.csv", "one.txt", "two.txt")
+    of_this_version(Path("results"), anew)
+    before = medsim.Evaluation("results")
+
+    separation = before.separation()
+    assert separation["overlap_error"].null_count() == separation.height
+    assert separation["category_error"].null_count() == 8  # of a category with itself
+    statistics = before.results()["statistic"]
+    assert "category_error" in statistics
+    assert "overlap_error" not in statistics
+    assert set(medsim.compare(before, "separation")["statistic"]) == {"category_error"}
+    first, second = EVALUATION["categories"]
+    near = {**EVALUATION, "categories": (), "near": [first, second], "far": ["2000343"]}
+    with pytest.raises(medsim.MedsimError, match="results of other categories of build"):
+        medsim.evaluate(["build", "rated.csv"], TWO, "results", **near)
 
 
 def test_an_interrupted_evaluation_is_completed(
@@ -309,7 +337,9 @@ def test_an_interrupted_evaluation_is_completed(
     known = fingerprints(medsim.Evaluation(previous / "results"))
     assert set(fingerprints(found)) == set(known)
     differs = {name for name, one in fingerprints(found).items() if one != known[name]}
-    assert differs <= SUMMARIES  # their signatures name the version
+    # Signatures name the version, and category errors were called overlap errors.
+    separated = {SEPARATION.format("two", metric) for metric in ("avg_cos", "fuzzy_jaccard")}
+    assert differs - SUMMARIES == separated
     kept = [name for name in known if is_as_written(found.folder / name)]
     assert [name for name in kept if name.startswith("scores/")] == [
         f"scores/input={of}/embedding={embedding}/metric={metric}/data.parquet"
