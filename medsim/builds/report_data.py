@@ -59,7 +59,7 @@ def report_data_of(build: Build) -> BuildReportData:
             distances.append(counted.sort("distance"))
             examples.append(pairs.head(_EXAMPLES).select(*key, *_SHOWN))
     return BuildReportData(
-        sizes=table_2(stats),
+        sizes=table_2(build),
         distances=pl.concat(distances),
         lengths=_lengths(build, sets),
         examples=pl.concat(examples),
