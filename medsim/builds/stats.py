@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.output import STATS_COLUMNS
+from medsim.core.terms import is_multi_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +41,8 @@ def table_2(build: Build) -> pl.DataFrame:
         dataset, difficulty ("all", "easy" or "hard"), size (of the positives, and of the negatives
         of one strategy: the one that has most), positives and their mean distance, then for each
         strategy the negatives and their mean distance; and multi_word, the share of terms that have
-        white space inside, of the different terms of all pairs. The last row has only this one,
-        of all datasets together.
+        white space inside, of both terms of every pair. The last row has only this one, of all
+        datasets together.
     """
     key = ["dataset", "difficulty"]
     stats = build.stats()
@@ -84,26 +85,23 @@ def _mean_of_parts(of: str) -> pl.Expr:
 
 
 def multi_word_shares(pairs: pl.LazyFrame) -> pl.DataFrame:
-    """Return the share of terms with white space inside, of different terms.
+    """Return the share of terms with white space inside, of both terms of every pair.
 
     Returns:
         dataset, difficulty and multi_word, for each set, each dataset ("all" difficulties) and all
         datasets ("all" twice).
     """
-    terms = (
-        pl.concat(
-            pairs.select("dataset", "difficulty", pl.col(f"term{n}").alias("term")) for n in (1, 2)
-        )
-        .unique()
-        .with_columns(multi_word=pl.col("term").str.contains(r"\S\s+\S"))
+    several = pl.sum_horizontal(is_multi_word(pl.col(f"term{n}")).cast(pl.Int64) for n in (1, 2))
+    of_sets = (
+        pairs.group_by("dataset", "difficulty")
+        .agg(several.sum().alias("n_several"), (2 * pl.len()).alias("n_terms"))
         .collect()
     )
     every = pl.lit("all")
-    of_datasets = terms.with_columns(difficulty=every).unique()
-    of_all = of_datasets.with_columns(dataset=every).unique()
+    of_datasets = of_sets.with_columns(difficulty=every)
     return (
-        pl.concat([terms, of_datasets, of_all])
+        pl.concat([of_sets, of_datasets, of_datasets.with_columns(dataset=every)])
         .group_by("dataset", "difficulty")
-        .agg(pl.col("multi_word").mean())
+        .agg((pl.col("n_several").sum() / pl.col("n_terms").sum()).alias("multi_word"))
         .sort("dataset", "difficulty")
     )

@@ -12,8 +12,10 @@ from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.output import Evaluation
 from medsim.evaluations.sets import parts_of_sets, whole_sets, with_parts
 from medsim.evaluations.statistic import tabulated_names
+from medsim.evaluations.tables.rated import rated_sets
 from medsim.evaluations.tables.separation import TABLES as OF_SEPARATION
 from medsim.evaluations.tables.separation import separation_table
+from medsim.evaluations.tables.vocabularies import covered_sets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,9 +28,10 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     "best" has every embedding at its best metric, by AUC or, for ratings, by Spearman's
     correlation; a statistic, such as "auc", the same by that one; "all-auc" and so on every metric;
     "metrics" the standings of metrics over all sets; "parts" the best metrics on the parts of rated
-    sets, which no other table has; "separation" the errors of categories at each embedding's best
-    and worst metric, "categories" the mean similarities there, "all-separation" and
-    "all-categories" every metric, "separation-terms" the terms with fewest and most errors.
+    sets, which no other table has; "rated" the rated sets themselves; "coverage" the pairs without
+    vectors, and "overlap" the vocabularies in common; "separation" the errors of categories at each
+    embedding's best and worst metric, "categories" the mean similarities there, "all-separation"
+    and "all-categories" every metric, "separation-terms" the terms with fewest and most errors.
 
     Raises:
         InputError: the folder holds no finished evaluation, or none with such results.
@@ -38,8 +41,10 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     folder = given if isinstance(given, (str, Path)) else given.folder
     evaluation = given if isinstance(given, Evaluation) else Evaluation(folder)
     name = options.table_name
+    if name == "rated":
+        return rated_sets(evaluation)
     if name == "coverage":
-        return whole_sets(evaluation.coverage())
+        return covered_sets(evaluation)
     if name == "overlap":
         return evaluation.overlap()
     if name == "retrieval":

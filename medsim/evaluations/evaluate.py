@@ -27,6 +27,7 @@ from medsim.evaluations.layout import (
     pairs_path,
     retrieval_path,
     scores_path,
+    vocabulary_path,
 )
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import EVALUATION, Evaluation
@@ -133,6 +134,8 @@ def _measure(
     terms = pl.concat([one.terms() for one in missing]).unique().sort().to_list()
     cache = cache_folder(options.cache)
     has = embed_terms(named, terms, run.progress, threads=options.n_threads, cache=cache)
+    if has.vocabulary is not None and not run.files.exist(vocabulary_path(name)):
+        run.files.write(vocabulary_path(name), has.vocabulary.to_frame())
     for one in missing:
         _compare(run, one.pairs, name, has)
         if one.linked is not None:

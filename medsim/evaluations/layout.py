@@ -51,6 +51,11 @@ def coverage_path(name: str, embedding: str, of: str) -> str:
     return f"coverage/input={name}/embedding={embedding}/{of}.parquet"
 
 
+def vocabulary_path(embedding: str) -> str:
+    """Return the path of all words that an embedding has."""
+    return f"vocabularies/embedding={embedding}/words.parquet"
+
+
 def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
     """Return the path of the terms that an embedding finds for an input's linked terms."""
     folder = f"retrieval/input={name}/embedding={embedding}/metric={metric}/index={index}"

@@ -33,6 +33,7 @@ TABLES = (
     *(f"all-{name}" for name in tabulated_names()),
     "metrics",
     "parts",
+    "rated",
     "coverage",
     "overlap",
     "retrieval",

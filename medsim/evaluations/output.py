@@ -38,16 +38,21 @@ COMPARISON_COLUMNS: Columns = (
 """The columns of ``comparisons.parquet``; low and high are of the difference."""
 
 COVERAGE_COLUMNS: Columns = columns(pl.String, *SET, "embedding") | columns(
-    pl.Int64, "n_terms", "n_terms_uncovered", "n_pairs", "n_pairs_uncovered", "n_pairs_common"
+    pl.Int64,
+    *("n_terms", "n_terms_uncovered", "n_pairs", "n_pairs_uncovered", "n_pairs_common"),
+    "n_pairs_oov",
 )
-"""The columns of ``coverage.parquet``."""
+"""The columns of ``coverage.parquet``; a pair is OOV if any word of its terms has no vector."""
 
 OVERLAP_COLUMNS: Columns = (
     columns(pl.String, "input", "of", "embedding1", "embedding2")
     | columns(pl.Int64, "n1", "n2", "n_both")
     | columns(pl.Float64, "share1", "share2")
 )
-"""The columns of ``overlap.parquet``; a share is of what both have in what one has."""
+"""The columns of ``overlap.parquet``; a share is of what both have in what one has.
+
+It is of the words or terms that an input uses, or without an input of whole vocabularies.
+"""
 
 RETRIEVAL_COLUMNS: Columns = (
     columns(pl.String, "input", "embedding", "metric", "index")
@@ -95,7 +100,7 @@ SEPARATED_COLUMNS: Columns = (
 """The columns of the overlap errors of each term of the first near category, by far category."""
 
 WORD_COLUMNS: Columns = {"word": pl.String}
-"""The columns of the words of an input's terms that an embedding has."""
+"""The columns of the words of an input's terms that an embedding has, and of all its words."""
 
 SIMILARITY_COLUMNS: Columns = {"pair_id": pl.String, "similarity": pl.Float32}
 """The columns of a file of similarities; they are null where a pair is not covered."""
@@ -130,6 +135,7 @@ EVALUATION = Kind(
             ("pair", "pairs/input=*/data.parquet", EVALUATED_COLUMNS),
             ("term", "coverage/input=*/embedding=*/terms.parquet", TERM_COLUMNS),
             ("word", "coverage/input=*/embedding=*/words.parquet", WORD_COLUMNS),
+            ("vocabulary", "vocabularies/embedding=*/words.parquet", WORD_COLUMNS),
             ("retrieval", "retrieval.parquet", RETRIEVAL_COLUMNS),
             (
                 "retrieved",

@@ -13,9 +13,15 @@ from medsim.core import manifest
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.coverage import coverage_of, overlap_of
+from medsim.evaluations.coverage import coverage_of, overlap_of, overlap_of_vocabularies
 from medsim.evaluations.inputs import EvaluationInput
-from medsim.evaluations.layout import coverage_path, pairs_path, retrieval_path, scores_path
+from medsim.evaluations.layout import (
+    coverage_path,
+    pairs_path,
+    retrieval_path,
+    scores_path,
+    vocabulary_path,
+)
 from medsim.evaluations.output import EvaluationManifest
 from medsim.evaluations.retrieval_results import (
     Retrieved,
@@ -55,6 +61,12 @@ def summarize(key: RunKey, files: EvaluationFiles, threads: int, progress: Progr
         ):
             for table, frame in frames.items():
                 tables[table].append(frame)
+    vocabularies = {
+        embedding: files.load(path)
+        for embedding in key.embeddings
+        if (path := vocabulary_path(embedding)) in files
+    }
+    tables["overlap.parquet"].append(overlap_of_vocabularies(vocabularies))
     for table, parts in tables.items():
         files.write(table, pl.concat(parts))
     EvaluationManifest(

@@ -48,10 +48,10 @@ def test_table_2_has_each_dataset_and_its_parts(tmp_path: Path) -> None:
         for strategy, distances in negatives.items():
             assert row[strategy] == len(distances)
             assert row[f"{strategy}_distance"] == pytest.approx(mean(distances))
-        terms = {pair[side] for pair in own for side in ("term1", "term2")}
+        terms = [pair[side] for pair in own for side in ("term1", "term2")]
         share = mean([len(term.split()) > 1 for term in terms])
         assert row["multi_word"] == pytest.approx(share)
-    terms = {pair[side] for pair in pairs for side in ("term1", "term2")}
+    terms = [pair[side] for pair in pairs for side in ("term1", "term2")]
     last = table.row(-1, named=True)
     assert (last.pop("dataset"), last.pop("difficulty")) == ("all", "all")
     share = last.pop("multi_word")

@@ -283,6 +283,8 @@ def test_an_evaluation_has_the_overlap_errors_among_its_results(made: Path) -> N
     assert results["n_pairs"].unique().to_list() == [sum(one["n_terms"] for one in about)]
     assert results["n_covered"].to_list() == of_all["n_terms1"].to_list()
     assert results["n_covered"][0] < results["n_pairs"][0]
+    with pytest.raises(InputError, match="has no rated file among its inputs"):
+        medsim.compare(out, "rated")
     assert out.results().filter(statistic="category_error").is_empty()
 
 

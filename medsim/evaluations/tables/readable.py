@@ -6,8 +6,9 @@ import polars as pl
 
 from medsim.core.cells import number
 from medsim.evaluations.sets import SET, parts_of_sets
-from medsim.evaluations.tables.labels import rounded, set_columns
+from medsim.evaluations.tables.labels import percent, rounded, set_columns
 from medsim.evaluations.tables.separation import readable_separation
+from medsim.evaluations.tables.vocabularies import readable_coverage, readable_vocabularies
 
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
@@ -24,7 +25,7 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """
     if "length" in rows.columns:
         return [_retrieval(rows)]
-    if found := readable_separation(rows):
+    if found := readable_separation(rows) or _of_inputs(rows):
         return found
     if "value" not in rows.columns:
         return [_without_empty(rows)]
@@ -38,6 +39,21 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
         _spread(rows.filter(pl.col("embedding").is_in(members)).sort("embedding"), "metric")
         for members in families.values()
     ]
+
+
+def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
+    """Return a table of rated sets, of coverage or of vocabularies; None of any other table."""
+    if "multi_word" in rows.columns:
+        return [
+            rows.with_columns(rounded("low", ",g"), rounded("high", ",g"), percent("multi_word"))
+        ]
+    if "n_pairs_oov" in rows.columns:
+        return [readable_coverage(rows), _without_empty(rows)]
+    if "share1" in rows.columns:
+        whole = rows.filter(of="vocabulary")
+        used = rows.filter(pl.col("of") != "vocabulary")
+        return [*([readable_vocabularies(whole)] if whole.height else []), used]
+    return None
 
 
 def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
