@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from medsim.builds.options import (
 )
 from medsim.core.console import Format, app, command, print_table
 from medsim.core.errors import OptionError
+
+if TYPE_CHECKING:
+    from medsim.builds.output import Build
 
 
 @command(app, BuildOptions)
@@ -36,11 +39,10 @@ def build(
     Example: medsim build hpo -o hpo
     """
     from medsim.builds.build import build as run
-    from medsim.builds.output import table_2
     from medsim.builds.shards import build_shard
 
     if shard is None:
-        print_table(table_2(run(**options.given()).stats()), form)
+        _print_table_2(run(**options.given()), form)
         return
     if options.dask is not None:
         raise OptionError("--shard and --dask exclude each other: each shares out the search")
@@ -56,24 +58,25 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
 
     Example: medsim merge hpo
     """
-    from medsim.builds.output import table_2
     from medsim.builds.shards import merge as run
 
-    print_table(table_2(run(**options.given()).stats()), form)
+    _print_table_2(run(**options.given()), form)
 
 
 @command(app, StatsOptions)
 def stats(options: StatsOptions, *, form: Format = "table") -> None:
     """Print the sizes and mean Levenshtein distances of a build's datasets.
 
-    Writes nothing. It is table 2 of Schulz and Juric (2020) for this build; the view stats of
-    medsim sql has more columns.
+    Writes nothing. It is table 2 of Schulz and Juric (2020) for this build: each dataset, then its
+    easy and hard parts. The size is that of the positives and of one strategy's negatives;
+    multi_word is the share of terms of more than one word, in the last row over all datasets. The
+    view stats of medsim sql has more columns.
 
     Example: medsim stats hpo --format latex
     """
-    from medsim.builds.output import open_build, table_2
+    from medsim.builds.output import open_build
 
-    print_table(table_2(open_build(options.out).stats()), form)
+    _print_table_2(open_build(options.out), form)
 
 
 @command(app, VerifyOptions)
@@ -89,3 +92,9 @@ def verify(options: VerifyOptions, *, form: Format = "table") -> None:
     found = run(**options.given())
     print_table(found.findings, form)
     found.require(options.folder)
+
+
+def _print_table_2(build: Build, form: str) -> None:
+    from medsim.builds.stats import readable_table_2, table_2
+
+    print_table(table_2(build), form, readable=readable_table_2)

@@ -87,7 +87,8 @@ def _option(named: tuple[str, object]) -> tuple[str, object]:
 
 
 def _sizes(sizes: pl.DataFrame) -> Section:
-    names = {"distance": "mean distance"}
+    names = {"distance": "mean distance", "multi_word": "share of terms of several words"}
+    parts = sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES))
     for column in sizes.columns:
         strategy = column.removesuffix("_distance")
         if strategy != column:
@@ -96,13 +97,14 @@ def _sizes(sizes: pl.DataFrame) -> Section:
     numbers = PageTable(
         caption="Sizes and mean Levenshtein distances",
         frame=table,
-        formats={column: ",.2f" for column in table.columns if "distance" in column},
+        formats={column: ",.2f" for column in table.columns if table[column].dtype == pl.Float64},
     )
     return Section(
         title="Sizes",
         prose="How many pairs each dataset has, and the mean Levenshtein distance of their "
-        "lower-cased terms, in the shape of table 2 of Schulz and Juric (2020).",
-        parts=[numbers, *_positives(sizes.filter(pl.col("positives") > 0))],
+        "lower-cased terms, as in table 2 of Schulz and Juric (2020). The size is that of the "
+        "positives and of one strategy's negatives.",
+        parts=[numbers, *_positives(parts.filter(pl.col("positives") > 0))],
     )
 
 

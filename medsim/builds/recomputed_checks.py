@@ -19,8 +19,9 @@ from medsim.builds.datasets import (
     set_keys,
     with_term_ids,
 )
-from medsim.builds.output import PAIR_COLUMNS, stats_row
+from medsim.builds.output import PAIR_COLUMNS
 from medsim.builds.positives import pair_distances
+from medsim.builds.stats import stats_row
 from medsim.builds.term_index import TERM_FILE, reload
 from medsim.core.checks import Finding
 from medsim.core.errors import InputError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.datasets import SetKey
-from medsim.builds.output import table_2
+from medsim.builds.stats import table_2
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class BuildReportData:
     """The tables of the report of a build, besides its manifest.
 
     Attributes:
-        sizes: table 2 of the paper, see ``medsim.builds.output.table_2``.
+        sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
         distances: dataset, difficulty, kind ("positives", or whose negatives), distance, n.
         lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
         examples: dataset, difficulty, kind, term1, term2, distance, similarity (a cosine, where
@@ -59,7 +59,7 @@ def report_data_of(build: Build) -> BuildReportData:
             distances.append(counted.sort("distance"))
             examples.append(pairs.head(_EXAMPLES).select(*key, *_SHOWN))
     return BuildReportData(
-        sizes=table_2(stats),
+        sizes=table_2(build),
         distances=pl.concat(distances),
         lengths=_lengths(build, sets),
         examples=pl.concat(examples),

@@ -72,3 +72,8 @@ def unpack(packed: PackedTerms) -> list[str]:
     """Return the terms of packed arrays."""
     text = packed.codes.tobytes().decode("utf-32-le", "surrogatepass")
     return [text[begin:end] for begin, end in pairwise(packed.starts.tolist())]
+
+
+def is_multi_word(term: pl.Expr) -> pl.Expr:
+    """Return whether terms have more than one word, which is white space inside: booleans."""
+    return term.str.contains(r"\S\s+\S")

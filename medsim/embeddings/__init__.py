@@ -47,12 +47,14 @@ class WordVectors:
         vectors: float32[n_words, n_dimensions], finite.
         in_vocabulary: bool[n_words]; False where the vector was made from parts of the word.
         n_vocabulary: how many words the embedding has in all.
+        vocabulary: all of them in UTF-8, a line each.
     """
 
     words: Sequence[str]
     vectors: Vectors
     in_vocabulary: Flags
     n_vocabulary: int
+    vocabulary: bytes | bytearray = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,8 @@ class EmbeddedTerms:
         words: the word of each row of word vectors; None where it takes terms as a whole.
         n_dimensions: of its vectors.
         n_vocabulary: how many words or terms it has in all; None where it can embed any.
+        vocabulary: all its words, distinct, in order of code points; None where it takes terms as a
+            whole.
     """
 
     embedded: Embedded
@@ -53,6 +55,7 @@ class EmbeddedTerms:
     words: pl.Series | None
     n_dimensions: int
     n_vocabulary: int | None
+    vocabulary: pl.Series | None = None
 
 
 def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
@@ -96,11 +99,12 @@ def _embedded(
     coverage: str,
 ) -> EmbeddedTerms:
     embedded: Embedded = TermPoints(vectors=found.vectors)
-    words, n_words, n_unknown = None, None, None
+    words, n_words, n_unknown, vocabulary = None, None, None, None
     if isinstance(found, WordVectors):
         bags = words_of(terms, found, options, coverage)
         embedded = WordBags(vectors=found.vectors, words=bags.word_ids, starts=bags.starts)
         words = pl.Series("word", found.words, pl.String)
+        vocabulary = _vocabulary(found)
         covered, n_words, n_unknown = bags.covered, bags.n_words, bags.n_unknown
     else:
         covered = found.covered
@@ -112,4 +116,12 @@ def _embedded(
         words=words,
         n_dimensions=found.vectors.shape[1],
         n_vocabulary=found.n_vocabulary,
+        vocabulary=vocabulary,
     )
+
+
+def _vocabulary(found: WordVectors) -> pl.Series:
+    """Return all words of an embedding; bytes that are no UTF-8 are written as escapes."""
+    text = pl.Series("word", [found.vocabulary.decode("utf-8", "backslashreplace")])
+    words = text.str.split("\n").explode().unique().sort()
+    return words.filter(words != "")

@@ -13,15 +13,15 @@ from medsim.core.store import Store
 from medsim.core.terms import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from medsim.builds.output import Build
 
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")
-"""SNOMED CT's diagnostic procedure, therapeutic procedure and organism, as in the paper."""
+"""SNOMED CT's diagnostic and therapeutic procedure, near, and organism, far, as in the paper."""
 
 _FEWEST = 2
-_HOW = "name at least two by `categories`, CONCEPT_ID each"
+_HOW = "name two by `near` and one by `far`, or at least two by `categories`, CONCEPT_ID each"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +44,14 @@ class Categories:
 
     Attributes:
         categories: at least two, in the order in which they were named.
+        n_far: how many of them, the last ones, are far from the first two, which are near to each
+            other; 0 where none are nearer than others.
         n_shared_concepts: left out because they are below several of the categories.
         n_shared_terms: of the other concepts, left out because several of the categories have them.
     """
 
     categories: tuple[Category, ...]
+    n_far: int = 0
     n_shared_concepts: int
     n_shared_terms: int
 
@@ -68,17 +71,13 @@ class Categories:
             "fingerprint": canonical_digest(
                 [(one.name, one.concept_id, one.terms) for one in self.categories]
             ),
+            **({"n_far": self.n_far} if self.n_far else {}),
         }
 
 
-def n_terms_of(provenance: object) -> int:
-    """Return the number of terms of all categories, from ``Categories.provenance``."""
-    if not isinstance(provenance, dict):
-        return 0
-    return sum(int(one["n_terms"]) for one in provenance["categories"])
-
-
-def categories_of(build: Build, named: Sequence[str], threads: int) -> Categories:
+def categories_of(
+    build: Build, named: Sequence[str], threads: int, *, n_far: int = 0
+) -> Categories:
     """Return the categories of a build and their terms.
 
     Args:
@@ -86,6 +85,7 @@ def categories_of(build: Build, named: Sequence[str], threads: int) -> Categorie
         named: the concept of each category, as "CONCEPT_ID" or "NAME=CONCEPT_ID"; none takes those
             of the paper where the build is of an RF2 release.
         threads: how many the database may use.
+        n_far: see ``Categories``; by default 1 of those of the paper.
 
     Raises:
         InputError: the manifest is incomplete; or by default, a category cannot be had.
@@ -106,8 +106,15 @@ def categories_of(build: Build, named: Sequence[str], threads: int) -> Categorie
             wanted = _wanted(store, parsed)
             store.put("category", wanted.select("category", "concept_id"))
             store.run("evaluations/category_member")
-            return _with_terms(
-                wanted, store.table("category_member"), store.frame("evaluations/category_term")
+            members, terms = (
+                store.table("category_member"),
+                store.frame("evaluations/category_term"),
+            )
+            return Categories(
+                categories=tuple(_with_terms(wanted, members, terms)),
+                n_far=n_far if named else 1,
+                n_shared_concepts=members.filter("is_shared")["concept_id"].n_unique(),
+                n_shared_terms=terms.filter("is_shared")["node_id"].n_unique(),
             )
     except OptionError as error:
         if named:
@@ -161,10 +168,11 @@ def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFr
     )
 
 
-def _with_terms(wanted: pl.DataFrame, members: pl.DataFrame, terms: pl.DataFrame) -> Categories:
-    """Return the wanted categories with the terms that are theirs alone."""
+def _with_terms(
+    wanted: pl.DataFrame, members: pl.DataFrame, terms: pl.DataFrame
+) -> Iterator[Category]:
+    """Yield the wanted categories with the terms that are theirs alone."""
     own = terms.filter(~pl.col("is_shared")).partition_by("category", as_dict=True)
-    categories = []
     for category, name, concept_id in wanted.iter_rows():
         if (category,) not in own:
             below = members.filter(category=category)
@@ -173,9 +181,4 @@ def _with_terms(wanted: pl.DataFrame, members: pl.DataFrame, terms: pl.DataFrame
                 f"it: {below.height:,}; of them below others, too: {below['is_shared'].sum():,}"
             )
         of_category = tuple(own[category,]["term"].sort())
-        categories.append(Category(name=name, concept_id=concept_id, terms=of_category))
-    return Categories(
-        categories=tuple(categories),
-        n_shared_concepts=members.filter("is_shared")["concept_id"].n_unique(),
-        n_shared_terms=terms.filter("is_shared")["node_id"].n_unique(),
-    )
+        yield Category(name=name, concept_id=concept_id, terms=of_category)

@@ -29,7 +29,10 @@ from medsim.evaluations.sets import (
 )
 from medsim.evaluations.statistic import tabulated_names
 from medsim.evaluations.stored import comparisons_at
-from medsim.evaluations.tables.readable import categories_of
+from medsim.evaluations.tables.rated import rated_sets
+from medsim.evaluations.tables.separation import TABLES as OF_SEPARATION
+from medsim.evaluations.tables.separation import separation_table
+from medsim.evaluations.tables.vocabularies import covered_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,9 +47,12 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     "standings-auc" how many others of its embedding each metric is significantly better and worse
     than; "spread-auc" the least, median and greatest variance of it over an embedding's metrics;
     "metrics" the standings of metrics over all sets; "parts" the best metrics on the parts of rated
-    sets, which no other table has; "separation" the overlap errors of categories, and "categories"
-    their mean similarities. The number of a table or figure of Schulz and Juric (AAAI 2020), such
-    as "C.1" or "figure-B.1", stands for the table that has the same.
+    sets, which no other table has; "rated" the rated sets themselves; "coverage" the pairs without
+    vectors, and "overlap" the vocabularies in common; "separation" the errors of categories at each
+    embedding's best and worst metric, "categories" the mean similarities there, "all-separation"
+    and "all-categories" every metric, "separation-terms" the terms with fewest and most errors. The
+    number of a table or figure of Schulz and Juric (AAAI 2020), such as "C.1" or "figure-B.1",
+    stands for the table that has the same.
 
     At fixed metrics embeddings are compared anew, by the tests of ``evaluate`` and the similarities
     that the evaluation keeps.
@@ -58,16 +64,17 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     given = options.evaluation
     evaluation = given if isinstance(given, Evaluation) else Evaluation(folder_of(given))
     name = options.paper.table
+    if name == "rated":
+        return rated_sets(evaluation)
     if name == "coverage":
-        return whole_sets(evaluation.coverage())
+        return covered_sets(evaluation)
     if name == "overlap":
         return evaluation.overlap()
     if name == "retrieval":
         rows = evaluation.retrieval().filter(subset=options.subset)
         return _checked(rows, evaluation, "retrieval")
-    if name in {"separation", "categories"}:
-        rows = _checked(evaluation.separation(), evaluation, "separation")
-        return rows if name == "separation" else categories_of(rows)
+    if name in OF_SEPARATION:
+        return separation_table(evaluation, name)
     return _scores(evaluation, name, options)
 
 

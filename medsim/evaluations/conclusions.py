@@ -208,12 +208,6 @@ def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.join(best.select(on), on=on, maintain_order="left")
 
 
-def best_separating_metrics(overall: pl.DataFrame) -> pl.DataFrame:
-    """Return the row of each embedding at the metric of its lowest overlap error of all triples."""
-    ranked = overall.sort("embedding", "overlap_error", "metric")
-    return ranked.unique("embedding", keep="first", maintain_order=True)
-
-
 def _chosen(results: pl.DataFrame, statistics: Iterable[str], subset: str) -> pl.DataFrame:
     columns = (*SET, "statistic", "embedding", "metric", "value", "low", "high")
     chosen = results.filter(pl.col("statistic").is_in(list(statistics)), subset=subset)

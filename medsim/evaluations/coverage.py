@@ -13,6 +13,7 @@ from medsim.evaluations.output import COVERAGE_COLUMNS, OVERLAP_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from medsim.evaluations.comparisons import Row
     from medsim.evaluations.inputs import EvaluationInput
     from medsim.kernels.types import Flags
 
@@ -31,6 +32,8 @@ def coverage_of(
     lacking = {
         embedding: frame.filter(~pl.col("covered"))["term"] for embedding, frame in terms.items()
     }
+    is_oov = ~pl.col("covered") | (pl.col("n_unknown_words").fill_null(0) > 0)
+    oov = {embedding: frame.filter(is_oov)["term"] for embedding, frame in terms.items()}
     rows = []
     for pair_set in one.sets():
         of_set = one.pairs[pair_set.rows]
@@ -45,6 +48,9 @@ def coverage_of(
                 "n_pairs": len(pair_set.rows),
                 "n_pairs_uncovered": int(np.count_nonzero(~has[pair_set.rows])),
                 "n_pairs_common": int(np.count_nonzero(common[pair_set.rows])),
+                "n_pairs_oov": of_set.filter(
+                    pl.any_horizontal(pl.col("term1", "term2").is_in(oov[embedding].implode()))
+                ).height,
             }
             for embedding, has in covered.items()
         ]
@@ -54,7 +60,7 @@ def coverage_of(
 def overlap_of(
     name: str, terms: Mapping[str, pl.DataFrame], words: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return the overlap of vocabularies, as far as an input uses them (table A.2).
+    """Return the overlap of vocabularies, as far as an input uses them.
 
     Two word embeddings are compared by the words of the input's terms that they know, ignoring
     case, others by the terms that they cover. Returned are ``OVERLAP_COLUMNS``.
@@ -65,19 +71,29 @@ def overlap_of(
     for left, right in combinations(terms, 2):
         of_words = bool(known_words[left] and known_words[right])
         known = known_words if of_words else known_terms
-        n_left, n_right = len(known[left]), len(known[right])
+        sizes = len(known[left]), len(known[right])
         n_both = len(known[left] & known[right])
-        rows.append(
-            {
-                "input": name,
-                "of": "words" if of_words else "terms",
-                "embedding1": left,
-                "embedding2": right,
-                "n1": n_left,
-                "n2": n_right,
-                "n_both": n_both,
-                "share1": n_both / n_left if n_left else None,
-                "share2": n_both / n_right if n_right else None,
-            }
-        )
+        of = "words" if of_words else "terms"
+        rows.append(_overlap(name, of, (left, right), sizes, n_both))
     return pl.DataFrame(rows, schema=OVERLAP_COLUMNS, orient="row")
+
+
+def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the overlap of whole vocabularies of word embeddings, by name (table A.2).
+
+    Words are compared as they stand. Returned are ``OVERLAP_COLUMNS`` without an input.
+    """
+    rows = []
+    for left, right in combinations(vocabularies, 2):
+        both = vocabularies[left].join(vocabularies[right], on="word", how="semi").height
+        sizes = vocabularies[left].height, vocabularies[right].height
+        rows.append(_overlap(None, "vocabulary", (left, right), sizes, both))
+    return pl.DataFrame(rows, schema=OVERLAP_COLUMNS, orient="row")
+
+
+def _overlap(
+    name: str | None, of: str, embeddings: tuple[str, str], sizes: tuple[int, int], n_both: int
+) -> Row:
+    """Return a row of ``OVERLAP_COLUMNS``."""
+    shares = [n_both / size if size else None for size in sizes]
+    return dict(zip(OVERLAP_COLUMNS, (name, of, *embeddings, *sizes, n_both, *shares), strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,13 @@ from medsim.evaluations.layout import (
     pairs_path,
     retrieval_path,
     scores_path,
-    separation_path,
+    vocabulary_path,
 )
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import EVALUATION, Evaluation
 from medsim.evaluations.retrieval import retrieve
 from medsim.evaluations.run_key import earlier_results, run_key_of
-from medsim.evaluations.separation import write_separation
+from medsim.evaluations.separation import separation_paths, write_separation
 from medsim.evaluations.similarities import write_similarities
 from medsim.evaluations.summary import TABLES, summarize
 from medsim.evaluations.targets import EvaluationTarget, read_targets
@@ -140,6 +141,8 @@ def _measure(
         cache=cache,
         coverage=options.coverage,
     )
+    if has.vocabulary is not None and not run.files.exist(vocabulary_path(name)):
+        run.files.write(vocabulary_path(name), has.vocabulary.to_frame())
     for one in missing:
         _compare(run, one.pairs, name, has)
         if one.linked is not None:
@@ -223,5 +226,7 @@ def _is_complete(run: _Run, one: EvaluationTarget, embedding: str, known: object
             if metric in names
         ]
     if one.categories is not None:
-        paths += [separation_path(one.name, embedding, metric) for metric in chosen]
+        paths += chain.from_iterable(
+            separation_paths(one.name, embedding, metric, one.categories) for metric in chosen
+        )
     return bool(names) and run.files.exist(*paths)

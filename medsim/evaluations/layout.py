@@ -51,12 +51,17 @@ def coverage_path(name: str, embedding: str, of: str) -> str:
     return f"coverage/input={name}/embedding={embedding}/{of}.parquet"
 
 
+def vocabulary_path(embedding: str) -> str:
+    """Return the path of all words that an embedding has."""
+    return f"vocabularies/embedding={embedding}/words.parquet"
+
+
 def retrieval_path(name: str, embedding: str, metric: str, index: str) -> str:
     """Return the path of the terms that an embedding finds for an input's linked terms."""
     folder = f"retrieval/input={name}/embedding={embedding}/metric={metric}/index={index}"
     return f"{folder}/data.parquet"
 
 
-def separation_path(name: str, embedding: str, metric: str) -> str:
-    """Return the path of the separation of an input's categories."""
-    return f"separation/input={name}/embedding={embedding}/metric={metric}/data.parquet"
+def separation_path(name: str, embedding: str, metric: str, of: str = "data") -> str:
+    """Return the path of the separation of an input's categories, or of their "terms"."""
+    return f"separation/input={name}/embedding={embedding}/metric={metric}/{of}.parquet"

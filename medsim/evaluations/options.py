@@ -40,16 +40,22 @@ TABLES = (
     *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
     "metrics",
     "parts",
+    "rated",
     "coverage",
     "overlap",
     "retrieval",
     "separation",
+    "all-separation",
+    "separation-terms",
     "categories",
+    "all-categories",
 )
 """The tables of ``medsim compare``."""
 
 FIXABLE = ("best", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
+
+_N_NEAR = 2
 
 SUBSET = Option(
     "Pairs that all embeddings cover (common), or each its own (own).",
@@ -118,12 +124,30 @@ class EvaluateOptions(Options):
     index: Annotated[
         str, Option("For retrieval: flat, which is exact; or ivf, approximate and faster.")
     ] = "flat"
-    separation: Annotated[bool, Option("Measure how far categories of concepts are apart.")] = False
+    separation: Annotated[
+        bool, Option("Measure how far categories of concepts are apart; of SNOMED CT the paper's.")
+    ] = False
+    near: Annotated[
+        Sequence[str],
+        Option(
+            "One of two near categories, the concepts below this one, that the overlap error is "
+            "of; the first has the terms that are compared. For SNOMED CT diagnostic and "
+            "therapeutic procedures by default.",
+            metavar="[NAME=]CONCEPT_ID",
+        ),
+    ] = ()
+    far: Annotated[
+        Sequence[str],
+        Option(
+            "A category far from both; one or more. For SNOMED CT organisms by default.",
+            metavar="[NAME=]CONCEPT_ID",
+        ),
+    ] = ()
     categories: Annotated[
         Sequence[str],
         Option(
-            "A category: the concepts below this one; two or more. For SNOMED CT diagnostic "
-            "procedures, therapeutic procedures and organisms by default.",
+            "Instead of near and far: one of two or more categories of which none are nearer to "
+            "each other than others. Their category error is measured.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
         ),
@@ -164,7 +188,7 @@ class EvaluateOptions(Options):
     @property
     def separates(self) -> bool:
         """True if categories are to be separated, which naming them asks for as well."""
-        return self.separation or bool(self.categories)
+        return self.separation or any((self.near, self.far, self.categories))
 
     def recorded(self) -> dict[str, object]:
         """Return the options that decide results; those that say nothing of coverage are of any."""
@@ -180,11 +204,22 @@ class EvaluateOptions(Options):
                 "name at least one embedding by `embeddings`, such as glove=vectors.txt"
             )
         _ = self.specs
+        self._check_categories()
         if self.index != "flat" and not self.retrieval:
             raise OptionError(f"`index` {self.index} is for retrieval; add `retrieval`")
         bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
         object.__setattr__(self, "bins", bins)
         object.__setattr__(self, "topic_bins", topic_bins)
+
+    def _check_categories(self) -> None:
+        """Raise OptionError unless there are two near and some far categories, or others."""
+        if (self.near or self.far) and self.categories:
+            raise OptionError("`categories` are instead of `near` and `far`; leave out either")
+        if (self.near or self.far) and (len(self.near) != _N_NEAR or not self.far):
+            raise OptionError(
+                f"the overlap error is of two `near` categories and at least one `far`, not of "
+                f"{len(self.near)} and {len(self.far)}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

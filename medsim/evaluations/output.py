@@ -37,16 +37,21 @@ COMPARISON_COLUMNS: Columns = (
 """The columns of ``comparisons.parquet``; low and high are of the difference."""
 
 COVERAGE_COLUMNS: Columns = columns(pl.String, *SET, "embedding") | columns(
-    pl.Int64, "n_terms", "n_terms_uncovered", "n_pairs", "n_pairs_uncovered", "n_pairs_common"
+    pl.Int64,
+    *("n_terms", "n_terms_uncovered", "n_pairs", "n_pairs_uncovered", "n_pairs_common"),
+    "n_pairs_oov",
 )
-"""The columns of ``coverage.parquet``."""
+"""The columns of ``coverage.parquet``; a pair is OOV if any word of its terms has no vector."""
 
 OVERLAP_COLUMNS: Columns = (
     columns(pl.String, "input", "of", "embedding1", "embedding2")
     | columns(pl.Int64, "n1", "n2", "n_both")
     | columns(pl.Float64, "share1", "share2")
 )
-"""The columns of ``overlap.parquet``; a share is of what both have in what one has."""
+"""The columns of ``overlap.parquet``; a share is of what both have in what one has.
+
+It is of the words or terms that an input uses, or without an input of whole vocabularies.
+"""
 
 RETRIEVAL_COLUMNS: Columns = (
     columns(pl.String, "input", "embedding", "metric", "index")
@@ -78,13 +83,23 @@ The recall of a sampled term is the share of its ten nearest terms that an appro
 SEPARATION_COLUMNS: Columns = (
     columns(pl.String, "input", "embedding", "metric", "category1", "category2")
     | columns(pl.Int64, "n_terms1", "n_terms2", "n_triples", "n_errors")
-    | columns(pl.Float64, "overlap_error", "mean_similarity")
+    | columns(pl.Float64, "overlap_error", "category_error", "mean_similarity")
     | columns(pl.String, "signature")
 )
-"""The columns of ``separation.parquet``; a row without categories is of all triples together."""
+"""The columns of ``separation.parquet``; a row without categories is of all triples together.
+
+The row of an overlap error has the first near category and a far one.
+"""
+
+SEPARATED_COLUMNS: Columns = (
+    columns(pl.String, "far", "term")
+    | columns(pl.Int64, "n_triples", "n_errors")
+    | columns(pl.Float64, "overlap_error")
+)
+"""The columns of the overlap errors of each term of the first near category, by far category."""
 
 WORD_COLUMNS: Columns = {"word": pl.String}
-"""The columns of the words of an input's terms that an embedding has."""
+"""The columns of the words of an input's terms that an embedding has, and of all its words."""
 
 SIMILARITY_COLUMNS: Columns = {"pair_id": pl.String, "similarity": pl.Float32}
 """The columns of a file of similarities; they are null where a pair is not covered."""
@@ -119,6 +134,7 @@ EVALUATION = Kind(
             ("pair", "pairs/input=*/data.parquet", EVALUATED_COLUMNS),
             ("term", "coverage/input=*/embedding=*/terms.parquet", TERM_COLUMNS),
             ("word", "coverage/input=*/embedding=*/words.parquet", WORD_COLUMNS),
+            ("vocabulary", "vocabularies/embedding=*/words.parquet", WORD_COLUMNS),
             ("retrieval", "retrieval.parquet", RETRIEVAL_COLUMNS),
             (
                 "retrieved",
@@ -126,12 +142,34 @@ EVALUATION = Kind(
                 RETRIEVED_COLUMNS,
             ),
             ("separation", "separation.parquet", SEPARATION_COLUMNS),
+            (
+                "separated",
+                "separation/input=*/embedding=*/metric=*/terms.parquet",
+                SEPARATED_COLUMNS,
+            ),
             ("score", "scores/input=*/embedding=*/metric=*/data.parquet", SIMILARITY_COLUMNS),
         )
     },
     resumed_by="scores",
     grows=True,
 )
+
+
+def has_measures(separation: pl.DataFrame) -> bool:
+    """Return whether a table of separation tells category errors from overlap errors.
+
+    Earlier versions had category errors alone, in the column ``overlap_error``.
+    """
+    return "category_error" in separation.columns
+
+
+def with_measures(separation: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of separation with the errors of earlier versions under their own name."""
+    if has_measures(separation):
+        return separation
+    named = separation.rename({"overlap_error": "category_error"})
+    found = named.with_columns(pl.lit(None, pl.Float64).alias("overlap_error"))
+    return found.select(column for column in SEPARATION_COLUMNS if column in found.columns)
 
 
 class Evaluation(Opened[EvaluationManifest]):
@@ -152,7 +190,12 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def results(self) -> pl.DataFrame:
         """Return a row per input, dataset, subset, embedding, metric and statistic."""
-        return self._checked("results.parquet")
+        results = self._checked("results.parquet")
+        former = pl.col("statistic") == "overlap_error"
+        if results.filter(former).is_empty() or has_measures(self.read("separation.parquet")):
+            return results
+        measure = pl.when(former).then(pl.lit("category_error")).otherwise("statistic")
+        return results.with_columns(measure.alias("statistic"))
 
     def comparisons(self) -> pl.DataFrame:
         """Return a row per two embeddings, or two metrics of one, that a test compared."""
@@ -172,7 +215,11 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def separation(self) -> pl.DataFrame:
         """Return a row per input, embedding, metric and two categories."""
-        return self._checked("separation.parquet")
+        return with_measures(self._checked("separation.parquet"))
+
+    def separated(self) -> pl.LazyFrame:
+        """Return the overlap error of every term of the first near category, by far category."""
+        return self._scan(EVALUATION.views["separated"].files)
 
     def retrieved(self) -> pl.LazyFrame:
         """Return the findings of every embedding for each term that is linked to another."""

@@ -1,9 +1,10 @@
-"""The overlap error and the mean similarities of categories of terms.
+"""Errors of similarities of terms of categories, and their mean similarities.
 
-The overlap error is the share of triples of terms (a, b, c), a and b of one category and c of
-another, in which a is at most as similar to b as it is to c (Schulz and Juric, AAAI 2020, section
-5.3). For each a, one row of similarities is sorted within every category, and runs are merged: that
-counts all pairs of b and c without visiting them.
+Of triples of terms (a, b, c) those are errors in which a is at most as similar to b as to c. The
+overlap error is their share where a is of one category, b of another near to it, and c of one far
+from both (Schulz and Juric, AAAI 2020, section 5.3); the category error where a and b are of one
+category, and c of another. For each a, one row of similarities is sorted within every category, and
+runs are merged: that counts all pairs of b and c without visiting them.
 """
 
 from __future__ import annotations
@@ -28,17 +29,18 @@ if TYPE_CHECKING:
 
 SIMILARITIES_AT_ONCE = 1 << 24  # 64 MiB
 _ROWS_A_TASK = 16
+_N_NEAR = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripleCounts:
-    """Triples of two terms of one category and one of another, and the errors among them."""
+    """Triples of terms, and the errors among them."""
 
     n_triples: int
     n_errors: int
 
     @property
-    def overlap_error(self) -> Estimate:
+    def error(self) -> Estimate:
         """The share of errors, without an interval; NaN of no triples."""
         share = float(self.n_errors) / float(self.n_triples) if self.n_triples else math.nan
         return Estimate(value=share)
@@ -50,19 +52,25 @@ class Separation:
 
     Attributes:
         n_triples: int64[n_categories, n_categories], of two different terms of the row's category
-            and one of the column's; 0 on the diagonal.
-        n_errors: int64[n_categories, n_categories], triples whose similarity within the category is
-            not above that across, in single precision.
+            and one of the column's, and 0 on the diagonal; or where the first two categories are
+            near, of a term of each of them and one of the column's, in the first row alone.
+        n_errors: int64[n_categories, n_categories], triples whose first similarity, within the
+            category or of the two near ones, is not above that with the column's, in single
+            precision.
+        errors: int64[n_terms, n_categories], those of triples that begin with each term.
         mean_similarity: float64[n_categories, n_categories], over pairs of different terms;
             symmetric, NaN where there is no pair.
     """
 
     n_triples: CountTable
     n_errors: CountTable
+    errors: CountTable
     mean_similarity: Table
 
 
-def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Workers) -> Separation:
+def separation(
+    table: Callable[[slice], Vectors], starts: Starts, workers: Workers, *, near: bool = False
+) -> Separation:
     """Return the separation of categories; neither threads nor blocks change it.
 
     Time is O(n_terms * log(n_terms)) a term beside that of the similarities; memory holds
@@ -74,6 +82,7 @@ def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Worke
         starts: int64[n_categories + 1]; the terms of category ``c`` are ``starts[c]`` to
             ``starts[c + 1]``.
         workers: share out the rows of a table, and count the terms that are done.
+        near: whether the first two categories are near, and all others far from both.
     """
     n_terms, n_categories = int(starts[-1]), len(starts) - 1
     n_errors = np.zeros((n_terms, n_categories), np.int64)
@@ -81,7 +90,10 @@ def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Worke
 
     def count(own: int, similarities: Vectors, terms: slice) -> None:
         sums[terms] = sums_of_later(similarities, starts, terms.start)
-        n_errors[terms] = _errors(similarities, starts, own, terms.start)
+        if not near:
+            n_errors[terms] = _errors(similarities, starts, own, terms)
+        elif own == 0:
+            n_errors[terms, _N_NEAR:] = _errors(similarities, starts, 1, terms)[:, _N_NEAR:]
 
     for own, block in _blocks(starts):
         similarities = table(block)
@@ -92,7 +104,7 @@ def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Worke
         rows = (similarities[p.start - block.start : p.stop - block.start] for p in parts)
         in_threads(workers.threads, partial(count, own), rows, parts)
         workers.advance(len(similarities))
-    return _summed(starts, n_errors, sums)
+    return _summed(starts, n_errors, sums, near=near)
 
 
 def _blocks(starts: Starts) -> Iterator[tuple[int, slice]]:
@@ -103,20 +115,23 @@ def _blocks(starts: Starts) -> Iterator[tuple[int, slice]]:
             yield own, slice(begin, min(begin + n_rows, end))
 
 
-def _errors(similarities: Vectors, starts: Starts, own: int, first: int) -> CountTable:
-    """Return the errors of rows, of which the first is of term ``first``; the rows are sorted."""
+def _errors(similarities: Vectors, starts: Starts, inner: int, terms: slice) -> CountTable:
+    """Return the errors of the rows of terms with a category ``inner``; the rows are sorted."""
     rows = np.arange(len(similarities))
-    similarities[rows, first + rows] = np.inf  # a term is not compared with itself: no error
+    similarities[rows, terms.start + rows] = np.inf  # a term is not compared with itself: no error
     for begin, end in pairwise(starts.tolist()):
         similarities[:, begin:end].sort(axis=1)
-    return n_not_below(similarities, starts, own)
+    return n_not_below(similarities, starts, inner)
 
 
-def _summed(starts: Starts, n_errors: CountTable, sums: Table) -> Separation:
+def _summed(starts: Starts, errors: CountTable, sums: Table, *, near: bool) -> Separation:
     """Return the separation of categories from the errors and sums of terms, in rows."""
     sizes = np.diff(starts)
     n_triples = np.outer(sizes * (sizes - 1), sizes)
     np.fill_diagonal(n_triples, 0)
+    if near:
+        n_triples[:] = 0
+        n_triples[0, _N_NEAR:] = sizes[0] * sizes[1] * sizes[_N_NEAR:]
     n_pairs = np.outer(sizes, sizes)
     np.fill_diagonal(n_pairs, sizes * (sizes - 1) // 2)
     totals = np.array([sums[begin:end].sum(axis=0) for begin, end in pairwise(starts)])
@@ -124,6 +139,7 @@ def _summed(starts: Starts, n_errors: CountTable, sums: Table) -> Separation:
     mean = np.divide(totals, n_pairs, out=np.full_like(totals, np.nan), where=n_pairs > 0)
     return Separation(
         n_triples=n_triples,
-        n_errors=np.array([n_errors[begin:end].sum(axis=0) for begin, end in pairwise(starts)]),
+        n_errors=np.array([errors[begin:end].sum(axis=0) for begin, end in pairwise(starts)]),
+        errors=errors,
         mean_similarity=mean,
     )

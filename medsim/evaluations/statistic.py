@@ -23,7 +23,7 @@ Sample = TypeVar("Sample")
 
 Kind = Literal["labelled", "rated", "retrieval", "separation"]
 """The kinds of data that statistics are computed of: pairs with labels, pairs with ratings, the
-ranks of linked terms, and triples of terms of two categories."""
+ranks of linked terms, and triples of terms of categories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,10 +196,20 @@ _SEPARATION: tuple[Statistic[TripleCounts], ...] = (
     Statistic(
         name="overlap_error",
         label="overlap error",
-        help="The overlap error is the share of triples, two terms of one category and one of "
-        "another, in which the one of the other category is at least as near.",
+        help="The overlap error is the share of triples, a term of each of two near categories and "
+        "one of a far category, in which the first is no more similar to the second than to the "
+        "third.",
         of="separation",
-        compute=lambda triples: triples.overlap_error,
+        compute=lambda triples: triples.error,
+        higher_is_better=False,
+    ),
+    Statistic(
+        name="category_error",
+        label="category error",
+        help="The category error is the share of triples, two terms of one category and one of "
+        "another, in which the first is no more similar to the second than to the third.",
+        of="separation",
+        compute=lambda triples: triples.error,
         higher_is_better=False,
     ),
 )

@@ -15,11 +15,16 @@ from medsim.core import manifest
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.categories import n_terms_of
 from medsim.evaluations.conclusions import ALPHA
-from medsim.evaluations.coverage import coverage_of, overlap_of
+from medsim.evaluations.coverage import coverage_of, overlap_of, overlap_of_vocabularies
 from medsim.evaluations.inputs import EvaluationInput
-from medsim.evaluations.layout import coverage_path, pairs_path, retrieval_path, scores_path
+from medsim.evaluations.layout import (
+    coverage_path,
+    pairs_path,
+    retrieval_path,
+    scores_path,
+    vocabulary_path,
+)
 from medsim.evaluations.output import EvaluationManifest
 from medsim.evaluations.retrieval_results import (
     Retrieved,
@@ -63,6 +68,12 @@ def summarize(key: RunKey, files: EvaluationFiles, threads: int, progress: Progr
         ):
             for table, frame in frames.items():
                 tables[table].append(frame)
+    vocabularies = {
+        embedding: files.load(path)
+        for embedding in key.embeddings
+        if (path := vocabulary_path(embedding)) in files
+    }
+    tables["overlap.parquet"].append(overlap_of_vocabularies(vocabularies))
     for table, parts in tables.items():
         files.write(table, pl.concat(parts))
     EvaluationManifest(
@@ -137,10 +148,9 @@ def _of_separation(name: str, files: EvaluationFiles, key: RunKey) -> dict[str, 
         return f"{key.signature(name, embedding, metric)}, separation"
 
     separation = separation_of(name, key.embeddings, files, signature)
-    n_terms = n_terms_of(key.inputs[name].get("categories"))
     return {
         "separation.parquet": separation,
-        "results.parquet": separation_results(separation, n_terms),
+        "results.parquet": separation_results(separation, key.inputs[name].get("categories")),
     }
 
 

@@ -118,7 +118,8 @@ def _target(one: EvaluationInput, options: EvaluateOptions, progress: Progress) 
             stage.found(f"{n_linked:,} of {linked.terms.height:,} terms have a linked term")
     if options.separates and one.build is not None:
         with progress.stage(f"find categories of {one.name}") as stage:
-            categories = categories_of(one.build, options.categories, options.n_threads)
+            named = options.categories or (*options.near, *options.far)
+            categories = categories_of(one.build, named, options.n_threads, n_far=len(options.far))
             of_each = (f"{c.name}: {len(c.terms):,} terms" for c in categories.categories)
             stage.found(", ".join(of_each))
     return EvaluationTarget(pairs=one, linked=linked, categories=categories)

@@ -32,20 +32,20 @@ def sums_of_later(similarities: Vectors, starts: Starts, first: int) -> Table:
 
 
 @kernel
-def n_not_below(ordered: Vectors, starts: Starts, own: int) -> CountTable:
-    """Return how often a row is at least as similar to a term of another category as to its own.
+def n_not_below(ordered: Vectors, starts: Starts, inner_category: int) -> CountTable:
+    """Return how often a row is at least as similar to a term of another category as to an inner.
 
-    Two ascending runs are merged; each value of the row's own category that comes is not above
-    what is left of the other. Similarities, float32[n_rows, n_terms], ascend within each category.
+    Two ascending runs are merged; each value of the inner category that comes is not above what is
+    left of the other. Similarities, float32[n_rows, n_terms], ascend within each category.
 
     int64[n_rows, n_categories], numbers of pairs (b, c) with similarity(b) <= similarity(c), b of
-    the row's own category and c of another; 0 for its own. Time O(n_terms) a category.
+    the inner category and c of another; 0 for itself. Time O(n_terms) a category.
     """
     found = np.zeros((len(ordered), len(starts) - 1), np.int64)
     for row in range(len(ordered)):
-        inner = ordered[row, starts[own] : starts[own + 1]]
+        inner = ordered[row, starts[inner_category] : starts[inner_category + 1]]
         for category in range(len(starts) - 1):
-            if category == own:
+            if category == inner_category:
                 continue
             outer = ordered[row, starts[category] : starts[category + 1]]
             left, right, total = 0, 0, 0

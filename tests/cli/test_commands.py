@@ -91,8 +91,8 @@ def test_a_build_prints_its_table_on_stdout_and_its_stages_on_stderr(tmp_path: P
 
     assert result.exit_code == 0
     table = pl.read_csv(result.stdout.encode())
-    assert table.columns[:4] == ["dataset", "difficulty", "positives", "distance"]
-    assert table.height == 10
+    assert table.columns[:4] == ["dataset", "difficulty", "size", "positives"]
+    assert table.height == 16
     assert "derive positives" in result.stderr
     assert "derive positives" not in result.stdout
 
@@ -104,7 +104,7 @@ def test_stats_come_in_every_format(out: Path, form: str) -> None:
     assert result.exit_code == 0
     assert "fsn" in result.stdout
     if form == "json":
-        assert len(json.loads(result.stdout)) == 10
+        assert len(json.loads(result.stdout)) == 16
 
 
 def test_sql_prints_the_rows_of_one_statement(out: Path) -> None:

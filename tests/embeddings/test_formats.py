@@ -106,6 +106,7 @@ def test_all_formats_give_the_wanted_words(tmp_path: Path, file: str) -> None:
     assert found.in_vocabulary.all()
     assert found.n_vocabulary == 4
     assert words_in(name, path, ["lung"]).vectors.shape == (0, 3)
+    assert sorted(found.vocabulary.decode().split()) == sorted(ROWS)
 
 
 @every

@@ -111,7 +111,7 @@ def test_what_cannot_be_a_category_is_refused(build: Build, named: list[str], sa
 def test_a_release_without_the_default_concepts_asks_for_others(build: Build, copy: Path) -> None:
     concepts = build.table("concept").filter(pl.col("concept_id") != "410607006").collect()
     concepts.write_parquet(copy / "terminology/concept.parquet")
-    with pytest.raises(InputError, match=r"'410607006'.*name at least two by `categories`"):
+    with pytest.raises(InputError, match=r"'410607006'.*name two by `near` and one by `far`"):
         categories_of(Build(copy), None, 1)
 
 
@@ -120,7 +120,7 @@ def test_other_sources_have_no_default(copy: Path) -> None:
     manifest["source"]["rf2_rules"] = False
     (copy / "manifest.json").write_text(json.dumps(manifest))
     other = Build(copy)
-    with pytest.raises(OptionError, match="no default categories; name at least two"):
+    with pytest.raises(OptionError, match="no default categories; name two by `near`"):
         categories_of(other, None, 1)
     assert len(categories_of(other, list(TOPS), 1).categories) == 3
 

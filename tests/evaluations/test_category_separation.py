@@ -28,6 +28,8 @@ from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.layout import EvaluationFiles, separation_path
 from medsim.evaluations.output import EVALUATION, SEPARATION_COLUMNS
 from medsim.evaluations.separation import separation_of, write_separation
+from medsim.evaluations.tables.readable import readable
+from medsim.evaluations.tables.separation import best_and_worst, errors_of, overall_errors
 
 NEAR = 1e-6  # single precision moves a similarity by less
 OF_WORDS = metrics_of(WordBags)
@@ -37,7 +39,8 @@ OF_WORDS = metrics_of(WordBags)
 def categories(tmp_path_factory: pytest.TempPathFactory) -> Categories:
     folder = tmp_path_factory.mktemp("separation")
     release = categorised_release(2, 60).write_zip(folder / "release.zip", "Snapshot")
-    return categories_of(medsim.build(release, folder / "build", negatives=["random"]), None, 1)
+    build = medsim.build(release, folder / "build", negatives=["random"])
+    return replace(categories_of(build, None, 1), n_far=0)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +122,7 @@ def test_errors_and_means_are_those_of_a_loop_over_triples(
         mean = sum(sim[pair] for pair in pairs) / len(pairs)
         assert row["mean_similarity"] == pytest.approx(mean, abs=NEAR)
         if x == y:
-            assert row["n_triples"] is row["n_errors"] is row["overlap_error"] is None
+            assert row["n_triples"] is row["n_errors"] is row["category_error"] is None
             continue
         triples = [
             (sim[a, b], sim[a, c]) for a in terms[x] for b in terms[x] if a != b for c in terms[y]
@@ -130,15 +133,64 @@ def test_errors_and_means_are_those_of_a_loop_over_triples(
         zeros = sum(abs(inner) + abs(outer) <= NEAR for inner, outer in triples)
         assert errors - zeros <= row["n_errors"] <= errors
         assert row["n_triples"] == len(triples)
-        assert row["overlap_error"] == row["n_errors"] / len(triples)
+        assert row["category_error"] == row["n_errors"] / len(triples)
     assert n_ties > 20
     across = [row for (x, y), row in rows.items() if x != y]
     overall = rows[None, None]
     assert overall["n_terms1"] == len(every)
     assert overall["n_triples"] == sum(row["n_triples"] for row in across)
     assert overall["n_errors"] == sum(row["n_errors"] for row in across)
-    assert overall["overlap_error"] == overall["n_errors"] / overall["n_triples"]
+    assert overall["category_error"] == overall["n_errors"] / overall["n_triples"]
+    assert table["overlap_error"].null_count() == table.height
     assert overall["n_terms2"] is overall["mean_similarity"] is None
+
+
+@pytest.mark.parametrize("metric", list(OF_WORDS))
+@pytest.mark.parametrize("n_far", [1, 2])
+def test_the_overlap_error_is_that_of_a_loop_over_triples(
+    metric: str, n_far: int, categories: Categories, has: EmbeddedTerms, tmp_path: Path
+) -> None:
+    parts = categories.categories
+    if n_far == 2:  # the last category is cut in two
+        half = len(parts[2].terms) // 2
+        halves = (parts[2].terms[:half], parts[2].terms[half:])
+        both = (replace(parts[2], name=f"far {at}", terms=t) for at, t in enumerate(halves))
+        parts = (*parts[:2], *both)
+    near = replace(categories, categories=parts, n_far=n_far)
+    chosen = {metric: OF_WORDS[metric]}
+    with new_files(tmp_path) as files:
+        write_separation("build", "words", has, near, chosen, files, Workers(threads=1))
+        rows = separation_of("build", ["words"], files, "{} {} {}".format)
+        of_terms = files.load(separation_path("build", "words", metric, "terms"))
+    first, second, *far = covered_terms(near, has).values()
+    assert sum(map(len, (first, second, *far))) < len(near.terms())  # some have no vector
+
+    overall = []
+    for name, others in zip((one.name for one in parts[2:]), far, strict=True):
+        row = rows.filter(category1=parts[0].name, category2=name).row(0, named=True)
+        least, most = [], []
+        for vectors in first.values():
+            inner = [TWINS[metric](vectors, other) for other in second.values()]
+            outer = [TWINS[metric](vectors, other) for other in others.values()]
+            differences = [a - b for a in inner for b in outer]
+            # What is mathematically equal ties; zeros, of which rounding leaves bits, may not.
+            ties = sum(abs(a) + abs(b) <= NEAR for a in inner for b in outer)
+            most.append(sum(one <= NEAR for one in differences))
+            least.append(most[-1] - ties)
+        found = of_terms.filter(far=name)
+        assert found["term"].to_list() == list(first)
+        assert (found["n_triples"] == len(second) * len(others)).all()
+        assert all(
+            low <= n <= high for low, n, high in zip(least, found["n_errors"], most, strict=True)
+        )
+        n_triples = len(first) * len(second) * len(others)
+        assert (row["n_triples"], row["n_errors"]) == (n_triples, found["n_errors"].sum())
+        assert row["overlap_error"] == row["n_errors"] / n_triples
+        overall.append((row["n_triples"], row["n_errors"]))
+    every = rows.filter(pl.col("category1").is_null()).row(0, named=True)
+    assert (every["n_triples"], every["n_errors"]) == tuple(np.sum(overall, axis=0))
+    assert rows["category_error"].null_count() == rows.height
+    assert rows["overlap_error"].drop_nulls().len() == n_far + 1
 
 
 def test_the_table_has_the_columns_of_its_contract(table: pl.DataFrame) -> None:
@@ -186,7 +238,7 @@ def test_an_embedding_without_any_of_the_terms_has_no_error(
     assert n_uncovered == len(categories.terms())
     assert table["n_terms1"].unique().to_list() == [0]
     assert table["n_triples"].sum() == table["n_errors"].sum() == 0
-    assert table["overlap_error"].drop_nulls().is_empty()
+    assert table["category_error"].drop_nulls().is_empty()
     assert table["mean_similarity"].drop_nulls().is_empty()
 
 
@@ -231,8 +283,85 @@ def test_an_evaluation_has_the_overlap_errors_among_its_results(made: Path) -> N
     assert results["n_pairs"].unique().to_list() == [sum(one["n_terms"] for one in about)]
     assert results["n_covered"].to_list() == of_all["n_terms1"].to_list()
     assert results["n_covered"][0] < results["n_pairs"][0]
-    assert medsim.compare(out, "separation").height == 2 * (9 + 1)
-    assert medsim.compare(out, "D.1").height == 2 * 9
+    with pytest.raises(InputError, match="has no rated file among its inputs"):
+        medsim.compare(out, "rated")
+    assert out.results().filter(statistic="category_error").is_empty()
+
+
+def by_hand(out: medsim.Evaluation, far: str, metric: str) -> list[tuple[float, str]]:
+    """Return the overlap errors of the terms with a far category, in ascending order."""
+    rows = out.separated().filter(pl.col("far") == far, pl.col("metric") == metric).collect()
+    counts = rows.select("n_errors", "n_triples", "term").rows()
+    return sorted((n_errors / n_triples, term) for n_errors, n_triples, term in counts)
+
+
+def test_tables_have_the_best_and_the_worst_metrics_and_terms(made: Path) -> None:
+    near, far = ["dp=103693007", "277132007"], ["org=410607006"]
+    out = evaluate(made, "near", near=near, far=far)
+
+    rows = out.separation().filter(category1="dp", category2="org")
+    errors = sorted(rows.select("overlap_error", "metric").rows())
+    found = medsim.compare(out, "separation")
+    assert found.select("standing", "far", "value", "metric").rows() == [
+        ("best", "org", *errors[0]),
+        ("worst", "org", *errors[-1]),
+    ]
+    (table,) = readable(found)
+    (best, one), (worst, other) = errors[0], errors[-1]
+    assert table.select("metric", "overlap_error").row(0) == (
+        f"{one}/{other}",
+        f"{100 * best:.1f}%/{100 * worst:.1f}%",
+    )
+    assert medsim.compare(out, "all-separation").height == 2
+    means = medsim.compare(out, "categories")
+    assert means.height == 2 * 9
+    assert readable(means)[0].columns[4:] == [
+        *("sim(dp, Therapeutic velp)", "sim(dp, org)", "sim(Therapeutic velp, org)"),
+        *("sim(dp, dp)", "sim(Therapeutic velp, Therapeutic velp)", "sim(org, org)"),
+    ]
+    assert medsim.compare(out, "all-categories").height == 2 * 9
+    terms = medsim.compare(out, "separation-terms")
+    for metric in ("avg_cos", "max_jaccard"):
+        expected = by_hand(out, "org", metric)
+        shown = terms.filter(metric=metric).select("overlap_error", "term").rows()
+        assert shown == expected[:5] + expected[5:][-5:]
+
+
+def test_several_far_categories_have_an_error_each_and_one_of_all() -> None:
+    of = {"input": "build", "embedding": "words", "category1": "a"}
+    rows = [
+        of | {"metric": metric, "category2": far, "n_triples": 10, "overlap_error": error}
+        for metric, errors in (("cos", (0.1, 0.4)), ("pearson", (0.3, 0.2)))
+        for far, error in [*zip("cd", errors, strict=True), (None, sum(errors) / 2)]
+    ]
+    every = pl.DataFrame(rows, schema=SEPARATION_COLUMNS).with_columns(
+        category1=pl.when(pl.col("category2").is_not_null()).then("category1")
+    )
+
+    found = best_and_worst(errors_of(every))
+
+    assert found.select("far", "standing", "metric", "value").rows() == [
+        *(("c", "best", "cos", 0.1), ("c", "worst", "pearson", 0.3)),
+        *(("d", "best", "pearson", 0.2), ("d", "worst", "cos", 0.4)),
+        *((None, "best", "cos", 0.25), (None, "worst", "cos", 0.25)),
+    ]
+    assert overall_errors(every)["far"].to_list() == [None, None]
+    one = every.filter(pl.col("category2").fill_null("c") == "c")
+    assert errors_of(one)["far"].to_list() == overall_errors(one)["far"].to_list() == ["c", "c"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"near": ["1", "2"]}, "two `near` categories and at least one `far`, not of 2 and 0"),
+        ({"far": ["1"]}, "not of 0 and 1"),
+        ({"near": ["1", "2", "3"], "far": ["4"]}, "not of 3 and 1"),
+        ({"near": ["1", "2"], "far": ["3"], "categories": ["4", "5"]}, "leave out either"),
+    ],
+)
+def test_two_near_categories_and_far_ones_are_due(made: Path, options: dict, says: str) -> None:
+    with pytest.raises(OptionError, match=says):
+        evaluate(made, "none", **options)
 
 
 def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> None:
@@ -245,8 +374,9 @@ def test_categories_of_an_earlier_run_are_not_mixed_with_others(made: Path) -> N
 
     assert set(with_them.separation()["category1"].drop_nulls()) == {"one", "two"}
     assert again.separation().equals(with_them.separation())
-    with pytest.raises(OutputError, match="results of other categories of build"):
-        evaluate(made, "grown", separation=True)
+    for other in ({"separation": True}, {"near": [*chosen], "far": ["410607006"]}):
+        with pytest.raises(OutputError, match="results of other categories of build"):
+            evaluate(made, "grown", **other)
     assert medsim.Evaluation(made / "grown").separation().equals(with_them.separation())
 
 

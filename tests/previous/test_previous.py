@@ -43,6 +43,7 @@ EVALUATION = {
     "metrics": ["avg_cos", "fuzzy_jaccard"],
     "coverage": "any",  # as it was then
 }
+SEPARATION = "separation/input=build/embedding={}/metric={}/data.parquet"
 TWO = {"one": "one.txt", "two": "two.txt"}
 SUMMARIES = {
     f"{name}.parquet"
@@ -244,7 +245,7 @@ def test_an_evaluation_opens(previous: Path) -> None:
     ("table", "n_rows"),
     [
         *(("best", 42), ("all-auc", 80), ("metrics", 12), ("parts", 6), ("coverage", 42)),
-        *(("overlap", 2), ("retrieval", 144), ("separation", 20), ("categories", 16)),
+        *(("overlap", 2), ("retrieval", 144), ("separation", 4), ("categories", 16)),
         *(("spearman", 2), ("4", 2), ("B.2", 4), ("figure-C.1", 2)),
     ],
 )
@@ -280,7 +281,7 @@ def test_an_evaluation_grows(taken: Callable[..., None], anew: medsim.Build) -> 
     kept = [name for name in known if name not in SUMMARIES and not name.startswith("pairs/")]
     assert len(kept) == 22
     assert all(is_as_written(grown.folder / name) for name in kept)
-    assert len(found) == 54
+    assert len(found) == 57  # three of them vocabularies, which earlier versions did not keep
     is_old = pl.col("embedding").is_in(list(TWO)) & pl.col("input").is_in(["build", "rated"])
     assert_frame_equal(
         grown.results().filter(is_old, subset="own").drop("signature"), own.drop("signature")
@@ -290,7 +291,34 @@ def test_an_evaluation_grows(taken: Callable[..., None], anew: medsim.Build) -> 
     at_once = medsim.evaluate(
         ["build", "rated.csv", "more.csv"], {**TWO, "three": "three.txt"}, "new", **EVALUATION
     )
-    assert fingerprints(at_once) == found
+    now = fingerprints(at_once)
+    assert set(now) == set(found)
+    # Earlier files call the category error overlap error; the table made of them does not.
+    assert {name for name in now if now[name] != found[name]} == {
+        SEPARATION.format(embedding, metric)
+        for embedding in TWO
+        for metric in ("avg_cos", "fuzzy_jaccard")
+    }
+
+
+def test_the_former_overlap_error_goes_by_its_own_name(
+    taken: Callable[..., None], anew: medsim.Build
+) -> None:
+    taken("results", "build", "rated.csv", "words.csv", "one.txt", "two.txt")
+    of_this_version(Path("results"), anew)
+    before = medsim.Evaluation("results")
+
+    separation = before.separation()
+    assert separation["overlap_error"].null_count() == separation.height
+    assert separation["category_error"].null_count() == 8  # of a category with itself
+    statistics = before.results()["statistic"]
+    assert "category_error" in statistics
+    assert "overlap_error" not in statistics
+    assert set(medsim.compare(before, "separation")["statistic"]) == {"category_error"}
+    first, second = EVALUATION["categories"]
+    near = {**EVALUATION, "categories": (), "near": [first, second], "far": ["2000343"]}
+    with pytest.raises(medsim.MedsimError, match="results of other categories of build"):
+        medsim.evaluate(["build", "rated.csv"], TWO, "results", **near)
 
 
 def test_an_interrupted_evaluation_is_completed(
@@ -308,9 +336,12 @@ def test_an_interrupted_evaluation_is_completed(
     found = medsim.evaluate(["build", "rated.csv"], TWO, "halfway", **EVALUATION)
 
     known = fingerprints(medsim.Evaluation(previous / "results"))
-    assert set(fingerprints(found)) == set(known)
-    differs = {name for name, one in fingerprints(found).items() if one != known[name]}
-    assert differs <= SUMMARIES  # their signatures name the version
+    now = fingerprints(found)
+    assert set(now) - set(known) == {f"vocabularies/embedding={e}/words.parquet" for e in TWO}
+    differs = {name for name, one in known.items() if now[name] != one}
+    # Signatures name the version, and category errors were called overlap errors.
+    separated = {SEPARATION.format("two", metric) for metric in ("avg_cos", "fuzzy_jaccard")}
+    assert differs - SUMMARIES == separated
     kept = [name for name in known if is_as_written(found.folder / name)]
     assert [name for name in kept if name.startswith("scores/")] == [
         f"scores/input={of}/embedding={embedding}/metric={metric}/data.parquet"

@@ -58,6 +58,7 @@ class _Model:
     n_words: int
     grams: Subwords
     rows: dict[str, int]
+    vocabulary: bytearray
     matrix: Vectors
 
 
@@ -86,6 +87,7 @@ def _load(path: Path, request: Request) -> WordVectors:
         vectors=vectors if has_rows.all() else vectors[has_rows],
         in_vocabulary=in_vocabulary[has_rows],
         n_vocabulary=model.n_words,
+        vocabulary=model.vocabulary,
     )
 
 
@@ -144,7 +146,7 @@ def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
             f"{path} claims {n_words:,} words and {n_labels:,} labels among {n_entries:,} entries"
             f", and has {len(content):,} bytes"
         )
-    rows, at = _dictionary(path, content, (n_entries, n_words), wanted)
+    rows, vocabulary, at = _dictionary(path, content, (n_entries, n_words), wanted)
     shape = (n_words + n_buckets, n_dimensions)
     after = _after_matrix(path, content, at, shape)
     _after_matrix(path, content, after, None)
@@ -152,23 +154,27 @@ def _model(path: Path, content: mmap.mmap, wanted: Collection[str]) -> _Model:
         n_words=n_words,
         grams=Subwords(shortest, longest, n_buckets, n_words),
         rows=rows,
+        vocabulary=vocabulary,
         matrix=np.memmap(path, "<f4", "r", at + _MATRIX.size, shape),
     )
 
 
 def _dictionary(
     path: Path, content: mmap.mmap, sizes: tuple[int, int], wanted: Collection[str]
-) -> tuple[dict[str, int], int]:
-    """Return the row of each wanted word, and where the dictionary ends."""
+) -> tuple[dict[str, int], bytearray, int]:
+    """Return the row of each wanted word, all words, and where the dictionary ends."""
     n_entries, n_words = sizes
     words = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     rows: dict[str, int] = {}
+    vocabulary = bytearray()
     at = _BEGINNING.size
     for row in range(n_entries):
         end = content.find(b"\0", at, at + _MAX_WORD)
         after = end + 1 + _ENTRY.size
         if end < 0 or after > len(content):
             raise InputError(f"{path} ends, or is damaged, in entry {row + 1:,} of its dictionary")
+        if row < n_words:
+            vocabulary += content[at:end] + b"\n"
         if row < n_words and (word := words.get(content[at:end])) is not None:
             if word in rows:
                 raise InputError(
@@ -177,7 +183,7 @@ def _dictionary(
                 )
             rows[word] = row
         at = after
-    return rows, at
+    return rows, vocabulary, at
 
 
 def _after_matrix(path: Path, content: mmap.mmap, at: int, shape: tuple[int, int] | None) -> int:

@@ -32,7 +32,12 @@ class WantedWords:
         self._unit = unit
         self._rows: dict[bytes, int] = {}
         self._vectors = bytearray()
+        self._vocabulary = bytearray()
         self.wanted = frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
+
+    def pass_by(self, word: bytes) -> None:
+        """Keep a word as one of the vocabulary, wanted or not."""
+        self._vocabulary += word + b"\n"
 
     def add(self, word: bytes, row: int, vector: bytes) -> None:
         """Keep the vector of a wanted word: its numbers as float32, low byte first."""
@@ -59,6 +64,7 @@ class WantedWords:
             vectors=vectors.astype(np.float32, copy=False),
             in_vocabulary=np.ones(len(words), np.bool_),
             n_vocabulary=n_vocabulary,
+            vocabulary=self._vocabulary,
         )
 
 
@@ -94,6 +100,7 @@ def keyed(
         vectors=_taken(keys, np.array(list(rows.values()), np.int64), take),
         in_vocabulary=np.ones(len(rows), np.bool_),
         n_vocabulary=len(keys.values),
+        vocabulary="\n".join(keys.values).encode("utf-8", "surrogatepass"),
     )
 
 

@@ -86,8 +86,7 @@ def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: Wante
     """Keep the wanted words of a text, and return how many rows it has.
 
     A word may have spaces, as some of GloVe's have: the last fields of a line are its numbers.
-    Lines of other words are not read beyond the count of their fields, and blank ones count for
-    nothing.
+    The numbers of other words are counted and not read, and blank lines count for nothing.
     """
     heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
     n_rows = 0
@@ -99,7 +98,9 @@ def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: Wante
         n_numbers = row.count(b" ")
         if n_numbers < n_dimensions:
             raise _wrong_count(found.path, number, n_numbers, n_dimensions)
-        if n_rows == 1 or row[: row.find(b" ")] in heads:
+        head = row[: row.find(b" ")]
+        found.pass_by(head if n_numbers == n_dimensions else row.rsplit(b" ", n_dimensions)[0])
+        if n_rows == 1 or head in heads:
             fields = row.split(b" ")
             if n_numbers > n_dimensions and all(map(_is_number, fields[1:-n_dimensions])):
                 raise _wrong_count(found.path, number, n_numbers, n_dimensions)

@@ -77,7 +77,9 @@ def _scanned(block: bytes, n_rows: int, header: Header, found: WantedWords) -> t
             break
         at = end + 1 + width
         n_rows += 1
-        if (word := block[begin:end]) in wanted:
+        word = block[begin:end]
+        found.pass_by(word)
+        if word in wanted:
             found.add(word, n_rows, block[end + 1 : at])
     return block[at:], n_rows
 

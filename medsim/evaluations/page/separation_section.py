@@ -6,28 +6,30 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.evaluations.conclusions import best_separating_metrics
+from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.evaluations.tables.labels import headed, rounded
+from medsim.evaluations.tables.separation import best_and_worst, overall_errors
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_MEASURES = [one.name for one in statistics_of("separation")]
 _LARGEST = 20  # categories that a heat map shows
 _LABELLED = 6  # categories up to which its cells have room for numbers
 
 
 def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how well embeddings keep categories apart; see ``SEPARATION_COLUMNS``."""
-    overall = rows.filter(pl.col("category1").is_null()).drop_nulls("overlap_error")
+    overall = overall_errors(rows)
     if overall.is_empty():
         return None
     parts = []
     for (name,), of_input in overall.group_by("input", maintain_order=True):
-        parts.append(_overlap(str(name), of_input, rows.filter(input=name), embeddings))
+        parts.append(_errors(str(name), of_input, rows.filter(input=name), embeddings))
         among = rows.drop_nulls("category1").join(
-            best_separating_metrics(of_input),
+            best_and_worst(of_input).filter(standing="best"),
             on=["input", "embedding", "metric"],
             how="semi",
             maintain_order="left",
@@ -36,36 +38,34 @@ def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
             parts.append(_means(str(name), among))
     return Section(
         title="Category separation",
-        prose="Whether terms of one category lie nearer to each other than to terms of another "
-        "(Schulz and Juric 2020, section 5.3).",
+        prose="Whether terms of near categories, or of one category, lie nearer to each other than "
+        "to terms of another (Schulz and Juric 2020, section 5.3).",
         parts=parts,
     )
 
 
-def _overlap(
+def _errors(
     name: str, overall: pl.DataFrame, every: pl.DataFrame, embeddings: Sequence[str]
 ) -> Chart:
-    error = pl.col("overlap_error")
+    error, statistic = pl.col("value"), STATISTICS[overall["statistic"][0]]
     drawn = charts.points(
         overall,
         y="metric",
         contender="embedding",
-        value="overlap_error",
         filled=error == error.min().over("embedding"),
     )
     table = headed(
         every.with_columns(pl.col("category1", "category2").fill_null("all")),
-        pl.exclude("input", "signature"),
+        pl.exclude("input", "signature", *(set(_MEASURES) - {statistic.name})),
     )
     return Chart(
-        title=f"Overlap error on {name}",
-        says="Of all triples of two terms of one category and a term of another, the share in "
-        "which the first is no more similar to the second than to the third. 0 is perfect, and "
-        "the dashed line at 0.5 is chance where no similarities tie, since ties are errors. "
-        "Filled: the best metric of an embedding. Each is scored on the terms that it covers.",
+        title=f"{statistic.label.capitalize()} on {name}",
+        says=f"{statistic.help} 0 is perfect, and the dashed line at 0.5 is chance where no "
+        "similarities tie, since ties are errors. Filled: the best metric of an embedding. Each "
+        "is scored on the terms that it covers.",
         spec=charts.dots(
             embeddings,
-            x="overlap error",
+            x=statistic.label,
             y=sorted(set(drawn["y"])),
             line=charts.CHANCE,
             scale={"zero": True},
@@ -97,7 +97,7 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
     return Chart(
         title=f"Mean similarity within and across categories of {name}",
         says="Each cell is the mean over all pairs of terms of the two categories, of an embedding "
-        "at the metric of its least overlap error; darker is more similar, by each embedding's "
+        "at the metric of its least error; darker is more similar, by each embedding's "
         f"own scale. The diagonal should stand out.{rest}",
         spec=charts.heat(
             x=categories,

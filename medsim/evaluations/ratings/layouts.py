@@ -16,6 +16,7 @@ class Layout:
             header: then the columns below are numbers from 1, and there are no others.
         ratings: name of each rating, and its column. All are on one scale; where there are several,
             their mean is one more.
+        terminology: that the terms were taken from, or the corpus.
         source: the paper that made the ratings.
     """
 
@@ -27,6 +28,7 @@ class Layout:
     low: float
     high: float
     higher_is_similar: bool = True
+    terminology: str
     source: str
 
 
@@ -37,6 +39,7 @@ LAYOUTS = (
         ratings={"score": "score"},
         low=0.0,
         high=1.0,
+        terminology="MeSH",
         source="Hliaoutakis 2005, Semantic similarity measures in MeSH, Technical University of "
         "Crete",
     ),
@@ -46,6 +49,7 @@ LAYOUTS = (
         ratings={"physicians": "physician", "coders": "coder"},
         low=1.0,
         high=4.0,
+        terminology="UMLS",
         source="Pedersen, Pakhomov, Patwardhan and Chute 2007, J Biomed Inform 40(3)",
     ),
     Layout(
@@ -54,6 +58,7 @@ LAYOUTS = (
         ratings={"physicians": "physicians", "coders": "coders"},
         low=1.0,
         high=4.0,
+        terminology="UMLS",
         source="Pakhomov, Pedersen, McInnes, Melton, Ruggieri and Chute 2011, J Biomed Inform "
         "44(2), from the pairs of Pedersen et al. 2007",
     ),
@@ -65,6 +70,7 @@ LAYOUTS = (
         header=("mean", "cui1", "cui2", "term1", "term2"),
         low=1.0,
         high=10.0,
+        terminology="UMLS",
         source="Pakhomov, Pedersen, McInnes, Melton, Ruggieri and Chute 2011, J Biomed Inform "
         "44(2)",
     ),
@@ -73,6 +79,7 @@ LAYOUTS = (
         header=("mean", "stdev", "term1", "term2", "cui1", "cui2"),
         low=0.0,
         high=1600.0,
+        terminology="UMLS",
         source="Pakhomov, McInnes, Adam, Liu, Pedersen and Melton 2010, AMIA Annual Symposium; "
         "the mods: Pakhomov, Finley, McEwan, Wang and Melton 2016, Bioinformatics 32(23)",
     ),
@@ -84,6 +91,7 @@ LAYOUTS = (
         ratings={"mean": "3"},
         low=0.0,
         high=10.0,
+        terminology="PubMed",
         source="Chiu, Pyysalo, Vulić and Korhonen 2018, BMC Bioinformatics 19:33, which has "
         "Bio-SimVerb in the same layout",
     ),

@@ -93,6 +93,13 @@ def rounded(column: str, form: str = ".3f") -> pl.Expr:
     return pl.col(column).map_elements(lambda value: number(value, form), pl.String)
 
 
+def percent(column: str) -> pl.Expr:
+    """Return shares as texts in per cent, with a decimal."""
+    cents = 100 * pl.col(column)
+    text = cents.map_elements(lambda value: f"{number(value, '.1f')}%", pl.String)
+    return text.alias(column)
+
+
 def p_text(p: float) -> str:
     """Return a p with three decimals, or "< 0.001" where it is less."""
     return f"< {_LEAST_P}" if p < _LEAST_P else number(p, ".3f")

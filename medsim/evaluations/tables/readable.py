@@ -6,7 +6,9 @@ import polars as pl
 
 from medsim.core.cells import number
 from medsim.evaluations.sets import SET, parts_of_sets
-from medsim.evaluations.tables.labels import rounded, set_columns, set_name
+from medsim.evaluations.tables.labels import percent, rounded, set_columns, set_name
+from medsim.evaluations.tables.separation import readable_separation
+from medsim.evaluations.tables.vocabularies import readable_coverage, readable_vocabularies
 
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
@@ -23,11 +25,8 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """
     if "length" in rows.columns:
         return [_retrieval(rows)]
-    if "overlap_error" in rows.columns:
-        return [_overlap_errors(rows)]
-    if "mean_similarity" in rows.columns:
-        groups = rows.group_by("input", maintain_order=True)
-        return [_similarities_of_categories(group) for _, group in groups]
+    if found := readable_separation(rows) or _of_inputs(rows):
+        return found
     if "value" not in rows.columns:
         return [_without_values(rows)]
     if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
@@ -42,10 +41,19 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     ]
 
 
-def categories_of(separation: pl.DataFrame) -> pl.DataFrame:
-    """Return mean similarities within and across categories, a row per two of them (table D.1)."""
-    of_triples = ("n_triples", "n_errors", "overlap_error", "signature")
-    return separation.drop_nulls("category1").drop(of_triples)
+def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
+    """Return a table of rated sets, of coverage or of vocabularies; None of any other table."""
+    if "multi_word" in rows.columns:
+        return [
+            rows.with_columns(rounded("low", ",g"), rounded("high", ",g"), percent("multi_word"))
+        ]
+    if "n_pairs_oov" in rows.columns:
+        return [readable_coverage(rows), _without_empty(rows)]
+    if "share1" in rows.columns:
+        whole = rows.filter(of="vocabulary")
+        used = rows.filter(pl.col("of") != "vocabulary")
+        return [*([readable_vocabularies(whole)] if whole.height else []), used]
+    return None
 
 
 def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
@@ -181,23 +189,3 @@ def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
     )
     table = cells.pivot("statistic", index=index, values="value")
     return table if table["recall"].null_count() < table.height else table.drop("recall")
-
-
-def _overlap_errors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the overlap errors of all triples."""
-    return rows.filter(pl.col("category1").is_null()).select(
-        "input",
-        "embedding",
-        "metric",
-        pl.col("n_terms1").alias("n_terms"),
-        "n_triples",
-        rounded("overlap_error"),
-    )
-
-
-def _similarities_of_categories(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return mean similarities of categories with a column per second category."""
-    index = ["input", "embedding", "metric", "category1"]
-    return rows.with_columns(rounded("mean_similarity")).pivot(
-        "category2", index=index, values="mean_similarity"
-    )

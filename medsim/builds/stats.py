@@ -1,0 +1,107 @@
+"""Sizes and distances of each dataset, as in table 2 of Schulz and Juric (2020)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.builds.output import STATS_COLUMNS
+from medsim.core.terms import is_multi_word
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from medsim.builds.output import Build
+
+
+def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the row of ``stats.parquet`` for the pairs of one dataset."""
+    positive = pairs.filter(pl.col("label") == 1)
+    distance = pairs.filter(pl.col("label") == 0)["distance"]
+    row = {
+        **key,
+        "n_positives": positive.height,
+        "n_negatives": len(distance),
+        "shortfall": positive.height - len(distance),
+        "n_terms": pl.concat([positive["term1"], positive["term2"]]).n_unique(),
+        "mean_distance_positives": positive["distance"].mean(),
+        "mean_distance_negatives": distance.mean(),
+        "median_distance_negatives": distance.median(),
+        "min_distance_negatives": distance.min(),
+        "max_distance_negatives": distance.max(),
+    }
+    return pl.DataFrame([row], schema=STATS_COLUMNS)
+
+
+def table_2(build: Build) -> pl.DataFrame:
+    """Return table 2 of the paper for a build: a row per dataset, and its easy and its hard part.
+
+    Returns:
+        dataset, difficulty ("all", "easy" or "hard"), size (of the positives, and of the negatives
+        of one strategy: the one that has most), positives and their mean distance, then for each
+        strategy the negatives and their mean distance; and multi_word, the share of terms that have
+        white space inside, of both terms of every pair. The last row has only this one, of all
+        datasets together.
+    """
+    key = ["dataset", "difficulty"]
+    stats = build.stats()
+    wholes = stats.group_by("dataset", "negatives", maintain_order=True).agg(
+        pl.lit("all").alias("difficulty"),
+        pl.col("n_positives", "n_negatives").sum(),
+        *(_mean_of_parts(of) for of in ("positives", "negatives")),
+    )
+    every = pl.concat([wholes, stats], how="diagonal").sort(*key, "negatives")
+    most = pl.col("n_negatives").max().over(key)
+    table = every.select(
+        *key,
+        (pl.col("n_positives") + most).alias("size"),
+        pl.col("n_positives").alias("positives"),
+        pl.col("mean_distance_positives").alias("distance"),
+    ).unique(maintain_order=True)
+    for strategy in stats["negatives"].unique(maintain_order=True):
+        of_strategy = every.filter(pl.col("negatives") == strategy).select(
+            *key,
+            pl.col("n_negatives").alias(strategy),
+            pl.col("mean_distance_negatives").alias(f"{strategy}_distance"),
+        )
+        table = table.join(of_strategy, on=key, how="left", maintain_order="left")
+    shares = multi_word_shares(build.pairs())
+    found = table.join(shares, on=key, how="left", maintain_order="left")
+    return pl.concat([found, shares.filter(dataset="all")], how="diagonal")
+
+
+def readable_table_2(table: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return table 2 as it is to be read: shares in per cent."""
+    share = (100 * pl.col("multi_word")).map_elements(lambda one: f"{one:.1f}%", pl.String)
+    return [table.with_columns(share.alias("multi_word"))]
+
+
+def _mean_of_parts(of: str) -> pl.Expr:
+    """Return the mean distance of several parts together; null where they have no pair."""
+    mean, n_pairs = f"mean_distance_{of}", pl.col(f"n_{of}")
+    total = n_pairs.sum()
+    return pl.when(total > 0).then((pl.col(mean) * n_pairs).sum() / total).alias(mean)
+
+
+def multi_word_shares(pairs: pl.LazyFrame) -> pl.DataFrame:
+    """Return the share of terms with white space inside, of both terms of every pair.
+
+    Returns:
+        dataset, difficulty and multi_word, for each set, each dataset ("all" difficulties) and all
+        datasets ("all" twice).
+    """
+    several = pl.sum_horizontal(is_multi_word(pl.col(f"term{n}")).cast(pl.Int64) for n in (1, 2))
+    of_sets = (
+        pairs.group_by("dataset", "difficulty")
+        .agg(several.sum().alias("n_several"), (2 * pl.len()).alias("n_terms"))
+        .collect()
+    )
+    every = pl.lit("all")
+    of_datasets = of_sets.with_columns(difficulty=every)
+    return (
+        pl.concat([of_sets, of_datasets, of_datasets.with_columns(dataset=every)])
+        .group_by("dataset", "difficulty")
+        .agg((pl.col("n_several").sum() / pl.col("n_terms").sum()).alias("multi_word"))
+        .sort("dataset", "difficulty")
+    )

@@ -1,0 +1,145 @@
+"""Tables of rated sets, of coverage and of vocabularies, against what was counted by hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.embeddings import write_words
+
+import medsim
+from medsim.evaluations.coverage import overlap_of_vocabularies
+from medsim.evaluations.output import COVERAGE_COLUMNS
+from medsim.evaluations.tables.readable import readable
+from medsim.evaluations.tables.vocabularies import readable_coverage
+
+RATED = """term 1,term 2,mesh 1,mesh 2,score
+renal failure,kidney,D1,D2,0.5
+heart,Überbein,D1,D2,0.25
+heart,skin rash of hand,D1,D2,1
+"""
+OWN = "term1,term2,rating\nheart,kidney,3\nskin,rash,9\nhand,of,1\n"
+DATA = os.environ.get("MEDSIM_DATA")
+VOCABULARIES = {
+    "one": ["heart", "kidney", "renal", "failure", "skin", "Skin"],
+    "two": ["heart", "Überbein", "skin", "rash", "of", "hand", "ß", "unused"],
+    "three": ["heart", "unused"],
+}
+SHARED = {("one", "two"): 2, ("one", "three"): 1, ("two", "three"): 2}  # words of both
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "hlia.csv").write_text(RATED, encoding="utf-8")
+    (folder / "own.csv").write_text(OWN, encoding="utf-8")
+    for seed, (name, words) in enumerate(VOCABULARIES.items()):
+        write_words(folder / f"{name}.vec", words, seed)
+    return folder
+
+
+def evaluate(made: Path, *names: str) -> medsim.Evaluation:
+    embeddings = {name: made / f"{name}.vec" for name in names}
+    inputs = [made / "hlia.csv", made / "own.csv"]
+    return medsim.evaluate(inputs, embeddings, made / "results", metrics=["avg_cos"], resamples=100)
+
+
+@pytest.fixture(scope="module")
+def evaluation(made: Path) -> medsim.Evaluation:
+    evaluate(made, "one", "two")
+    return evaluate(made, "three")  # which the vocabularies of the others are kept for
+
+
+def test_rated_sets_have_their_scale_origin_and_share_of_multi_word_terms(evaluation) -> None:
+    found = medsim.compare(evaluation, "rated")
+
+    assert found.rows() == [
+        ("hlia", 3, 0.0, 1.0, "MeSH", 2 / 6),
+        ("own", 3, None, None, None, 0.0),
+    ]
+    (shown,) = readable(found)
+    assert shown.row(0) == ("hlia", 3, "0", "1", "MeSH", "33.3%")
+
+
+@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
+def test_published_sets_have_the_sizes_and_shares_of_the_paper(made: Path, tmp_path: Path) -> None:
+    folder = Path(str(DATA), "ratings")
+    names = ["Hliaoutakis2005_mesh", "MiniMayoSRS_mesh", "MayoSRS_mesh", "UMNSRS_sim_mod_mesh"]
+    files = [*(folder / f"{name}.csv" for name in names), folder / "Bio-SimVerb.txt"]
+    out = medsim.evaluate(files, {"one": made / "one.vec"}, tmp_path / "out", resamples=100)
+
+    found = medsim.compare(out, "rated")
+
+    shares = found["multi_word"].to_list()
+    assert dict(zip(found["input"], (round(100 * share) for share in shares), strict=True)) == {
+        "Bio-SimVerb": 0,
+        "Hliaoutakis2005_mesh": 47,
+        "MayoSRS_mesh": 44,
+        "MiniMayoSRS_mesh": 47,
+        "UMNSRS_sim_mod_mesh": 0,
+    }
+    assert found["size"].to_list() == [1000, 36, 101, 29, 449]
+
+
+def test_a_pair_is_out_of_vocabulary_if_any_of_its_words_is(evaluation) -> None:
+    found = medsim.compare(evaluation, "coverage")
+
+    counts = found.select("input", "embedding", "n_pairs", "n_pairs_oov", "n_vocabulary").rows()
+    assert set(counts) == {
+        *(("hlia", "one", 3, 2, 6), ("hlia", "two", 3, 1, 8), ("hlia", "three", 3, 3, 2)),
+        *(("own", "one", 3, 2, 6), ("own", "two", 3, 1, 8), ("own", "three", 3, 3, 2)),
+    }
+    assert readable(found)[0].rows() == [
+        ("one", 6, 6, "33.3–33.3%", None),  # noqa: RUF001 — an en dash
+        ("three", 2, 6, "0.0–0.0%", None),  # noqa: RUF001
+        ("two", 8, 6, "66.7–66.7%", None),  # noqa: RUF001
+    ]
+
+
+def test_coverage_is_of_the_least_and_the_most_covered_sets() -> None:
+    of = {"embedding": "one", "n_pairs": 10}
+    rows = [
+        of | {"input": "a", "n_pairs_oov": 4},
+        of | {"input": "b", "n_pairs_oov": 1},
+        *(of | {"input": "c", "difficulty": "easy", "n_pairs_oov": n} for n in (9, 2, 5)),
+    ]
+    frame = pl.DataFrame(rows, schema=COVERAGE_COLUMNS).with_columns(
+        n_vocabulary=pl.lit(7), n_dimensions=pl.lit(3)
+    )
+
+    assert readable_coverage(frame).rows() == [
+        ("one", 7, 3, "60.0–90.0%", "10.0–80.0%"),  # noqa: RUF001 — en dashes
+    ]
+
+
+def test_vocabularies_are_compared_whole_in_either_direction(evaluation) -> None:
+    found = medsim.compare(evaluation, "overlap")
+
+    whole = found.filter(of="vocabulary")
+    both = dict(SHARED)
+    both |= {(other, one): n for (one, other), n in SHARED.items()}
+    assert whole.height == 3
+    for row in whole.iter_rows(named=True):
+        one, other = row["embedding1"], row["embedding2"]
+        assert row["n_both"] == both[one, other]
+        assert (row["n1"], row["n2"]) == (len(VOCABULARIES[one]), len(VOCABULARIES[other]))
+    table = readable(found)[0]
+    assert table.columns == ["embedding", "one", "three", "two", "average"]
+    for row in table.iter_rows(named=True):
+        own = row["embedding"]
+        shares = {
+            other: 100 * both[own, other] / len(words)
+            for other, words in VOCABULARIES.items()
+            if other != own
+        }
+        assert row[own] is None
+        assert {other: row[other] for other in shares} == {
+            other: f"{share:.2f}" for other, share in shares.items()
+        }
+        assert row["average"] == f"{sum(shares.values()) / len(shares):.2f}"
+
+
+def test_one_vocabulary_alone_overlaps_with_none() -> None:
+    assert overlap_of_vocabularies({"one": pl.DataFrame({"word": ["a"]})}).is_empty()
