@@ -33,7 +33,8 @@ test *arguments:
 
 # The tests that take a minute: none of processes, browsers, clusters or killed runs, few examples.
 test-quick *arguments:
-    {{ bin }}python -m pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile=quick {{ arguments }}
+    # Tests are kept compiled whatever the environment says: that takes six seconds a process.
+    PYTHONDONTWRITEBYTECODE= {{ bin }}python -m pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile=quick {{ arguments }}
 
 # The kernels' tests without the compiler.
 test-nojit:

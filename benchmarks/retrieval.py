@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from medsim.core.schema import TERM_COLUMNS
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.linked import LinkedTerms
-from medsim.evaluations.retrieval import Lookup, retrieve
+from medsim.evaluations.retrieval import retrieve
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
@@ -107,15 +108,15 @@ def measure(settings: Settings) -> Measured:
 def look_up(job: Job, index: str) -> Looked:
     """Return the seconds of an index for two queries, and for all."""
     vectors = invented(job)
-    lookup = Lookup(index=index, seed=0, threads=job.threads)
+    found_by = partial(retrieve, index=index, seed=0, threads=job.threads)
     few = replace(job, n_terms=_FEW)
-    retrieve(_linked(few, 2), _embedded(vectors[:_FEW]), lookup, Stage("warm"))  # compiles
+    found_by(_linked(few, 2), _embedded(vectors[:_FEW]), Stage("warm"))  # compiles
     progress = Progress()
     with progress.stage("first") as stage:
-        _, ready = timed(lambda: retrieve(_linked(job, 2), _embedded(vectors), lookup, stage))
+        _, ready = timed(lambda: found_by(_linked(job, 2), _embedded(vectors), stage))
     with progress.stage("all") as stage:
         found, seconds = timed(
-            lambda: retrieve(_linked(job, job.n_queries), _embedded(vectors), lookup, stage)
+            lambda: found_by(_linked(job, job.n_queries), _embedded(vectors), stage)
         )
     recall = found["recall"].mean()
     return Looked(

@@ -1,17 +1,20 @@
 """Puts the tests folder on the import path, so that tests share ``fixtures`` and ``oracles``."""
 
+import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-from numba import config as numba_config
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
+
+UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # as Numba reads it
 
 # Compilation takes seconds and happens in whichever example comes first.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -24,8 +27,8 @@ settings.register_profile(
 )
 # Kernels as plain Python are a hundred times slower, and their properties hold compiled as well.
 settings.register_profile("uncompiled", settings.get_profile("ci"), max_examples=20)
-settings.register_profile("quick", settings.get_profile("dev"), max_examples=15)
-if numba_config.DISABLE_JIT:
+settings.register_profile("quick", settings.get_profile("dev"), max_examples=10)
+if UNCOMPILED:
     settings.load_profile("uncompiled")
 else:
     settings.load_profile("ci" if os.environ.get("CI") else "dev")
@@ -34,9 +37,9 @@ else:
 @pytest.fixture
 def store() -> Iterator[object]:
     """An empty store, with its macros."""
-    from medsim.core.store import Store
+    from fixtures.stores import empty_store
 
-    with Store(threads=2) as opened:
+    with empty_store() as opened:
         yield opened
 
 
@@ -51,6 +54,36 @@ def browser() -> Iterator[object]:
         opened.close()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of which every test is slow, with what they import, where none is run."""
+    if config.option.markexpr != "not slow" or not collection_path.name.startswith("test_"):
+        return None
+    marked = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
+    return bool(marked.search(collection_path.read_text(encoding="utf-8"))) or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let no test ask for more examples than a quick run takes."""
+    if config.getoption("--hypothesis-profile", None) == "quick":
+        for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
+            own = test._hypothesis_internal_use_settings
+            test._hypothesis_internal_use_settings = settings(
+                own, max_examples=min(own.max_examples, settings.default.max_examples)
+            )
+
+
+def pytest_collection_finish() -> None:
+    """Keep what is loaded by now out of the collector's way: it stays until the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_unconfigure() -> None:
+    """Let the collector have all at the end, or libraries tell of objects that nobody freed."""
+    gc.unfreeze()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers, and let plain Python run the kernels where they are not compiled."""
     config.addinivalue_line(
@@ -59,7 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "slow: processes, browsers, clusters, killed runs, and what takes over 2 seconds"
     )
-    if numba_config.DISABLE_JIT:
+    if UNCOMPILED:
         # The kernels count modulo 2**64, as the processor does. NumPy's scalars do so too, but
         # warn of it. A filter reaches the threads of a search, which numpy.errstate does not.
         config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")

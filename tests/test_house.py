@@ -95,3 +95,34 @@ def test_messages_leave_the_dashes_of_options_to_the_command_line() -> None:
         )
     ]
     assert flags == []
+
+
+def test_nothing_is_asserted_as_python_may_leave_assertions_out() -> None:
+    asserting = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assert)
+    ]
+
+    assert len(modules()) > 100
+    assert asserting == []
+
+
+def test_the_tools_of_tests_stay_in_tests() -> None:
+    names = ("polars.testing", "numpy.testing", "hypothesis", "pytest")
+    importing = [
+        f"{path}: {found}"
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        for found in _imported(node)
+        if found.startswith(names)
+    ]
+
+    assert importing == []
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [name.name for name in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []

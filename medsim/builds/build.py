@@ -72,12 +72,7 @@ class FirstSearch(Protocol):
 
 
 def complete(options: BuildOptions, search: FirstSearch | None = None) -> Build:
-    """Return the build that it writes.
-
-    Args:
-        options: of the build.
-        search: where nearest candidates are searched for; here, set by set, by default.
-    """
+    """Return the build that it writes; nearest candidates are searched for here by default."""
     with (
         claimed(Path(options.out), BUILD, overwrite=options.overwrite) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,

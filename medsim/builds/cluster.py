@@ -146,15 +146,12 @@ class _Pool:
     """
 
     def __init__(self, name: str, candidates: Candidates, term_ids: Ids, seed: int) -> None:
-        self._name = name
-        self._candidates = candidates
-        self._term_ids = term_ids
-        self._seed = seed
+        self._sent = (name, candidates, term_ids, seed)
         self._lock = Lock()
         self._source: CandidateSource | None = None
 
     def __reduce__(self) -> tuple[type[_Pool], tuple[object, ...]]:
-        return type(self), (self._name, self._candidates, self._term_ids, self._seed)
+        return type(self), self._sent
 
     def search(self, term1_ids: Ids, sizes: Ids, threads: int) -> SearchResult:
         with self._lock:
@@ -163,16 +160,19 @@ class _Pool:
             return self._source.search(_writable(term1_ids), _writable(sizes), lambda _: None)
 
     def _laid_out(self, threads: int) -> CandidateSource:
-        sent = self._candidates
-        terms = PackedTerms(codes=_writable(sent.terms.codes), starts=_writable(sent.terms.starts))
+        name, sent, term_ids, seed = self._sent
         candidates = Candidates(
-            terms=terms, components=_writable(sent.components), hashes=_writable(sent.hashes)
+            terms=PackedTerms(
+                codes=_writable(sent.terms.codes), starts=_writable(sent.terms.starts)
+            ),
+            components=_writable(sent.components),
+            hashes=_writable(sent.hashes),
         )
-
-        def lay_out() -> NearestSearch:
-            return NearestSearch(candidates, seed=self._seed, threads=threads)
-
-        return CandidateSource(self._name, _writable(self._term_ids), lay_out)
+        return CandidateSource(
+            name,
+            _writable(term_ids),
+            lambda: NearestSearch(candidates, seed=seed, threads=threads),
+        )
 
 
 def _pool(index: TermIndex, request: SearchRequest, seed: int) -> _Pool:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, VerifyOptions
+from medsim.builds.options import (
+    BuildOptions,
+    MergeOptions,
+    ShardOptions,
+    StatsOptions,
+    VerifyOptions,
+)
 from medsim.core.console import Format, app, command, print_table
 from medsim.core.errors import OptionError
 
@@ -57,11 +62,8 @@ def merge(options: MergeOptions, *, form: Format = "table") -> None:
     print_table(table_2(run(**options.given()).stats()), form)
 
 
-@app.command()
-def stats(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of a build.")],
-    form: Format = "table",
-) -> None:
+@command(app, StatsOptions)
+def stats(options: StatsOptions, *, form: Format = "table") -> None:
     """Print the sizes and mean Levenshtein distances of a build's datasets.
 
     Writes nothing. It is table 2 of Schulz and Juric (2020) for this build; the view stats of
@@ -72,7 +74,7 @@ def stats(
     from medsim.builds.output import open_build
     from medsim.builds.stats import table_2
 
-    print_table(table_2(open_build(out).stats()), form)
+    print_table(table_2(open_build(options.out).stats()), form)
 
 
 @command(app, VerifyOptions)

@@ -80,9 +80,7 @@ def lengths(found: pl.DataFrame) -> Section | None:
 def _binned(counted: pl.DataFrame, key: Sequence[str]) -> tuple[pl.DataFrame, int]:
     """Return shares in bins, in per cent, and the value at which they end.
 
-    Args:
-        counted: key, x and n (how many have the value x).
-        key: the columns that name a histogram.
+    ``counted`` says how many, n, have the value x, by the key of a histogram.
     """
     by_value = counted.group_by("x").agg(pl.col("n").sum()).sort("x")
     below = by_value["n"].cum_sum() / by_value["n"].sum()

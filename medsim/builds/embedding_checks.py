@@ -90,11 +90,7 @@ def _compared_with_all(
 def _are_most_similar(chosen: Flags, cosines: Values, allowed: Flags, n_wanted: int) -> bool:
     """Return whether as many terms are chosen as are due, all allowed, and none left is nearer.
 
-    Args:
-        chosen: bool[n_pool], which terms a first term has.
-        cosines: float64[n_pool], with the first term.
-        allowed: bool[n_pool], which terms it may have.
-        n_wanted: how many positives it has.
+    The arrays, [n_pool], are of one first term.
     """
     n_due = min(n_wanted, int(np.count_nonzero(allowed)))
     if np.count_nonzero(chosen) != n_due or (chosen & ~allowed).any():

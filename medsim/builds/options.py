@@ -9,7 +9,7 @@ from typing import Annotated
 
 from medsim.core.config import DEFAULT_STRATEGIES, EASY_DISTANCE, MOST_SEED, POOLS, STRATEGIES
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.terminologies.options import SOURCE, ReadingOptions
 
 SAMPLE = 100
@@ -94,6 +94,14 @@ class SearchOptions(ReadingOptions):
         if not self.negatives:
             raise OptionError(f"`negatives` names none; known: {', '.join(STRATEGIES)}")
 
+    def check_shared_out(self, option: str) -> None:
+        """Raise OptionError if there is nothing that an option shares out."""
+        if "levenshtein" not in self.negatives:
+            raise OptionError(
+                f"`{option}` shares out the search for Levenshtein negatives, which `negatives` "
+                f"{','.join(self.strategies)} does not ask for; leave it out"
+            )
+
     def recorded(self) -> dict[str, object]:
         """Return the options that decide the rows; corrections and embedding are not among them.
 
@@ -145,11 +153,8 @@ class BuildOptions(SearchOptions):
                 f"`embedding` {self.embedding!r} is for embedding negatives alone; add `negatives` "
                 f"{','.join((*self.strategies, 'embedding'))}"
             )
-        if self.dask is not None and "levenshtein" not in self.negatives:
-            raise OptionError(
-                "`dask` shares out the search for Levenshtein negatives, which `negatives` "
-                f"{','.join(self.strategies)} does not ask for; leave it out"
-            )
+        if self.dask is not None:
+            self.check_shared_out("dask")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +174,7 @@ class ShardOptions(SearchOptions):
                 "`shard` shares out the search for Levenshtein negatives; build embedding "
                 "negatives in one piece"
             )
-        if "levenshtein" not in self.negatives:
-            raise OptionError(
-                "`shard` shares out the search for Levenshtein negatives, which `negatives` "
-                f"{','.join(self.negatives)} does not ask for; leave it out"
-            )
+        self.check_shared_out("shard")
         parse_shard(self.shard)
 
 
@@ -192,10 +193,17 @@ class MergeOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
+class StatsOptions(Options):
+    """The options of ``medsim stats``."""
+
+    out: Annotated[str | Path, BUILD_FOLDER]
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyOptions(Options):
     """The options of ``medsim verify``."""
 
-    folder: Annotated[str | Path, BUILD_FOLDER]
+    folder: Annotated[str | Path | OpenedFolder, BUILD_FOLDER]
     _: KW_ONLY
     sample: Annotated[
         int, Option("First terms of each set that brute force searches again.", least=0)

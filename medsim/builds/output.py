@@ -13,20 +13,16 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.kinds import Kind, View
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.schema import CANONICAL_TABLES, Columns
+from medsim.core.schema import CANONICAL_TABLES, Columns, columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAIR_COLUMNS: Columns = {
-    "pair_id": pl.String,
-    "term1": pl.String,
-    "term2": pl.String,
-    "label": pl.Int8,
-    "distance": pl.Int32,
-    "concept1": pl.String,
-    "concept2": pl.String,
-}
+PAIR_COLUMNS: Columns = (
+    columns(pl.String, "pair_id", "term1", "term2")
+    | {"label": pl.Int8, "distance": pl.Int32}
+    | columns(pl.String, "concept1", "concept2")
+)
 """The columns of a file of pairs; dataset, difficulty and negatives come from its folders."""
 
 EMBEDDED_PAIR_COLUMNS: Columns = {**PAIR_COLUMNS, "similarity": pl.Float32}
@@ -35,20 +31,13 @@ EMBEDDED_PAIR_COLUMNS: Columns = {**PAIR_COLUMNS, "similarity": pl.Float32}
 The similarity is the cosine under the embedding; null where a term has no vector.
 """
 
-STATS_COLUMNS: Columns = {
-    "dataset": pl.String,
-    "difficulty": pl.String,
-    "negatives": pl.String,
-    "n_positives": pl.Int64,
-    "n_negatives": pl.Int64,
-    "shortfall": pl.Int64,
-    "n_terms": pl.Int64,
-    "mean_distance_positives": pl.Float64,
-    "mean_distance_negatives": pl.Float64,
-    "median_distance_negatives": pl.Float64,
-    "min_distance_negatives": pl.Int32,
-    "max_distance_negatives": pl.Int32,
-}
+STATS_COLUMNS: Columns = (
+    columns(pl.String, "dataset", "difficulty", "negatives")
+    | columns(pl.Int64, "n_positives", "n_negatives", "shortfall", "n_terms")
+    | columns(pl.Float64, "mean_distance_positives", "mean_distance_negatives")
+    | {"median_distance_negatives": pl.Float64}
+    | columns(pl.Int32, "min_distance_negatives", "max_distance_negatives")
+)
 """The columns of ``stats.parquet``: sizes, Levenshtein distances in code points."""
 
 
@@ -82,8 +71,8 @@ BUILD = Kind(
     manifest=BuildManifest,
     views={
         **{  # builds of earlier versions have no codes
-            name: View(f"terminology/{name}.parquet", columns, optional=name == "code")
-            for name, columns in CANONICAL_TABLES.items()
+            name: View(f"terminology/{name}.parquet", table, optional=name == "code")
+            for name, table in CANONICAL_TABLES.items()
         },
         "term": View("terminology/term.parquet", optional=True),
         "pair": View(PAIR_FILES, PAIR_COLUMNS),

@@ -10,7 +10,14 @@ from medsim.builds.distance_sections import distances, lengths
 from medsim.core.config import DIFFICULTIES
 from medsim.pages import charts
 from medsim.pages.page import Chart, Folded, Page, PageTable, Section, distinct
-from medsim.pages.provenance import closing, content_digest, facts, passed_on, warnings_of
+from medsim.pages.provenance import (
+    closing,
+    content_digest,
+    facts,
+    license_notice,
+    passed_on,
+    warnings_of,
+)
 
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest
@@ -37,18 +44,11 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         title=f"Term-similarity datasets of {source.get('name')}",
         lead=f"{n_pairs:,} pairs of terms, release {source.get('release_date') or 'undated'}, "
         f"built by medsim {manifest.medsim}.",
-        notice=_notice(source.get("redistributable"), source.get("terms_of_use")),
+        notice=license_notice(terms_of_use=str(source.get("terms_of_use") or ""))
+        if source.get("redistributable") is False
+        else None,
         signature=signature,
         sections=[section for section in sections if section is not None],
-    )
-
-
-def _notice(redistributable: object, terms_of_use: object) -> str | None:
-    if redistributable is not False:
-        return None
-    return (
-        "This page holds terms of a licensed terminology and must not be passed on, unless its "
-        f"licence allows it. {terms_of_use or ''}".strip()
     )
 
 

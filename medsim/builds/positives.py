@@ -22,15 +22,7 @@ if TYPE_CHECKING:
     from medsim.builds.options import Correction
     from medsim.core.store import Store
 
-POSITIVE_COLUMNS = (
-    "dataset",
-    "difficulty",
-    "term1_id",
-    "term2_id",
-    "concept1",
-    "concept2",
-    "distance",
-)
+_COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +32,8 @@ class Positives:
     Attributes:
         terms: every term that may be in a pair: term_id, term, lower_term, node_id; row ``i`` has
             the id ``i``, and ids are in order of text.
-        pairs: a row per dataset and pair, with the columns of ``POSITIVE_COLUMNS``, in order of
-            dataset, difficulty, term1_id, term2_id.
+        pairs: a row per dataset and pair: dataset, difficulty, term1_id, term2_id, in order of
+            these, then concept1, concept2, distance.
         corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
             mean the same are not among the pairs.
         skipped: rows that made no pair, and why.
@@ -63,14 +55,8 @@ def derive_positives(
 ) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
-    The tables dataset, term, name, bearer and substitution are left in the store.
-
-    Args:
-        store: with the canonical tables filled.
-        language: the language of the names.
-        rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
-        threads: for the distances.
-        corrections: judgements of people against it.
+    The tables dataset, term, name, bearer and substitution are left in the store. RF2's rules are
+    those on "[D]" and namespaces.
     """
     rows = [(one.name, sorted(one.contains)) for one in queries.datasets()]
     registered = pl.DataFrame(
@@ -84,9 +70,8 @@ def derive_positives(
     store.run("builds/terms/bearer", language=language)
     store.run("builds/terms/substitution")
     store.run("builds/terms/substitutions")
-    frames = [_dataset_positives(store, dataset) for dataset in queries.datasets()]
+    candidates = pl.concat(_dataset_positives(store, one) for one in queries.datasets())
     corrected = corrected_nodes(corrections, terms)
-    candidates = pl.concat(frames)
     drafts = without_rejected(candidates, corrected, terms)
     changes = effects(candidates.height - drafts.height, len(corrections) - corrected.height)
     skipped = [
@@ -125,6 +110,6 @@ def _with_distances(pairs: pl.DataFrame, lower_terms: list[str], threads: int) -
     return (
         pairs.with_columns(distance)
         .with_columns(difficulty=pl.when(easy).then(pl.lit("easy")).otherwise(pl.lit("hard")))
-        .select(POSITIVE_COLUMNS)
+        .select(_COLUMNS)
         .sort("dataset", "difficulty", "term1_id", "term2_id")
     )

@@ -55,7 +55,8 @@ def verify(options: VerifyOptions) -> Verification:
         InputError: the folder holds no finished build, or its embedding is missing or another.
         OptionError: the sample is negative, or ``embedding`` does not fit the build.
     """
-    build, progress = Build(options.folder), options.progress or Progress()
+    given, progress = options.folder, options.progress or Progress()
+    build = Build(given if isinstance(given, (str, Path)) else given.folder)
     named = embedding_of(build, options.embedding, progress)
     with progress.stage("compare files with the manifest"):
         findings = list(_check_files(build))

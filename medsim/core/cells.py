@@ -29,6 +29,11 @@ def texts(column: pl.Series, text: Callable[[Any], str] = str) -> pl.Series:
     return pl.Series(column.name, values, dtype=pl.String)
 
 
+def number(value: float, form: str) -> str:
+    """Return a number in a format, what is negative with a minus sign instead of a hyphen."""
+    return format(value, form).replace("-", "\N{MINUS SIGN}")
+
+
 def _readable_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"

@@ -29,7 +29,7 @@ def checked_threads(threads: int | None) -> int:
     """Return how many threads to use: as many as asked for, or all that are available."""
     if threads is None:
         return available_threads()
-    if not 1 <= threads <= MOST_THREADS:
+    if not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
         raise OptionError(f"`threads` {threads} is out of range; 1 to {MOST_THREADS} are accepted")
     return threads
 

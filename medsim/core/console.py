@@ -7,16 +7,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Concatenate,
-    TypeVar,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -24,13 +17,21 @@ from typer.core import TyperGroup
 from medsim.core import interrupts
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.formats import table_format, table_format_name, table_formats
-from medsim.core.options import Option, Options, declared, signature_of, union_members
+from medsim.core.hints import union_members
+from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
     import polars as pl
 
 Declared = TypeVar("Declared", bound=Options)
+Run = Callable[Concatenate[Declared, ...], None]
+
+
+_QUOTED_OR_NAME = re.compile(
+    r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
+    r"""|(?<![^\s(])`(?P<name>\w+)`(?=[,;:.)]*(?:\s|$))"""
+)
 
 
 class _Commands(TyperGroup):
@@ -62,19 +63,12 @@ app = typer.Typer(
 )
 
 
-def _known_format(name: str) -> str:
-    try:
-        return table_format_name(name)
-    except OptionError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
 Format = Annotated[
     str,
     typer.Option(
         "--format",
         metavar=f"<{'|'.join(table_formats())}>",
-        callback=_known_format,
+        callback=table_format_name,
         help="How to print the table.",
     ),
 ]
@@ -87,13 +81,7 @@ def print_table(
     *,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
 ) -> None:
-    """Print a table to standard output.
-
-    Args:
-        frame: the table, with a row per value.
-        form: the name of a format; see ``medsim.core.formats``.
-        readable: makes the tables that are printed instead in a format for people.
-    """
+    """Print a table to standard output; in a format for people what ``readable`` makes of it."""
     rendering = table_format(form)
     frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
     text = "\n\n".join(map(rendering.render, frames))
@@ -110,34 +98,31 @@ def print_table(
 
 def command(
     group: typer.Typer, options: type[Declared], *, name: str | None = None
-) -> Callable[
-    [Callable[Concatenate[Declared, ...], None]], Callable[Concatenate[Declared, ...], None]
-]:
+) -> Callable[[Run[Declared]], Run[Declared]]:
     """Return a decorator that makes a command of a function of options.
 
     The command's arguments and options are the fields of ``options``, and after them the
     function's own keyword parameters, which belong to the command line alone. Its help is the
-    function's docstring. It reports to the standard error stream.
-
-    Args:
-        group: the commands that it belongs to.
-        options: the class of its options; see ``medsim.core.options``.
-        name: of the command; by default that of the function.
+    function's docstring, its name by default the function's. It reports to the standard error
+    stream.
     """
 
-    def decorated(
-        run: Callable[Concatenate[Declared, ...], None],
-    ) -> Callable[Concatenate[Declared, ...], None]:
+    def decorated(run: Run[Declared]) -> Run[Declared]:
         own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         known = declared(options)
         flags = {one.name: _own_flag(one) for one in own} | _flags(options)
 
         def call(**values: Any) -> None:
+            # What the user put between backticks, such as the name of a file, stays as it is.
+            own_words = {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
+            words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
+            if "progress" in fields:
+                values["progress"] = Progress.to_stderr(lambda line: _on_one_line(words(line)))
             try:
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
-                text = _with_flags(str(error), flags)
+                text = words(str(error))
                 raise error if text == str(error) else type(error)(text) from error
 
         fields = signature_of(options).parameters
@@ -164,11 +149,7 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
         if isinstance(value, list) and _is_mapping(hints[name]):
             value = _named(value, _flag(name, option))
         values[name] = tuple(value) if isinstance(value, list) else value
-    given = {name: value for name, value in values.items() if value is not None}
-    if "progress" in hints:
-        flags = _flags(options)
-        given["progress"] = Progress.to_stderr(lambda line: _on_one_line(_with_flags(line, flags)))
-    return options(**given)
+    return options(**{name: value for name, value in values.items() if value is not None})
 
 
 def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -242,15 +223,18 @@ def _with_flags(message: str, flags: Mapping[str, str]) -> str:
     """Return a message that names options as the command line does.
 
     Options of other commands, such as that which made what is missing, are named as theirs are.
+    What stands in quotes or in a path is text of a user's, not the name of an option.
     """
 
     def flag(found: re.Match[str]) -> str:
-        name = found[1]
+        name = found["name"]
+        if name is None:
+            return found[0]
         return flags.get(name) or next(
             (_flags(one)[name] for one in _declarations(Options) if name in declared(one)), found[0]
         )
 
-    return re.sub(r"`(\w+)`", flag, message)
+    return _QUOTED_OR_NAME.sub(flag, message)
 
 
 def _declarations(options: type[Options]) -> Iterator[type[Options]]:
@@ -261,12 +245,9 @@ def _declarations(options: type[Options]) -> Iterator[type[Options]]:
 
 def _own_flag(parameter: inspect.Parameter) -> str:
     """Return how a user names a parameter that is written as Typer's own."""
-    declarations = [
-        text
-        for info in getattr(parameter.annotation, "__metadata__", ())
-        for text in info.param_decls or ()
-    ]
-    return next(iter(declarations), f"--{parameter.name.replace('_', '-')}")
+    infos = getattr(parameter.annotation, "__metadata__", ())
+    flags = (flag for info in infos for flag in info.param_decls or ())
+    return next(flags, f"--{parameter.name.replace('_', '-')}")
 
 
 def _on_one_line(text: str) -> str:

@@ -48,6 +48,11 @@ def unknown_name(kind: str, name: str, known: list[str]) -> str:
     return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number of things, as in "1 pair" or "1,200 pairs"."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
 def listed(names: Sequence[object], most: int | None = None) -> str:
     """Return names as a sentence lists them: "a", "a and b", "a, b and c", "a, b and 7 more"."""
     texts = list(map(str, names))

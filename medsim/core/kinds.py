@@ -1,19 +1,7 @@
 """Kinds of output: the room that makes a kind declares it once, and all else asks the declaration.
 
-The declaration is a ``Kind``, and the class that opens an output of the kind has it::
-
-    SURVEY = Kind(
-        noun="survey",
-        command="medsim survey",
-        manifest=SurveyManifest,
-        views={"answer": View("answers.parquet", ANSWER_COLUMNS)},
-    )
-
-
-    class Survey(Opened[SurveyManifest]):
-        kind = SURVEY
-
-One line in ``medsim.core.opened`` lets every command find it.
+The declaration is a ``Kind``, such as ``medsim.evaluations.output.EVALUATION``, and the class that
+opens an output of the kind has it. One line in ``medsim.core.opened`` lets every command find it.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ _LANGUAGE = ("pysbd", "simplemma")
 _LAST = ("warnings", "outputs", "stages")  # in the order of a manifest's file
 _LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
+_version = cache(version)  # which looks for a file each time
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
@@ -147,8 +149,3 @@ def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:
     if dtype == pl.String:
         return ""
     return False if dtype == pl.Boolean else 0
-
-
-@cache
-def _version(library: str) -> str:
-    return version(library)

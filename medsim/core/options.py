@@ -25,9 +25,9 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
-from functools import wraps
+from functools import cache, wraps
+from numbers import Integral
 from pathlib import Path
-from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -36,14 +36,13 @@ from typing import (
     Protocol,
     Self,
     TypeVar,
-    Union,
-    get_args,
-    get_origin,
     get_type_hints,
+    runtime_checkable,
 )
 
 from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.hints import described, fits, is_several, type_of
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -91,12 +90,7 @@ class Option:
     kept_empty: bool = True
 
     def check(self, name: str, value: object) -> None:
-        """Raise OptionError for a value that is not accepted.
-
-        Args:
-            name: of the field.
-            value: that it has.
-        """
+        """Raise OptionError for a value that is not accepted."""
         for one in value if isinstance(value, tuple) else (value,):
             if self.choices is not None and one is not None and one not in self.choices:
                 raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
@@ -112,14 +106,23 @@ class Options:
     """The options of one command, checked when they are made."""
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for name, option in declared(type(self)).items():
-            value = getattr(self, name)
+        own: Any = type(self)  # mypy takes a class whose instances are compared for unhashable
+        hints, known = _types(own), declared(own)
+        for field in fields(self):
+            value, hint = getattr(self, field.name), hints[field.name]
+            if isinstance(value, (str, Path)) and is_several(hint):
+                value = (value,)  # else its letters, one by one
+            option = known.get(field.name)
+            accepted = hint | Sequence[str] if option and option.listed else hint
+            if not fits(value, accepted):
+                raise OptionError(f"`{field.name}` takes {described(hint)}, not {type_of(value)}")
             if isinstance(value, list):
-                object.__setattr__(self, name, value := tuple(value))
-            elif isinstance(value, (str, Path)) and _is_several(hints[name]):
-                object.__setattr__(self, name, value := (value,))  # else its letters, one by one
-            option.check(name, value)
+                value = tuple(value)
+            elif not isinstance(value, bool) and isinstance(value, Integral):
+                value = int(value)  # of NumPy, which JSON does not know
+            object.__setattr__(self, field.name, value)
+            if option:
+                option.check(field.name, value)
         self.check()
 
     def check(self) -> None:
@@ -155,6 +158,7 @@ class Options:
         return cls(**kept, **others)
 
 
+@runtime_checkable
 class OpenedFolder(Protocol):
     """An output that was opened, such as ``medsim.Build``; see ``medsim.core.opened``."""
 
@@ -181,8 +185,14 @@ Cache = Annotated[
 ]
 
 
-def declared(options: type[Options]) -> dict[str, Option]:
+def declared(options: type[Options]) -> Mapping[str, Option]:
     """Return the declarations of a class of options by field, in the order of its signature."""
+    own: Any = options
+    return _declared(own)
+
+
+@cache
+def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
     return {
         name: extra
@@ -192,13 +202,15 @@ def declared(options: type[Options]) -> dict[str, Option]:
     }
 
 
+_types = cache(get_type_hints)  # of the fields of a class of options
+
+
 def signature_of(options: Callable[..., object]) -> inspect.Signature:
     """Return the names, types and defaults of options, as callers give them."""
     bare = inspect.signature(options)
     hints = get_type_hints(options)
-    return bare.replace(
-        parameters=[one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
-    )
+    parameters = [one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
+    return bare.replace(parameters=parameters)
 
 
 def public(options: Callable[P, Declared]) -> Callable[[Callable[[Declared], R]], Callable[P, R]]:
@@ -242,18 +254,6 @@ def _with_args(doc: str, options: type[Options]) -> str:
     if not found:
         head, found, tail = text.partition("\n\nRaises:")
     return "\n".join([f"{head}\n\nArgs:", *lines]) + found + tail
-
-
-def union_members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or a type alone."""
-    is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
-    return get_args(hint) if is_union else (hint,)
-
-
-def _is_several(hint: object) -> bool:
-    """Return whether a type is of several values, and never of a single text or path."""
-    kinds = {get_origin(one) or one for one in union_members(hint)}
-    return bool(kinds & {tuple, Sequence}) and not kinds & {str, Path}
 
 
 def _plain(value: object) -> object:

@@ -134,11 +134,7 @@ class OutputFolder:
             return None
 
     def load(self, name: str) -> pl.DataFrame:
-        """Return the rows of a file that ``is_complete``.
-
-        Raises:
-            OutputError: it cannot be read, or holds other rows than were noted of it.
-        """
+        """Return the rows of a file that ``is_complete``, if they are those noted of it."""
         try:
             frame = pl.read_parquet(self.folder / name, hive_partitioning=False, glob=False)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -244,10 +240,8 @@ def _is_worth_resuming(folder: Path, kind: Kind[Any]) -> bool:
         return False
     try:
         (folder / kind.resumed_by).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
     return True
 
 

@@ -108,11 +108,7 @@ class Progress:
 
     @classmethod
     def to_stderr(cls, wording: Callable[[str], str] | None = None) -> Progress:
-        """Return one that reports to the standard error stream.
-
-        Args:
-            wording: how a line is written there; as it is by default.
-        """
+        """Return one that reports to the standard error stream."""
         return cls(sys.stderr, wording)
 
     @contextmanager

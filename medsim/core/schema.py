@@ -16,28 +16,16 @@ def columns(dtype: type[pl.DataType], *names: str) -> Columns:
 
 
 CANONICAL_TABLES: dict[str, Columns] = {
-    "concept": {
-        "concept_id": pl.String,
-        "active": pl.Boolean,
-        "module_id": pl.String,
-        "semantic_tag": pl.String,
-    },
-    "description": {
-        "description_id": pl.String,
-        "concept_id": pl.String,
-        "term": pl.String,
-        "kind": pl.String,
-        "active": pl.Boolean,
-        "language": pl.String,
-    },
-    "association": {
-        "source_id": pl.String,
-        "target_id": pl.String,
-        "kind": pl.String,
-        "active": pl.Boolean,
-    },
-    "is_a": {"child_id": pl.String, "parent_id": pl.String},
-    "code": {"concept_id": pl.String, "vocabulary": pl.String, "code": pl.String},
+    "concept": columns(pl.String, "concept_id")
+    | columns(pl.Boolean, "active")
+    | columns(pl.String, "module_id", "semantic_tag"),
+    "description": columns(pl.String, "description_id", "concept_id", "term", "kind")
+    | columns(pl.Boolean, "active")
+    | columns(pl.String, "language"),
+    "association": columns(pl.String, "source_id", "target_id", "kind")
+    | columns(pl.Boolean, "active"),
+    "is_a": columns(pl.String, "child_id", "parent_id"),
+    "code": columns(pl.String, "concept_id", "vocabulary", "code"),
 }
 """The tables that every source fills, each with its columns in order.
 

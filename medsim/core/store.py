@@ -6,7 +6,6 @@ import glob
 import os
 import threading
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
@@ -15,11 +14,12 @@ import polars as pl
 
 from medsim.core import queries
 from medsim.core.errors import MedsimError, OutputError, StatementError
+from medsim.core.threads import thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
-    from types import TracebackType
 
 MACROS = (
     "trimmed",
@@ -66,12 +66,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._connection.close()
 
     def run(self, name: str, **params: Parameter) -> None:
@@ -99,20 +94,21 @@ class Store:
         reading, writing = os.pipe()
         unclaimed = [writing]  # whoever takes the end out of here closes it
         failures: list[BaseException] = []
+        refused: QueryError | None = None
         try:
             pump = threading.Thread(target=_pump, args=(chunks, unclaimed, failures), daemon=True)
             pump.start()
             self._execute(name, {"stream": f"/dev/fd/{reading}"})
-        except QueryError:
-            if failures:
-                raise failures[0] from None
-            raise
+        except QueryError as error:
+            refused = error
         finally:
             os.close(reading)  # a pump that still writes now ends with a broken pipe
             if not _close_unclaimed(unclaimed) and pump.is_alive():
                 pump.join()
         if failures:
             raise failures[0]
+        if refused:
+            raise refused
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an earlier one."""
@@ -240,17 +236,14 @@ def _pump(chunks: Iterable[bytes], unclaimed: list[int], failures: list[BaseExce
         writing = unclaimed.pop()
     except IndexError:
         return
-    maker = ThreadPoolExecutor(max_workers=1)
     try:
-        with os.fdopen(writing, "wb", buffering=0) as pipe:
+        with thread_pool(1) as maker, os.fdopen(writing, "wb", buffering=0) as pipe:
             for chunk in _made_ahead(chunks, maker):
                 _write_all(pipe.fileno(), chunk)
     except BrokenPipeError:
         return
     except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
         failures.append(error)
-    finally:
-        maker.shutdown(cancel_futures=True)
 
 
 def _made_ahead(chunks: Iterable[bytes], maker: ThreadPoolExecutor) -> Iterator[bytes]:

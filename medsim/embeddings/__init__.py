@@ -26,10 +26,8 @@ class Request:
     Attributes:
         terms: distinct, as they stand in the inputs, in order of code points.
         words: every form under which a word of a term may be looked up, see ``tokens.forms``.
-        options: how the embedding is read.
         threads: how many may compute; they never change the result.
         cache: the folder that keeps term vectors that an encoder made; None keeps none.
-        stage: reports how far the work is.
     """
 
     terms: Sequence[str]

@@ -40,10 +40,9 @@ class EmbeddedTerms:
 
     Attributes:
         embedded: the vectors that metrics compare.
-        covered: bool[n_terms].
-        terms: a row per term: term, covered, n_words, n_unknown_words; the latter two are null
-            where an embedding takes terms as a whole.
-        words: the word of each row of word vectors; None where an embedding takes terms as a whole.
+        covered: whether each term has a vector.
+        terms: ``TERM_COLUMNS``; words are not counted where an embedding takes terms as a whole.
+        words: the word of each row of word vectors; None where it takes terms as a whole.
         n_dimensions: of its vectors.
         n_vocabulary: how many words or terms it has in all; None where it can embed any.
     """
@@ -74,18 +73,13 @@ def embed_terms(
     cache: Path | None,
 ) -> EmbeddedTerms:
     """Return terms as an embedding has them."""
-    spec = named.spec
+    spec, options = named.spec, named.spec.options
     with progress.stage(f"embed {len(terms):,} terms by {spec.name}") as stage:
+        words = forms(terms, options)
         request = Request(
-            terms=terms,
-            words=forms(terms, spec.options),
-            options=spec.options,
-            threads=threads,
-            cache=cache,
-            stage=stage,
+            terms=terms, words=words, options=options, threads=threads, cache=cache, stage=stage
         )
-        found = named.format.load(spec.path, request)
-        embedded = _embedded(terms, found, spec.options)
+        embedded = _embedded(terms, named.format.load(spec.path, request), options)
         n_covered = int(np.count_nonzero(embedded.covered))
         stage.found(f"{n_covered:,} covered, {embedded.n_dimensions} dimensions")
     return embedded

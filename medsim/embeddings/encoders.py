@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from safetensors import SafetensorError
 
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.embeddings import FORMATS, TERMS, Format, TermVectors, fingerprint
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from medsim.embeddings import Request
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Vectors
+
+FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError)
+"""Errors that libraries raise of a damaged model."""
 
 _CHARACTERS_A_BATCH = 1 << 13  # some 250 terms: a second or so of a small model
 _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
@@ -43,13 +47,8 @@ class Encoder(Protocol):
         """Return the vectors of a batch, zeros for a term of which the model knows nothing.
 
         A vector is of its term alone: which terms share the batch, and how many threads compute,
-        changes it by no more than the rounding of 32-bit floating point.
-
-        Args:
-            terms: in order of length, so that those that are padded together need little of it.
-
-        Returns:
-            float32[n_terms, n_dimensions]
+        changes it by no more than the rounding of 32-bit floating point. Terms come in order of
+        length, so that those that are padded together need little of it.
         """
         ...
 
@@ -58,12 +57,8 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
     """Return the vectors of the request's terms, each encoded once and then kept in its cache.
 
     Every batch is on the disk before the next begins. So a run that is interrupted loses no more
-    than the batch in flight, and the next run goes on where it stopped.
-
-    Args:
-        encoder: the model.
-        request: the terms, distinct; nothing is kept where it has no cache.
-        files: a hash of the files that decide the vectors, see ``medsim.embeddings.fingerprint``.
+    than the batch in flight, and the next run goes on where it stopped. ``files`` is the
+    ``fingerprint`` of the files that decide the vectors.
     """
     cache = None
     if request.cache is not None:
@@ -72,8 +67,7 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
         cache = VectorCache(folder, encoder.n_dimensions)
     rows = {term: row for row, term in enumerate(request.terms)}
     vectors = _matrix(len(rows), encoder.n_dimensions, request.cache)
-    done = np.zeros(len(rows), np.bool_)
-    covered = np.zeros(len(rows), np.bool_)
+    done, covered = np.zeros((2, len(rows)), np.bool_)
     request.stage.total(len(rows))
 
     def fill(part: Part) -> None:
@@ -122,11 +116,15 @@ def unit(vectors: Vectors) -> Vectors:
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
-def missing_extra(name: str) -> OptionError:
-    """Return the error for a format whose libraries are not installed."""
-    return OptionError(
-        f"embeddings of format {name} need more; install medsim with its extra {name}"
-    )
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Turn what an import of the body raises where libraries are missing into an OptionError."""
+    try:
+        yield
+    except ImportError as error:
+        raise OptionError(
+            f"embeddings of format {extra} need more; install medsim with its extra {extra}"
+        ) from error
 
 
 @contextmanager

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import faiss
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.threads import in_threads, thread_pool
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.cosine_search import (
     Points,
@@ -42,18 +43,11 @@ _CELLS_A_PROBE = 64  # one in so many cells is searched
 _ROUNDING = 2.0**-24  # relative, of single precision
 
 
-def _unreported(_n_queries: int) -> None:
-    """Report progress to nobody."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
-    """The nearest points of each query, nearest first.
+    """The nearest points of each query, nearest first, and their cosines.
 
-    Attributes:
-        starts: int64[n_queries + 1], the neighbours of each query.
-        ids: int32[n_neighbours], points.
-        similarities: float32[n_neighbours], their cosines.
+    Those of query ``i`` are ``ids[starts[i]:starts[i + 1]]``.
     """
 
     starts: Starts
@@ -100,18 +94,19 @@ class CosineSearch:
         self._exact = index == "flat" or len(vectors) < 2 * _POINTS_A_CELL  # one cell is all
         self._error = np.float32((vectors.shape[1] + 8) * _ROUNDING)
         with _one_faiss_thread():
-            self._index = self._flat() if self._exact else self._cells()
+            self._index = (
+                faiss.IndexFlatIP(vectors.shape[1]) if self._exact else self._learnt_cells()
+            )
+            for begin in range(0, len(vectors), _BLOCK):
+                self._index.add(self._units(slice(begin, begin + _BLOCK)))
 
     def nearest(
-        self, queries: Ids, sizes: Ids, advance: Callable[[int], None] = _unreported
+        self, queries: Ids, sizes: Ids, advance: Callable[[int], None] = lambda _n_queries: None
     ) -> Neighbours:
         """Return the nearest points of some points.
 
-        Args:
-            queries: int32[n_queries], points.
-            sizes: int32[n_queries], how many each wants; it gets fewer where there are no others,
-                and from an ivf index where its cells have no others.
-            advance: called with the number of queries done since the last call.
+        ``sizes`` says how many each wants; it gets fewer where there are no others, and from an ivf
+        index where its cells have no others. ``advance`` is told of queries as they are done.
         """
         nearest = empty_slots(sizes, np.float32)
         n_points = len(self._points.groups)
@@ -127,25 +122,20 @@ class CosineSearch:
             self._compare_all(queries, left, nearest, advance)
         else:
             self._ask(queries, left, np.minimum(asked, n_points), nearest, advance)
-        return _compact(nearest)
+        starts, filled = filled_slots(nearest)
+        cosines = -nearest.distances[filled].astype(np.float32, copy=False)
+        return Neighbours(starts=starts, ids=nearest.ids[filled], similarities=cosines)
 
     def count_as_similar(
         self,
         queries: Ids,
         thresholds: Singles,
         components: Ids,
-        advance: Callable[[int], None] = _unreported,
+        advance: Callable[[int], None] = lambda _n_queries: None,
     ) -> Counts:
         """Return how many points of other components are at least as similar as a threshold.
 
-        Args:
-            queries: int32[n_queries], points.
-            thresholds: float32[n_queries].
-            components: int32[n_points].
-            advance: called with the number of queries done since the last call.
-
-        Returns:
-            int64[n_queries]; a flat index has all points, an ivf index cannot tell.
+        Each query has its own. A flat index has all points, an ivf index cannot tell.
         """
         counts = np.zeros(len(queries), np.int64)
         for begin in range(0, len(queries), _BATCH):
@@ -157,34 +147,21 @@ class CosineSearch:
     def most_similar_linked(self, queries: Ids, components: Ids) -> tuple[Ids, Singles]:
         """Return the most similar other point of each query's component, and how similar it is.
 
-        Args:
-            queries: int32[n_queries], points whose component has another point.
-            components: int32[n_points].
-
-        Returns:
-            int32[n_queries] and float32[n_queries].
+        The component of every query must have another point.
         """
         members = np.argsort(components, kind="stable").astype(np.int32)
         starts = starts_of(np.bincount(components))
 
         def find(rows: slice) -> Ids:
-            found: Ids = most_similar_linked(
-                self._points, queries[rows], components, members, starts
-            )
-            return found
+            own = queries[rows]
+            return most_similar_linked(self._points, own, components, members, starts)
 
         slices = [slice(at, at + _BATCH) for at in range(0, len(queries), _BATCH)]
-        with ThreadPoolExecutor(self._threads) as pool:
-            linked = np.concatenate([np.empty(0, np.int32), *pool.map(find, slices)])
+        found = in_threads(self._threads, find, slices)
+        linked = np.concatenate([np.empty(0, np.int32), *found])
         return linked, similarities(self._points, queries, linked)
 
-    def _flat(self) -> Any:
-        index = faiss.IndexFlatIP(self._points.vectors.shape[1])
-        for units in self._unit_blocks():
-            index.add(units)
-        return index
-
-    def _cells(self) -> Any:
+    def _learnt_cells(self) -> Any:
         """Return an index that keeps points in cells around centres, learnt from some of them."""
         n_points, n_dimensions = self._points.vectors.shape
         n_cells = max(1, min(int(_CELLS * n_points**0.5), n_points // _POINTS_A_CELL))
@@ -199,8 +176,6 @@ class CosineSearch:
         n_learnt = min(n_points, n_cells * _POINTS_A_CELL)
         learnt = np.linspace(0, max(n_points - 1, 0), n_learnt).astype(np.int64)
         index.train(self._units(learnt))
-        for units in self._unit_blocks():
-            index.add(units)
         return index
 
     def _units(self, points: Rows | slice) -> Vectors:
@@ -208,10 +183,6 @@ class CosineSearch:
         scale = self._points.lengths[points]
         units = self._points.vectors[points] / np.where(scale > 0, scale, 1)[:, None]
         return np.asarray(units, np.float32, order="C")
-
-    def _unit_blocks(self) -> Iterator[Vectors]:
-        for begin in range(0, len(self._points.groups), _BLOCK):
-            yield self._units(slice(begin, begin + _BLOCK))
 
     def _ask(
         self, queries: Ids, rows: Rows, asked: Ids, nearest: Best, advance: Callable[[int], None]
@@ -229,7 +200,8 @@ class CosineSearch:
 
         unsure: list[Rows] = [np.empty(0, np.int64)]
         batches = list(_batches(rows, asked))
-        with _pool(self._threads) as pool:
+        # In each of these threads FAISS computes alone.
+        with thread_pool(self._threads, partial(faiss.omp_set_num_threads, 1)) as pool:
             for batch, flags in zip(batches, pool.map(answer, batches), strict=True):
                 unsure.append(batch[flags])
                 advance(len(batch) - int(np.count_nonzero(flags) if self._exact else 0))
@@ -249,7 +221,7 @@ class CosineSearch:
             slots = np.array([row], np.int32)
             keep_nearest_of_all(self._points, queries[slots], self._seed, slots, nearest)
 
-        with ThreadPoolExecutor(self._threads) as pool:
+        with thread_pool(self._threads) as pool:
             for _ in pool.map(compare, rows.tolist()):
                 advance(1)
 
@@ -279,11 +251,6 @@ def _one_faiss_thread() -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return threads in each of which FAISS computes alone."""
-    return ThreadPoolExecutor(threads, initializer=faiss.omp_set_num_threads, initargs=(1,))
-
-
 def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:
     """Yield queries that ask for equally many candidates, so many at a time as fit in memory."""
     for n_asked in np.unique(asked[rows]):
@@ -291,9 +258,3 @@ def _batches(rows: Rows, asked: Ids) -> Iterator[Rows]:
         n_rows = max(1, min(_BATCH, _BATCH_CANDIDATES // int(n_asked)))
         for begin in range(0, len(alike), n_rows):
             yield alike[begin : begin + n_rows]
-
-
-def _compact(nearest: Best) -> Neighbours:
-    starts, filled = filled_slots(nearest)
-    cosines = -nearest.distances[filled].astype(np.float32, copy=False)
-    return Neighbours(starts=starts, ids=nearest.ids[filled], similarities=cosines)

@@ -94,6 +94,10 @@ class EmbeddingOptions(Options):
         plain = asdict(EmbeddingOptions())
         return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
 
+    def scales(self, *, default: bool) -> bool:
+        """Return whether vectors are scaled to length 1, given what the model says of it."""
+        return default if self.normalize is None else self.normalize == "yes"
+
     def check_fit(self, kind: str, *accepted: str) -> None:
         """Raise OptionError for an option that is given and not accepted."""
         for name, value in self.chosen().items():

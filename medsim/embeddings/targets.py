@@ -38,12 +38,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetVectors:
-    """Vectors of targets.
+    """Vectors of targets, zeros where one has no token.
 
-    Attributes:
-        vectors: float32[n_targets, n_dimensions]; zeros where a target has no token.
-        covered: bool[n_targets], whether it has one.
-        cut: bool[n_targets], whether it is longer than what the model reads.
+    Targets with a token are ``covered``; those longer than what the model reads are ``cut``.
     """
 
     vectors: Vectors
@@ -58,11 +55,8 @@ def read_target(tokenizer: Any, prefix: str, target: Target) -> Reading:
     reads, with the middle of the target in their middle where the sentence goes on to both sides,
     and to its beginning where the target alone is too long.
 
-    Args:
-        tokenizer: of the library tokenizers, which counts code points; it truncates to what the
-            model reads, with a stride of 0, so that no token is in two parts of what it gives.
-        prefix: put before every sentence.
-        target: what must be read.
+    The tokenizer, of the library tokenizers, counts code points and truncates to what the model
+    reads, with a stride of 0, so that no token is in two parts of what it gives.
     """
     shift = len(prefix)
     whole = tokenizer.encode(prefix + target.sentence)
@@ -91,12 +85,8 @@ def _spans(part: Any) -> list[tuple[int, int]]:
 
 def _within(part: Any, begin: int, end: int) -> Flags:
     """Return which tokens have a character of a stretch of the text."""
-    marks = part.special_tokens_mask
-    meets = [
-        not mark and _meets(span, begin, end)
-        for span, mark in zip(part.offsets, marks, strict=True)
-    ]
-    return np.array(meets, np.bool_)
+    meets = [_meets(span, begin, end) for span in part.offsets]
+    return np.array(meets, np.bool_) & ~np.array(part.special_tokens_mask, np.bool_)
 
 
 def _meets(span: tuple[int, int], begin: int, end: int) -> bool:

@@ -99,22 +99,12 @@ def unseen(
     terms: Iterable[str], known: Container[str], options: EmbeddingOptions
 ) -> frozenset[str]:
     """Return the forms in which words are read of which no form is known."""
-    return frozenset(
-        form
-        for token in _tokens(terms)
-        for form in _read(token, known, options)
-        if form not in known
-    )
+    read = (form for token in _tokens(terms) for form in _read(token, known, options))
+    return frozenset(form for form in read if form not in known)
 
 
 def words_of(terms: Iterable[str], found: WordVectors, options: EmbeddingOptions) -> TermWords:
-    """Return the words of each term.
-
-    Args:
-        terms: in the order wanted.
-        found: the vectors that the embedding has of the words' forms.
-        options: how words are looked up, and when a term is covered.
-    """
+    """Return the words of each term, given the vectors that the embedding has of their forms."""
     rows = {word: row for row, word in enumerate(found.words)}
     known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
     token_ids: dict[str, int] = {}

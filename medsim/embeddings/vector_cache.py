@@ -34,8 +34,13 @@ _LOCK = "lock"
 _TICK_NS = 2_000_000_000  # the coarsest clock of a file system in use
 
 
-def users_cache() -> Path | None:
-    """Return the folder of vectors among a user's caches; None where nothing can be kept."""
+def cache_folder(chosen: str | Path | None) -> Path | None:
+    """Return the folder that keeps vectors, by default one among the user's caches.
+
+    None keeps nothing, as the user chooses with "none", and where the default cannot be written.
+    """
+    if chosen is not None:
+        return None if str(chosen) == "none" else Path(chosen)
     try:
         caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(caches, "medsim", "vectors")
@@ -43,17 +48,6 @@ def users_cache() -> Path | None:
     except (OSError, RuntimeError):
         return None
     return folder if os.access(folder, os.W_OK) else None
-
-
-def cache_folder(chosen: str | Path | None) -> Path | None:
-    """Return the folder that keeps vectors; None where nothing is kept.
-
-    Args:
-        chosen: a folder; "none" keeps nothing, None takes that of the user's caches.
-    """
-    if chosen is None:
-        return users_cache()
-    return None if str(chosen) == "none" else Path(chosen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +99,9 @@ class VectorCache:
             self._folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self._folder / _LOCK):  # what a killed process left is written over
                 partial.write_bytes(content)
-                put_in_place(partial, self._folder / f"{_digest(content)}{_PART}")
+                put_in_place(
+                    partial, self._folder / f"{hashlib.sha256(content).hexdigest()}{_PART}"
+                )
         except OSError as error:
             raise OutputError(
                 f"cannot keep vectors in {self._folder}: {error.strerror or error}"
@@ -149,7 +145,3 @@ def _was_whole(path: Path, state: tuple[int, ...]) -> bool:
 def _digest_of(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

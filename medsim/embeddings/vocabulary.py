@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from medsim.embeddings.formats.files import readable
 from medsim.embeddings.formats.rows import Keys
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SUFFIXES = (".txt", ".json", ".parquet", ".csv", ".tsv")
@@ -72,7 +73,9 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
 
 def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
     """Return the words or terms of a table; see ``read_vocabulary``."""
-    name = _text_column(path, table.collect_schema())
+    name = chosen_column(
+        path, table.collect_schema(), COLUMNS, "text", lambda one: one == pl.String
+    )
     values = table.select(name).collect().to_series()
     if values.is_empty():
         raise InputError(f"{path} has no rows")
@@ -83,14 +86,16 @@ def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
     return Keys(path=path, values=values.to_list(), kind=kind)
 
 
-def _text_column(path: Path, schema: pl.Schema) -> str:
-    texts = [name for name, kind in schema.items() if kind == pl.String]
-    named = [name for known in COLUMNS for name in texts if name.lower() == known]
-    found = named[:1] or texts
+def chosen_column(
+    path: Path, schema: pl.Schema, names: tuple[str, ...], kind: str, fits: Callable[[Any], bool]
+) -> str:
+    """Return the column of a kind that has the first of some names, else the only one of it."""
+    fitting = [name for name, dtype in schema.items() if fits(dtype)]
+    found = [name for known in names for name in fitting if name.lower() == known][:1] or fitting
     if len(found) != 1:
         raise InputError(
-            f"{path} has the columns {', '.join(schema)}; one of text is due, or one that is named "
-            f"{', '.join(COLUMNS)}"
+            f"{path} has the columns {', '.join(schema)}; one of {kind} is due, or one that is "
+            f"named {', '.join(names)}"
         )
     return found[0]
 

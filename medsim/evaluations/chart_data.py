@@ -123,16 +123,8 @@ def _of_set(similarities: Values, labels: Flags) -> Iterator[tuple[str, pl.DataF
         ends = {"kind": [kind], "n": [int(of.sum())], "q1": q1, "median": median, "q3": q3}
         yield "quartiles", pl.DataFrame(ends)
     curve = roc_curve(similarities, labels)
-    yield (
-        "curves",
-        pl.DataFrame(
-            {
-                "at": np.arange(len(curve.false_positives)),
-                "false_positives": curve.false_positives,
-                "true_positives": curve.true_positives,
-            }
-        ),
-    )
+    axes = {name: getattr(curve, name) for name in ("false_positives", "true_positives")}
+    yield "curves", pl.DataFrame({"at": np.arange(len(curve.false_positives)), **axes})
 
 
 def _worst(similarities: Values, labels: Flags) -> pl.DataFrame:
@@ -140,13 +132,8 @@ def _worst(similarities: Values, labels: Flags) -> pl.DataFrame:
 
     Of equal ones those come first whose pair_id does.
     """
-    frames = []
-    for label, sign in ((0, -1), (1, 1)):
-        places = np.flatnonzero(labels == label)
-        worst = places[np.argsort(sign * similarities[places], kind="stable")[:_WORST]]
-        frames.append(
-            pl.DataFrame({"at": worst, "similarity": similarities[worst]}).select(
-                pl.lit(label, pl.Int8).alias("label"), "at", "similarity"
-            )
-        )
-    return pl.concat(frames)
+    every = pl.DataFrame({"label": labels.astype(np.int8), "similarity": similarities})
+    ranked = every.with_row_index("at").sort("similarity", maintain_order=True)
+    least = ranked.filter(label=1).head(_WORST)
+    most = ranked.sort("similarity", descending=True, maintain_order=True).filter(label=0)
+    return pl.concat([most.head(_WORST), least])

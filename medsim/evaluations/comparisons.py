@@ -37,10 +37,9 @@ class Compared:
 def family_rows(
     between: str, statistic: Statistic[Any], family: Sequence[Compared], n_pairs: int
 ) -> Iterator[Row]:
-    """Yield a row for every two of a family, p-values corrected for the number of rows.
+    """Yield ``COMPARISON_COLUMNS`` but the set of every two of a family.
 
-    Yields:
-        The columns of ``COMPARISON_COLUMNS`` but for the set.
+    p-values are corrected for the number of rows.
     """
     if statistic.test is None:
         return

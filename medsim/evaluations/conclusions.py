@@ -31,13 +31,12 @@ def best_metrics(
         scored); and on common pairs, where there are several embeddings, n_better, n_worse (than
         how many others, significantly), among_best (the best, or not significantly worse).
     """
-    chosen = _chosen(results, statistics, subset)
+    of_one = [*SET, "statistic", "embedding"]
     best = (
-        chosen.sort(*SET, "statistic", "embedding", "metric")
-        .sort("value", descending=True, nulls_last=True, maintain_order=True)
-        .group_by(*SET, "statistic", "embedding", maintain_order=True)
-        .first()
-        .sort(*SET, "statistic", "embedding")
+        _chosen(results, statistics, subset)
+        .sort("value", "metric", descending=[True, False], nulls_last=True)
+        .unique(of_one, keep="first", maintain_order=True)
+        .sort(of_one)
     )
     if subset != "common":
         return best
@@ -106,11 +105,7 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
             pl.col("value").mean().alias("mean"),
         )
         .sort(
-            "statistic",
-            "n_among_best",
-            "mean",
-            "embedding",
-            descending=[False, True, True, False],
+            "statistic", "n_among_best", "mean", "embedding", descending=[False, True, True, False]
         )
     )
 
@@ -126,55 +121,37 @@ def with_standing(rows: pl.DataFrame) -> pl.DataFrame:
 def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of each embedding and index of an input at the metric of its highest MRR."""
     best = (
-        rows.filter(
-            pl.col("statistic") == "mrr", pl.col("difficulty").is_null(), pl.col("length").is_null()
-        )
-        .sort("metric")
-        .sort("value", descending=True, maintain_order=True)
-        .group_by("embedding", "index", maintain_order=True)
-        .first()
+        rows.filter(pl.col("difficulty").is_null(), pl.col("length").is_null(), statistic="mrr")
+        .sort("value", "metric", descending=[True, False])
+        .unique(["embedding", "index"], keep="first", maintain_order=True)
     )
     on = ["embedding", "index", "metric"]
-    return rows.join(best.select(on), on=on, nulls_equal=True, maintain_order="left")
+    return rows.join(best.select(on), on=on, maintain_order="left")
 
 
 def best_separating_metrics(overall: pl.DataFrame) -> pl.DataFrame:
     """Return the row of each embedding at the metric of its lowest overlap error of all triples."""
-    return (
-        overall.sort("overlap_error", "metric")
-        .group_by("embedding", maintain_order=True)
-        .first()
-        .sort("embedding")
-    )
+    ranked = overall.sort("embedding", "overlap_error", "metric")
+    return ranked.unique("embedding", keep="first", maintain_order=True)
 
 
 def _chosen(results: pl.DataFrame, statistics: Iterable[str], subset: str) -> pl.DataFrame:
-    return results.filter(
-        pl.col("statistic").is_in(list(statistics)), pl.col("subset") == subset
-    ).select(
-        *SET,
-        "statistic",
-        "embedding",
-        "metric",
-        "value",
-        "low",
-        "high",
-        pl.col("n_covered").alias("n_pairs"),
-    )
+    columns = (*SET, "statistic", "embedding", "metric", "value", "low", "high")
+    chosen = results.filter(pl.col("statistic").is_in(list(statistics)), subset=subset)
+    return chosen.select(*columns, n_pairs="n_covered")
 
 
 def _with_standings(
     rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, correction: str
 ) -> pl.DataFrame:
     """Return rows with the standings of their embeddings, or metrics."""
-    among = comparisons.filter(pl.col("between") == between)
+    among = comparisons.filter(between=between)
     if among.is_empty():
         return rows
-    compared = "embedding" if between == "embeddings" else "metric"
+    compared = between.removesuffix("s")
     key = [*SET, "of", *(["embedding1"] if compared == "metric" else [])]
     found = standings(among, key, compared, correction).rename(
-        {"of": "statistic", "name": compared}
-        | ({"embedding1": "embedding"} if compared == "metric" else {})
+        {"of": "statistic", "embedding1": "embedding", "name": compared}, strict=False
     )
     on = [column for column in found.columns if column in rows.columns]
     return rows.join(
@@ -190,21 +167,19 @@ def standings(
     key: Sequence[str],
     compared: str,
     correction: str = CORRECTIONS[0],
-    alpha: float = ALPHA,
 ) -> pl.DataFrame:
     """Return the standings of embeddings or metrics that are compared with each other.
 
-    A difference is significant where its corrected p is below alpha. The best is the one that is
-    ahead of most others, by value, less those that are ahead of it; with differences of one value
-    each, that is the highest value. Where several are, each counts as the best, and one is among
-    the best where it does not differ significantly from one of them.
+    A difference is significant where its corrected p is below ``ALPHA``. The best is the one that
+    is ahead of most others, by value, less those that are ahead of it; with differences of one
+    value each, that is the highest value. Where several are, each counts as the best, and one is
+    among the best where it does not differ significantly from one of them.
 
     Args:
         comparisons: ``COMPARISON_COLUMNS``, each two of a family once, in either direction.
         key: the columns that name a family.
         compared: "embedding" or "metric".
         correction: of p-values, one of ``CORRECTIONS``.
-        alpha: the level of significance.
 
     Returns:
         The key, name, n_better, n_worse (than how many others, significantly) and among_best.
@@ -212,7 +187,7 @@ def standings(
     sides = [f"{compared}1", f"{compared}2"]
     ahead = pl.col("difference").fill_null(0).fill_nan(0).sign()
     p = pl.col(f"p_{correction}").fill_nan(None).fill_null(1.0)
-    differs = (ahead != 0) & (p < alpha)
+    differs = (ahead != 0) & (p < ALPHA)
     both = pl.concat(
         comparisons.select(
             *key,

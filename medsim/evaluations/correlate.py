@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.core.schema import Columns, columns
@@ -132,9 +132,9 @@ def _common_models(of_sets: pl.DataFrame, of_tasks: pl.DataFrame, progress: Prog
     )
     if len(common) < FEWEST_FOR_TEST:
         raise InputError(
-            f"{len(common)} models have both intrinsic and extrinsic scores, and a correlation "
-            f"needs {FEWEST_FOR_TEST}; only intrinsic: {_listed(only_left)}; only extrinsic: "
-            f"{_listed(only_right)}; names must be equal"
+            f"{counted(len(common), 'model has', 'models have')} both intrinsic and extrinsic "
+            f"scores, and a correlation needs {FEWEST_FOR_TEST}; only intrinsic: "
+            f"{_listed(only_left)}; only extrinsic: {_listed(only_right)}; names must be equal"
         )
     for kind, only in (("intrinsic", only_left), ("extrinsic", only_right)):
         if only:
@@ -162,9 +162,10 @@ def _warn_of_missing(
     for (name, _), values in columns.items():
         missing = [model for model, value in zip(models, values, strict=True) if np.isnan(value)]
         if missing:
+            have = "has no score and is" if len(missing) == 1 else "have no score and are"
             progress.warn(
-                f"{name}: {len(missing)} of {len(models)} models have no score and are left out "
-                f"there: {_listed(missing)}"
+                f"{name}: {len(missing)} of {len(models)} models {have} left out there: "
+                f"{_listed(missing)}"
             )
 
 
@@ -211,11 +212,12 @@ def _detectable(smallest: float, only: str = "") -> str:
 def _verdict(found: PearsonTest, p_holm: float, n_tests: int) -> str:
     """Return the meaning of a correlation in words."""
     if found.n < FEWEST_FOR_TEST:
-        return f"undefined: {found.n} models have both scores; {FEWEST_FOR_TEST} are needed"
+        both = counted(found.n, "model has", "models have")
+        return f"undefined: {both} both scores; {FEWEST_FOR_TEST} are needed"
     if math.isnan(found.r.value):
         return "undefined: all models have the same score on one side"
     if p_holm < ALPHA:
         return "significant"
-    before = f" after correction for {n_tests} tests" if found.p < ALPHA else ""
+    before = f" after correction for {counted(n_tests, 'test')}" if found.p < ALPHA else ""
     detectable = _too_few(found.n) or _detectable(smallest_detectable(found.n))
     return f"not significant{before}; {detectable}"

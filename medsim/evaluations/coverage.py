@@ -22,15 +22,10 @@ def coverage_of(
     covered: Mapping[str, Flags],
     terms: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return the numbers of terms and pairs of each set that embeddings lack (table A.1).
+    """Return ``COVERAGE_COLUMNS``: terms and pairs of each set that embeddings lack (table A.1).
 
-    Args:
-        one: the input.
-        covered: by embedding, bool[n_pairs], whether both terms of a pair have vectors.
-        terms: by embedding, ``TERM_COLUMNS`` of the input's terms.
-
-    Returns:
-        ``COVERAGE_COLUMNS``; pairs in common are those that all embeddings cover.
+    Pairs in common are those that all embeddings cover. By embedding, ``covered`` has whether both
+    terms of each pair have vectors, bool[n_pairs], and ``terms`` has ``TERM_COLUMNS``.
     """
     common = np.logical_and.reduce(list(covered.values()))
     lacking = {
@@ -62,17 +57,10 @@ def overlap_of(
     """Return the overlap of vocabularies, as far as an input uses them (table A.2).
 
     Two word embeddings are compared by the words of the input's terms that they know, ignoring
-    case, others by the terms that they cover.
-
-    Returns:
-        ``OVERLAP_COLUMNS``, a row per two embeddings.
+    case, others by the terms that they cover. Returned are ``OVERLAP_COLUMNS``.
     """
-    known_words = {
-        embedding: set(frame["word"].str.to_lowercase()) for embedding, frame in words.items()
-    }
-    known_terms = {
-        embedding: set(frame.filter("covered")["term"]) for embedding, frame in terms.items()
-    }
+    known_words = {one: set(frame["word"].str.to_lowercase()) for one, frame in words.items()}
+    known_terms = {one: set(frame.filter("covered")["term"]) for one, frame in terms.items()}
     rows = []
     for left, right in combinations(terms, 2):
         of_words = bool(known_words[left] and known_words[right])

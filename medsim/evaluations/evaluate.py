@@ -30,7 +30,7 @@ from medsim.evaluations.layout import (
 )
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import EVALUATION, Evaluation
-from medsim.evaluations.retrieval import Lookup, retrieve
+from medsim.evaluations.retrieval import retrieve
 from medsim.evaluations.run_key import earlier_results, run_key_of
 from medsim.evaluations.separation import write_separation
 from medsim.evaluations.similarities import write_similarities
@@ -123,8 +123,7 @@ def _measure(
 ) -> Mapping[str, object]:
     """Write the similarities, retrieval and separation of all targets that are not there yet.
 
-    Returns:
-        metrics and sizes of the embedding, for its provenance; empty where nothing was missing.
+    Returned are facts on the embedding, for its provenance; none where nothing was missing.
     """
     options, name = run.options, named.spec.name
     missing = [one for one in targets if not _is_complete(run, one, name, known.get("metrics"))]
@@ -165,9 +164,9 @@ def _retrieve(run: _Run, one: str, linked: LinkedTerms, name: str, has: Embedded
     path = retrieval_path(one, name, COSINES[type(has.embedded)], options.index)
     if run.files.exist(path):
         return
-    lookup = Lookup(index=options.index, seed=options.seed, threads=options.n_threads)
+    index, seed, threads = options.index, options.seed, options.n_threads
     with run.progress.stage(f"look up {one} in {name}") as stage:
-        found = retrieve(linked, has, lookup, stage)
+        found = retrieve(linked, has, stage, index=index, seed=seed, threads=threads)
         run.files.write(path, found)
         n_first = found.filter(pl.col("rank") == 1).height
         stage.found(f"{n_first:,} of {found.height:,} terms have a linked term nearest")

@@ -14,7 +14,7 @@ import polars as pl
 
 from medsim.builds.output import Build
 from medsim.core.canonical import canonical_digest, canonical_text
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
 from medsim.evaluations.output import EVALUATED_COLUMNS
 from medsim.evaluations.ratings import read_rated
@@ -106,14 +106,8 @@ def read_inputs(
 ) -> list[EvaluationInput]:
     """Return the pairs of builds (folders) and rated files.
 
-    Args:
-        paths: of the inputs; columns of a rated file that is in no known layout stand behind its
-            path as in "rated.csv,term1=A,term2=B,rating=score".
-        stratification: of rated files.
-
-    Raises:
-        InputError: one is missing, unfinished or damaged.
-        OptionError: there is none, or two have the same name.
+    Columns of a rated file that is in no known layout stand behind its path as in
+    "rated.csv,term1=A,term2=B,rating=score".
     """
     if not paths:
         raise OptionError("name at least one input: a build's folder or a file of rated pairs")
@@ -143,7 +137,8 @@ def _of_build(folder: Path) -> EvaluationInput:
     frames = [_set_of_build(build, path) for path in paths]
     frame = pl.concat(frames) if frames else pl.DataFrame(schema=EVALUATED_COLUMNS)
     content = [(path, outputs[path].fingerprint) for path in paths]
-    empty = [path for path, one in zip(paths, frames, strict=True) if one.is_empty()]
+    n_empty = sum(one.is_empty() for one in frames)
+    empty = counted(n_empty, "set has no pairs and is", "sets have no pairs and are")
     return EvaluationInput(
         name=_name_of(folder),
         rated=False,
@@ -158,7 +153,7 @@ def _of_build(folder: Path) -> EvaluationInput:
             "medsim": build.manifest.medsim,
         },
         build=build,
-        warnings=(f"{folder}: {len(empty)} sets have no pairs and are left out",) if empty else (),
+        warnings=(f"{folder}: {empty} left out",) if n_empty else (),
     )
 
 
@@ -233,12 +228,6 @@ def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:
     of_parts = whole.join(strata.rows, on="row", maintain_order="left").with_columns(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
-    return (
-        pl.concat([whole, of_parts.select(whole.columns)])
-        .with_columns(
-            pl.lit(None, pl.String).alias("difficulty"),
-            pl.lit(None, pl.String).alias("negatives"),
-            pl.lit(None, pl.Int8).alias("label"),
-        )
-        .select(*EVALUATED_COLUMNS)
-    )
+    empty = pl.DataFrame(schema=EVALUATED_COLUMNS)
+    frames = [empty, whole, of_parts.select(whole.columns)]
+    return pl.concat(frames, how="diagonal").select(*EVALUATED_COLUMNS)

@@ -46,9 +46,6 @@ def linked_terms(build: Build, threads: int) -> LinkedTerms:
 
     They are the terms of all positives, or with ``pool=terminology`` those of the terminology. Of
     terms that are equal when case is ignored the first in order of text stands for all.
-
-    Raises:
-        InputError: the manifest lacks the options that this needs.
     """
     terms = (
         terms_of(build, threads)
@@ -57,12 +54,8 @@ def linked_terms(build: Build, threads: int) -> LinkedTerms:
             "term",
             "component",
             "difficulty",
-            pl.col("term").map_elements(_n_words, pl.Int32).alias("n_words"),
+            pl.col("term").map_elements(lambda term: len(term.split()), pl.Int32).alias("n_words"),
             (pl.len().over("component") > 1).alias("is_linked"),
         )
     )
     return LinkedTerms(terms=terms)
-
-
-def _n_words(term: str) -> int:
-    return len(term.split())

@@ -35,10 +35,6 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
 
     Returns:
         ``SCORE_COLUMNS`` without statistics.
-
-    Raises:
-        InputError: the file cannot be read, a model is missing or there twice, a column of numbers
-            holds something else, or there is no column of models or of numbers.
     """
     if isinstance(table, pl.DataFrame):
         return _scores("the table", table, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -60,7 +60,7 @@ class EvaluateOptions(Options):
     """The options of ``medsim eval``."""
 
     inputs: Annotated[
-        str | Path | Sequence[str | Path],
+        str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
         Option(
             "Folders of builds and files of rated pairs; columns of a file follow its path where "
             "they are in no known layout, as in rated.csv,term1=A,term2=B,rating=score.",
@@ -135,10 +135,12 @@ class EvaluateOptions(Options):
     progress: Reporting = None
 
     @property
-    def input_paths(self) -> tuple[str | Path, ...]:
-        """The inputs, of which Python may give one alone."""
+    def input_paths(self) -> list[str | Path]:
+        """The inputs, of which Python may give one alone, and builds that it opened."""
         inputs = self.inputs
-        return (inputs,) if isinstance(inputs, (str, Path)) else tuple(inputs)
+        if isinstance(inputs, (str, Path)) or not isinstance(inputs, Iterable):
+            inputs = (inputs,)
+        return [one if isinstance(one, (str, Path)) else one.folder for one in inputs]
 
     @property
     def specs(self) -> list[EmbeddingSpec]:

@@ -50,17 +50,8 @@ OVERLAP_COLUMNS: Columns = (
 """The columns of ``overlap.parquet``; a share is of what both have in what one has."""
 
 RETRIEVAL_COLUMNS: Columns = (
-    columns(
-        pl.String,
-        "input",
-        "embedding",
-        "metric",
-        "index",
-        "subset",
-        "difficulty",
-        "length",
-        "statistic",
-    )
+    columns(pl.String, "input", "embedding", "metric", "index")
+    | columns(pl.String, "subset", "difficulty", "length", "statistic")
     | columns(pl.Float64, "value", "low", "high")
     | columns(pl.Int64, "n_terms", "n_covered")
     | columns(pl.Float64, "recall")

@@ -52,18 +52,17 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
     rated = [one.name for one in statistics_of("rated") if one.table == "best"]
     parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
     results, comparisons = whole_sets(results), whole_sets(comparisons)
-    charts = chart_data_of(evaluation, results, comparisons)
-    separation = pl.DataFrame(schema=SEPARATION_COLUMNS)
-    retrieval = pl.DataFrame(schema=RETRIEVAL_COLUMNS)
     there = evaluation.manifest.outputs  # evaluations of earlier versions lack some tables
+    separation = evaluation.separation() if "separation.parquet" in there else None
+    retrieval = evaluation.retrieval() if "retrieval.parquet" in there else None
     return EvaluationReportData(
         results=results,
         comparisons=comparisons,
         coverage=whole_sets(evaluation.coverage()),
         parts=parts,
-        **charts,
-        separation=evaluation.separation() if "separation.parquet" in there else separation,
-        retrieval=evaluation.retrieval() if "retrieval.parquet" in there else retrieval,
+        **chart_data_of(evaluation, results, comparisons),
+        separation=pl.DataFrame(separation, SEPARATION_COLUMNS),
+        retrieval=pl.DataFrame(retrieval, RETRIEVAL_COLUMNS),
         retrieved=_retrieved(evaluation),
     )
 

@@ -13,6 +13,7 @@ from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.metrics.workers import Workers
 from medsim.evaluations.output import RETRIEVED_COLUMNS
 from medsim.evaluations.retrieval_ranks import NOT_FOUND
+from medsim.evaluations.similarities import rows_of
 
 if TYPE_CHECKING:
     from medsim.core.progress import Stage
@@ -23,20 +24,6 @@ if TYPE_CHECKING:
 _DEEPEST = 10
 _LOOKED_AT = {"flat": _DEEPEST + 1, "ivf": 100}  # nearest terms that an index is asked for
 _SAMPLE = 1000  # terms whose nearest of an approximate index are compared with the exact ones
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lookup:
-    """The search for terms.
-
-    Attributes:
-        index: of FAISS, see ``medsim.embeddings.lookup.INDEXES``.
-        threads: how many search; they never change the result.
-    """
-
-    index: str
-    seed: int
-    threads: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +45,18 @@ class _Pool:
     hashes: Hashes
     queries: Ids
     findable: Flags
+    seed: int
+    threads: int
 
-    def search(self, lookup: Lookup, index: str) -> CosineSearch:
+    def search(self, index: str) -> CosineSearch:
         """Return the search for the nearest other points of a point."""
         return CosineSearch(
             self.vectors,
             np.arange(len(self.terms), dtype=np.int32),
             self.hashes,
             index=index,
-            seed=lookup.seed,
-            threads=lookup.threads,
+            seed=self.seed,
+            threads=self.threads,
         )
 
 
@@ -91,7 +80,9 @@ class _Found:
     recall: Singles
 
 
-def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Stage) -> pl.DataFrame:
+def retrieve(
+    linked: LinkedTerms, has: EmbeddedTerms, stage: Stage, *, index: str, seed: int, threads: int
+) -> pl.DataFrame:
     """Return the nearest and the linked terms that an embedding finds for each linked term.
 
     The rank of a term's most similar linked term is one more than the number of terms that are not
@@ -101,10 +92,10 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
     Returns:
         ``RETRIEVED_COLUMNS``, a row per linked term in order of text.
     """
-    pool = _pool(linked, has, lookup.threads)
+    pool = _pool(linked, has, seed, threads)
     stage.total(len(pool.queries))
-    search = pool.search(lookup, lookup.index)
-    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[lookup.index], stage)
+    search = pool.search(index)
+    neighbours = _nearest(search, pool, pool.queries, _LOOKED_AT[index], stage)
     asked = pool.queries[pool.findable]
     partners, similarities = search.most_similar_linked(asked, pool.components)
     found = _Found(
@@ -115,35 +106,28 @@ def retrieve(linked: LinkedTerms, has: EmbeddedTerms, lookup: Lookup, stage: Sta
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
     found.linked[pool.findable], found.similarities[pool.findable] = partners, similarities
-    if lookup.index == "flat":
+    if index == "flat":
         _fill_ranks(search, pool, found, stage)
     else:
         _fill_approximate_ranks(pool, found)
-        _fill_recall(pool, found, lookup, stage)
+        _fill_recall(pool, found, stage)
     return _frame(linked, pool, found)
 
 
-def _pool(linked: LinkedTerms, has: EmbeddedTerms, threads: int) -> _Pool:
-    rows = linked.terms.select("term").join(
-        has.terms.select("term", "covered").with_row_index("row"),
-        on="term",
-        how="left",
-        maintain_order="left",
-    )
-    terms = np.flatnonzero(rows["covered"].to_numpy())
+def _pool(linked: LinkedTerms, has: EmbeddedTerms, seed: int, threads: int) -> _Pool:
+    rows = rows_of(has, linked.terms["term"])
+    terms = np.flatnonzero(has.covered[rows])
     _, components = np.unique(linked.components[terms], return_inverse=True)
     queries = np.flatnonzero(linked.terms["is_linked"].to_numpy()[terms]).astype(np.int32)
     return _Pool(
         terms=terms,
-        vectors=points_of(
-            has.embedded,
-            rows["row"].to_numpy()[terms].astype(np.int32),
-            Workers(threads=threads),
-        ),
+        vectors=points_of(has.embedded, rows[terms], Workers(threads=threads)),
         components=components.astype(np.int32),
         hashes=linked.hashes[terms],
         queries=queries,
         findable=np.bincount(components)[components[queries]] > 1,
+        seed=seed,
+        threads=threads,
     )
 
 
@@ -204,11 +188,11 @@ def _are_linked(pool: _Pool, found: _Found) -> Flags:
     return np.asarray(pool.components[found.neighbours.ids] == own, np.bool_)
 
 
-def _fill_recall(pool: _Pool, found: _Found, lookup: Lookup, stage: Stage) -> None:
+def _fill_recall(pool: _Pool, found: _Found, stage: Stage) -> None:
     """Write for some queries how many of their ten nearest points an approximate index found."""
     n_queries = len(pool.queries)
     sample = np.unique(np.linspace(0, max(n_queries - 1, 0), min(n_queries, _SAMPLE)).astype(int))
-    exact = _nearest(pool.search(lookup, "flat"), pool, pool.queries[sample], _DEEPEST, stage)
+    exact = _nearest(pool.search("flat"), pool, pool.queries[sample], _DEEPEST, stage)
     given = found.neighbours
     for at, query in enumerate(sample):
         nearest = exact.ids[exact.starts[at] : exact.starts[at + 1]]
@@ -218,24 +202,22 @@ def _fill_recall(pool: _Pool, found: _Found, lookup: Lookup, stage: Stage) -> No
 
 def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
     """Return a row for each linked term, those without a vector included."""
-    names = linked.terms["term"]
-    first = np.full(len(pool.queries), -1, np.int64)
-    some = np.diff(found.neighbours.starts) > 0
-    at = found.neighbours.starts[:-1][some]
-    first[some] = found.neighbours.ids[at]
-    alike = np.full(len(pool.queries), np.nan, np.float32)
-    alike[some] = found.neighbours.similarities[at]
-    same = pool.components[first] == pool.components[pool.queries]
+    terms, components = linked.terms["term"].gather(pool.terms), pl.Series(pool.components)
+    starts = found.neighbours.starts
+    first = pl.Series(starts[:-1]).set(pl.Series(np.diff(starts) == 0), None)
+    nearest = pl.Series(found.neighbours.ids).gather(first)
     of_queries = pl.DataFrame(
         {
-            "term": names[pool.terms[pool.queries]],
+            "term": terms.gather(pool.queries),
             "covered": True,
             "rank": found.ranks,
-            "linked_term": _named(names, pool, found.linked),
+            "linked_term": terms.gather(
+                pl.Series(found.linked).set(pl.Series(found.linked < 0), None)
+            ),
             "linked_similarity": found.similarities,
-            "nearest_term": _named(names, pool, first),
-            "nearest_similarity": alike,
-            "nearest_linked": pl.Series(same).set(pl.Series(~some), None),
+            "nearest_term": terms.gather(nearest),
+            "nearest_similarity": pl.Series(found.neighbours.similarities).gather(first),
+            "nearest_linked": components.gather(nearest) == components.gather(pool.queries),
             "recall": found.recall,
         },
         schema_overrides={"term": pl.String},
@@ -251,9 +233,3 @@ def _frame(linked: LinkedTerms, pool: _Pool, found: _Found) -> pl.DataFrame:
         .select(*RETRIEVED_COLUMNS)
         .cast(pl.Schema(RETRIEVED_COLUMNS))
     )
-
-
-def _named(names: pl.Series, pool: _Pool, points: Rows) -> pl.Series:
-    """Return the terms of some points; null for -1."""
-    terms = pool.terms[points] if len(pool.terms) else np.zeros(len(points), np.int64)
-    return names[terms].set(pl.Series(points < 0), None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from medsim.core.threads import in_threads
 from medsim.evaluations.comparisons import Compared, Row, family_rows
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
@@ -114,9 +114,8 @@ def _scores(
     if pair_set.kind == "rated":
         samples = rated_samples(sides, values, resampling)
     else:
-        with ThreadPoolExecutor(resampling.threads) as executor:
-            sample = partial(labelled_sample, labels=values == 1, held_out=held_out[rows])
-            samples = list(executor.map(sample, sides))
+        sample = partial(labelled_sample, labels=values == 1, held_out=held_out[rows])
+        samples = in_threads(resampling.threads, sample, sides)
     return [
         _Score(
             model=model,

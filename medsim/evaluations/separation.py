@@ -13,7 +13,7 @@ from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.layout import separation_path
 from medsim.evaluations.output import RESULT_COLUMNS, SEPARATION_COLUMNS
 from medsim.evaluations.separation_counts import Separation, TripleCounts, separation
-from medsim.evaluations.similarities import finite
+from medsim.evaluations.similarities import finite, rows_of
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.estimates import defined, interval_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.categories import Categories
     from medsim.evaluations.comparisons import Row
     from medsim.evaluations.layout import EvaluationFiles
-    from medsim.kernels.types import Counts, Ids, Vectors
+    from medsim.kernels.types import Counts, Vectors
 
 DATASET = "separation"
 """The dataset of separation in results."""
@@ -46,13 +46,11 @@ def write_separation(
     """Write the separation of an input's categories under an embedding, a file per metric.
 
     A file has a row per two categories, in the order in which they were named, and one of all
-    triples together. What an interrupted run wrote is left as it is.
-
-    Returns:
-        How many terms are left out because the embedding has no vector for them.
+    triples together. What an interrupted run wrote is left as it is. Returned is the number of
+    terms that are left out because the embedding has no vector for them.
     """
     terms = [term for category in categories.categories for term in category.terms]
-    rows = _rows(has, terms)
+    rows = rows_of(has, pl.Series(terms, dtype=pl.String))
     covered = has.covered[rows]
     ends = np.cumsum([len(category.terms) for category in categories.categories])
     n_covered = np.concatenate([[0], np.cumsum(covered)])
@@ -75,20 +73,13 @@ def separation_of(
     files: EvaluationFiles,
     signature: Callable[[str, str, str], str],
 ) -> pl.DataFrame:
-    """Return the separation of an input's categories by the files of all metrics.
-
-    Returns:
-        ``SEPARATION_COLUMNS``
-    """
+    """Return ``SEPARATION_COLUMNS`` of an input's categories, by the files of all metrics."""
     frames = [pl.DataFrame(schema=SEPARATION_COLUMNS)]
     for key in product([name], embeddings, METRICS.all()):
         path = separation_path(*key)
         if path in files:
-            in_path = [
-                pl.lit(part).alias(column) for column, part in zip(_IN_PATH, key, strict=True)
-            ]
-            signed = pl.lit(signature(*key)).alias("signature")
-            frame = files.load(path).with_columns(*in_path, signed)
+            named = dict(zip(_IN_PATH, key, strict=True), signature=signature(*key))
+            frame = files.load(path).with_columns(pl.lit(one).alias(c) for c, one in named.items())
             frames.append(frame.select(*SEPARATION_COLUMNS))
     return pl.concat(frames)
 
@@ -119,14 +110,6 @@ def separation_results(separation: pl.DataFrame, n_terms: int) -> pl.DataFrame:
 
 def _finite_part(table: Callable[[slice], Vectors], metric: str, part: slice) -> Vectors:
     return finite(table(part), metric)
-
-
-def _rows(has: EmbeddedTerms, terms: list[str]) -> Ids:
-    """Return which of an embedding's terms these are: int32[n_terms]."""
-    numbers = has.terms.select("term").with_row_index("row")
-    wanted = pl.DataFrame({"term": terms}, schema={"term": pl.String})
-    joined = wanted.join(numbers, on="term", how="left", maintain_order="left")
-    return joined["row"].to_numpy().astype(np.int32)
 
 
 def _frame(categories: Categories, n_terms: Counts, found: Separation) -> pl.DataFrame:

@@ -9,7 +9,6 @@ counts all pairs of b and c without visiting them.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.threads import in_threads
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.statistics.estimates import Estimate
 
@@ -83,17 +83,15 @@ def separation(table: Callable[[slice], Vectors], starts: Starts, workers: Worke
         sums[terms] = sums_of_later(similarities, starts, terms.start)
         n_errors[terms] = _errors(similarities, starts, own, terms.start)
 
-    with ThreadPoolExecutor(workers.threads) as executor:
-        for own, block in _blocks(starts):
-            similarities = table(block)
-            parts = [
-                slice(begin, min(begin + _ROWS_A_TASK, block.stop))
-                for begin in range(block.start, block.stop, _ROWS_A_TASK)
-            ]
-            rows = (similarities[p.start - block.start : p.stop - block.start] for p in parts)
-            for _ in executor.map(partial(count, own), rows, parts):
-                pass
-            workers.advance(len(similarities))
+    for own, block in _blocks(starts):
+        similarities = table(block)
+        parts = [
+            slice(begin, min(begin + _ROWS_A_TASK, block.stop))
+            for begin in range(block.start, block.stop, _ROWS_A_TASK)
+        ]
+        rows = (similarities[p.start - block.start : p.stop - block.start] for p in parts)
+        in_threads(workers.threads, partial(count, own), rows, parts)
+        workers.advance(len(similarities))
     return _summed(starts, n_errors, sums)
 
 

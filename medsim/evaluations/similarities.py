@@ -38,14 +38,7 @@ def write_similarities(
     covered has no similarity. What an interrupted run wrote is left as it is.
     """
     pairs = one.pairs
-    numbers = has.terms.select("term").with_row_index("row")
-    first, second = (
-        pairs.select(pl.col(side).alias("term"))
-        .join(numbers, on="term", maintain_order="left")["row"]
-        .to_numpy()
-        .astype(np.int32)
-        for side in ("term1", "term2")
-    )
+    first, second = (rows_of(has, pairs[side]) for side in ("term1", "term2"))
     _write_coverage(one.name, name, has, np.union1d(first, second), files)
     covered = has.covered[first] & has.covered[second]
     left, right = first[covered], second[covered]
@@ -59,6 +52,14 @@ def write_similarities(
         workers.advance(len(pairs) - len(left))
         similarity = pl.Series("similarity", found).fill_nan(None)
         files.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
+
+
+def rows_of(has: EmbeddedTerms, terms: pl.Series) -> Ids:
+    """Return which of an embedding's terms these are: int32[n_terms]."""
+    rows = has.terms.select("term").with_row_index("row")
+    wanted = terms.alias("term").to_frame()
+    found = wanted.join(rows, on="term", how="left", maintain_order="left")["row"]
+    return found.to_numpy().astype(np.int32)
 
 
 def finite(similarities: T, metric: str) -> T:

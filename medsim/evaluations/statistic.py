@@ -7,6 +7,7 @@ declarations. A new statistic is one more ``Statistic`` in a tuple below, and no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
@@ -60,11 +61,7 @@ STATISTICS: dict[str, Statistic[Any]] = {}
 
 
 def declare(statistic: Statistic[Sample]) -> Statistic[Sample]:
-    """Return a statistic after adding it to ``STATISTICS``.
-
-    Raises:
-        ValueError: another one has its name.
-    """
+    """Return a statistic after adding it to ``STATISTICS``, where its name must be new."""
     if statistic.name in STATISTICS:
         message = f"two statistics are named {statistic.name!r}"
         raise ValueError(message)
@@ -163,6 +160,11 @@ _RATED: tuple[Statistic[RatedSample], ...] = (
     ),
 )
 
+
+def _accuracy_at(depth: int, terms: RankSample) -> Estimate:
+    return terms.accuracy_at(depth)
+
+
 _RETRIEVAL: tuple[Statistic[RankSample], ...] = (
     Statistic(
         name="accuracy_at_1",
@@ -172,21 +174,16 @@ _RETRIEVAL: tuple[Statistic[RankSample], ...] = (
         compute=lambda terms: terms.accuracy_at(1),
         test=lambda terms, other: terms.accuracy_difference(other, 1),
     ),
-    Statistic(
-        name="accuracy_at_5",
-        label="among the first 5",
-        help="Accuracy at 5 is the share of terms of which one that means the same is among the "
-        "5 nearest.",
-        of="retrieval",
-        compute=lambda terms: terms.accuracy_at(5),
-    ),
-    Statistic(
-        name="accuracy_at_10",
-        label="among the first 10",
-        help="Accuracy at 10 is the share of terms of which one that means the same is among the "
-        "10 nearest.",
-        of="retrieval",
-        compute=lambda terms: terms.accuracy_at(10),
+    *(
+        Statistic(
+            name=f"accuracy_at_{depth}",
+            label=f"among the first {depth}",
+            help=f"Accuracy at {depth} is the share of terms of which one that means the same is "
+            f"among the {depth} nearest.",
+            of="retrieval",
+            compute=partial(_accuracy_at, depth),
+        )
+        for depth in (5, 10)
     ),
     Statistic(
         name="mrr",

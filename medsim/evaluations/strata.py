@@ -66,9 +66,6 @@ def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
 
     A pair belongs to a bin of counts, a bin of topics or a domain where both of its words do, as
     in Chiu et al. (BMC Bioinformatics 2018). A table of words goes before the columns of the file.
-
-    Raises:
-        InputError: there are more values of domain than domains can be.
     """
     known = _known(rated, stratification.words)
     columns = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}
@@ -85,8 +82,9 @@ def strata_of(rated: RatedPairs, stratification: Stratification) -> Strata:
         members = pl.DataFrame({"part": name, "part_value": first}).with_row_index("row")
         frames.append(members.filter(both))
         if n_none := rated.pairs.height - frames[-1].height:
+            are = "is" if n_none == 1 else "are"
             warnings.append(
-                f"{n_none:,} of {rated.pairs.height:,} pairs are in no part by {name}: "
+                f"{n_none:,} of {rated.pairs.height:,} pairs {are} in no part by {name}: "
                 f"{int(unknown.sum()):,} with a word in none, and {int(differ.sum()):,} whose "
                 "words are in different ones"
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.inputs import EvaluationInput, read_inputs
 from medsim.evaluations.linked import LinkedTerms, linked_terms
@@ -76,35 +76,24 @@ class EvaluationTarget:
 
 
 def read_targets(options: EvaluateOptions, progress: Progress) -> list[EvaluationTarget]:
-    """Return the targets of an evaluation.
-
-    Raises:
-        InputError: an input is missing, unfinished or damaged.
-        OptionError: an option needs a build, or rated files, and there are none.
-    """
+    """Return the targets of an evaluation; OptionError if no input is what an option needs."""
     with progress.stage("read inputs") as stage:
         words = None if options.words is None else read_words(Path(options.words))
         stratification = Stratification(words=words, bins=tuple(options.bins))
         inputs = read_inputs(options.input_paths, stratification)
-        stage.found(", ".join(_counted(one) for one in inputs))
+        stage.found(", ".join(_size_of(one) for one in inputs))
     for warnings in (words.warnings if words else (), *(one.warnings for one in inputs)):
         for warning in warnings:
             progress.warn(warning)
     _check(options, inputs)
-    return [
-        EvaluationTarget(
-            pairs=one,
-            linked=_linked(one, options, progress),
-            categories=_categories(one, options, progress),
-        )
-        for one in inputs
-    ]
+    return [_target(one, options, progress) for one in inputs]
 
 
-def _counted(one: EvaluationInput) -> str:
+def _size_of(one: EvaluationInput) -> str:
     n_parts = parts_of_sets(one.frame)["dataset"].n_unique() if one.rated else 0
     n_pairs = whole_sets(one.frame).height if one.rated else one.frame.height
-    return f"{one.name}: {n_pairs:,} pairs{f', {n_parts} parts' if n_parts else ''}"
+    parts = f", {counted(n_parts, 'part')}" if n_parts else ""
+    return f"{one.name}: {counted(n_pairs, 'pair')}{parts}"
 
 
 def _check(options: EvaluateOptions, inputs: list[EvaluationInput]) -> None:
@@ -124,24 +113,16 @@ def _check(options: EvaluateOptions, inputs: list[EvaluationInput]) -> None:
         )
 
 
-def _linked(
-    one: EvaluationInput, options: EvaluateOptions, progress: Progress
-) -> LinkedTerms | None:
-    if not options.retrieval or one.build is None:
-        return None
-    with progress.stage(f"link terms of {one.name}") as stage:
-        linked = linked_terms(one.build, options.n_threads)
-        n_linked = int(linked.terms["is_linked"].sum())
-        stage.found(f"{n_linked:,} of {linked.terms.height:,} terms have a linked term")
-    return linked
-
-
-def _categories(
-    one: EvaluationInput, options: EvaluateOptions, progress: Progress
-) -> Categories | None:
-    if not options.separates or one.build is None:
-        return None
-    with progress.stage(f"find categories of {one.name}") as stage:
-        found = categories_of(one.build, options.categories, options.n_threads)
-        stage.found(", ".join(f"{c.name}: {len(c.terms):,} terms" for c in found.categories))
-    return found
+def _target(one: EvaluationInput, options: EvaluateOptions, progress: Progress) -> EvaluationTarget:
+    linked = categories = None
+    if options.retrieval and one.build is not None:
+        with progress.stage(f"link terms of {one.name}") as stage:
+            linked = linked_terms(one.build, options.n_threads)
+            n_linked = int(linked.terms["is_linked"].sum())
+            stage.found(f"{n_linked:,} of {linked.terms.height:,} terms have a linked term")
+    if options.separates and one.build is not None:
+        with progress.stage(f"find categories of {one.name}") as stage:
+            categories = categories_of(one.build, options.categories, options.n_threads)
+            of_each = (f"{c.name}: {len(c.terms):,} terms" for c in categories.categories)
+            stage.found(", ".join(of_each))
+    return EvaluationTarget(pairs=one, linked=linked, categories=categories)

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 def averaged(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
     """Return the mean of each term's word vectors: float32[n_terms, n_dimensions].
 
-    Args:
-        vectors: float32[n_words, n_dimensions].
-        words: int32[n_tokens], rows of the vectors.
-        starts: int64[n_bags + 1].
-        terms: int32[n_terms], which bags; one without words gives zeros.
+    ``terms`` are the bags that are wanted; one without words gives zeros.
     """
     found = np.zeros((len(terms), vectors.shape[1]), np.float32)
     total = np.empty(vectors.shape[1])
@@ -55,13 +51,7 @@ def positive_maxima(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) ->
 def overlaps(vectors: Vectors, first: Ids, second: Ids) -> Values:
     """Return the Jaccard index of each pair of fuzzy sets: sum of minima over sum of maxima.
 
-    Args:
-        vectors: float32[n_rows, n_dimensions], memberships, at least 0.
-        first: int32[n_pairs], rows.
-        second: int32[n_pairs], rows.
-
-    Returns:
-        float64[n_pairs] from 0 to 1; 0 where both sets are empty.
+    The vectors are memberships, at least 0. float64[n_pairs] from 0 to 1; 0 where both are empty.
     """
     found = np.zeros(len(first))
     for pair in range(len(first)):
@@ -82,12 +72,9 @@ def dynamax_overlaps(
     """Return DynaMax-Jaccard of each pair of terms (Zhelezniak et al., ICLR 2019, algorithm 1).
 
     The universe of a pair is the word vectors of both terms. A term belongs to a member of the
-    universe by the largest inner product of one of its own words with it, at least 0. Arguments as
-    of ``averaged`` and ``overlaps``.
-
-    Returns:
-        float64[n_pairs] from 0 to 1; 0 where nothing is positive. Time O(n_words**2 * n_dimensions)
-        a pair.
+    universe by the largest inner product of one of its own words with it, at least 0.
+    float64[n_pairs] from 0 to 1; 0 where nothing is positive. Time O(n_words**2 * n_dimensions) a
+    pair.
     """
     found = np.zeros(len(first))
     for pair in range(len(first)):
@@ -127,9 +114,8 @@ def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
 def word_pairs(words: Ids, starts: Starts, first: Ids, second: Ids) -> tuple[Rows, Starts]:
     """Return every word of the first term with every word of the second, for each pair of terms.
 
-    Returns:
-        int64[n_word_pairs], the smaller word times 2**32 plus the larger, since metrics are
-        symmetric; and int64[n_pairs + 1], where those of each pair begin.
+    int64[n_word_pairs], the smaller word times 2**32 plus the larger, since metrics are symmetric;
+    and int64[n_pairs + 1], where those of each pair begin.
     """
     ends = np.zeros(len(first) + 1, np.int64)
     for pair in range(len(first)):
@@ -150,10 +136,7 @@ def word_pairs(words: Ids, starts: Starts, first: Ids, second: Ids) -> tuple[Row
 def group_means(values: Values, groups: Rows, starts: Starts) -> Values:
     """Return the mean of the values of each group: float64[n_groups], 0 for an empty one.
 
-    Args:
-        values: float64[n_values].
-        groups: int64[n_members], rows of the values.
-        starts: int64[n_groups + 1], where the members of each group begin.
+    ``groups`` are rows of the values, and ``starts`` where those of each group begin.
     """
     found = np.zeros(len(starts) - 1)
     for group in range(len(found)):

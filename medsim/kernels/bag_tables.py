@@ -24,15 +24,9 @@ def bag_means(
 ) -> Vectors:
     """Return the mean similarity of each word of a bag with each of another, for all bags.
 
-    Args:
-        similarities: float64[n_rows, n_columns], of words.
-        rows: int32[n_tokens], of the left side.
-        columns: int32[n_tokens], of the right side.
-        left_starts: int64[n_left + 1], where the tokens of each bag begin.
-        right_starts: int64[n_right + 1].
-
-    Returns:
-        float32[n_left, n_right], 0 where a bag is empty.
+    ``similarities`` are of words. The tokens of the left side have ``rows`` of them and those of
+    the right side ``columns``; starts are where the tokens of each bag begin.
+    float32[n_left, n_right], 0 where a bag is empty.
     """
     found = np.zeros((len(left_starts) - 1, len(right_starts) - 1), np.float32)
     of_words = np.empty((similarities.shape[1], _largest(left_starts)))
@@ -65,11 +59,6 @@ def own_memberships(vectors: Vectors, words: Ids, starts: Starts) -> Values:
     """Return how far each bag belongs to each of its own words: float64[n_tokens].
 
     It is the largest inner product of one of its words with that word, at least 0.
-
-    Args:
-        vectors: float32[n_words, n_dimensions].
-        words: int32[n_tokens], rows of the vectors.
-        starts: int64[n_bags + 1].
     """
     found = np.zeros(len(words))
     for bag in range(len(starts) - 1):
@@ -94,16 +83,8 @@ def dynamax_table(
 ) -> Vectors:
     """Return DynaMax-Jaccard of every bag with every other (Zhelezniak et al., ICLR 2019).
 
-    Args:
-        memberships: float64[n_tokens], of ``own_memberships``.
-        products: float64[n_rows, n_columns], inner products of words.
-        rows: as all that follow of ``bag_means``.
-        columns: of the right side.
-        left_starts: of bags.
-        right_starts: of bags.
-
-    Returns:
-        float32[n_left, n_right] from 0 to 1; 0 where nothing is positive.
+    ``memberships`` are of ``own_memberships``, ``products`` inner products of words; the rest as of
+    ``bag_means``. float32[n_left, n_right] from 0 to 1; 0 where nothing is positive.
     """
     found = np.zeros((len(left_starts) - 1, len(right_starts) - 1), np.float32)
     most_own = _largest(left_starts)

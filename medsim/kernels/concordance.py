@@ -37,14 +37,8 @@ def concordance_below(left: Ids, right: Ids) -> Counts:
 
     A row agrees where its right rank is smaller too, and disagrees where it is larger. Rows are
     counted into a binary indexed tree over the right ranks (Fenwick 1994), all rows that tie on the
-    left at once.
-
-    Args:
-        left: int32[n_rows], dense ranks from 0, never falling.
-        right: int32[n_rows], dense ranks from 0.
-
-    Returns:
-        int64[n_rows]. Time O(n_rows log n_rows), memory O(n_rows).
+    left at once. Ranks are dense and count from 0; those of the left side never fall.
+    int64[n_rows], time O(n_rows log n_rows), memory O(n_rows).
     """
     n_rows = len(left)
     net, tree = np.zeros(n_rows, np.int64), np.zeros(n_rows + 1, np.int64)

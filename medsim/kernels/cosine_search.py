@@ -52,7 +52,7 @@ def lengths(vectors: Vectors) -> Values:
 
 @kernel
 def similarity(points: Points, first: int, second: int) -> np.float32:
-    """Return the cosine of two points as ``similarity.centred_cosines`` has it, rounded."""
+    """Return the cosine of two points as ``vector_pairs.centred_cosines`` has it, rounded."""
     if points.lengths[first] == 0 or points.lengths[second] == 0:
         return np.float32(0)
     a, b = points.vectors[first], points.vectors[second]
@@ -88,13 +88,8 @@ def keep_nearest(
 ) -> None:
     """Fill the slots of some queries with the nearest of their candidates.
 
-    Args:
-        points: all terms.
-        queries: int32[n_queries], points.
-        candidates: int64[n_queries, n_candidates], distinct points of each query; -1 is none.
-        seed: of ties.
-        slots: int32[n_queries], which slots are a query's; no two threads share any.
-        best: emptied for these queries, then filled.
+    Candidates are distinct points, int64[n_queries, n_candidates]; -1 is none. ``slots`` says which
+    of ``best`` are a query's, of which no two threads share any: they are emptied, then filled.
     """
     for row in range(len(queries)):
         best.counts[slots[row]] = 0
@@ -123,15 +118,8 @@ def most_similar_linked(
 ) -> Ids:
     """Return the most similar other point of each query's component, the first in case of ties.
 
-    Args:
-        points: all terms.
-        queries: int32[n_queries], points.
-        components: int32[n_points].
-        members: int32[n_points], the points of each component in ascending order.
-        starts: int64[n_components + 1], where the members of each begin.
-
-    Returns:
-        int32[n_queries], -1 where a component has no other point.
+    ``members`` are the points of each component in ascending order, and ``starts`` where those of
+    each begin. int32[n_queries], -1 where a component has no other point.
     """
     best = np.full(len(queries), -1, np.int32)
     for row in range(len(queries)):
@@ -158,20 +146,9 @@ def count_as_similar(
 ) -> Counts:
     """Return for each query how many points of a block are at least as similar as its threshold.
 
-    Points of the query's component do not count. An estimate that is too near the threshold to
-    decide is computed anew.
-
-    Args:
-        points: all terms.
-        queries: int32[n_queries], points.
-        thresholds: float32[n_queries].
-        components: int32[n_points].
-        begin: the first point of the block.
-        estimates: float32[n_queries, n_block], cosines of the queries with the block's points.
-        error: how far an estimate may be from the similarity.
-
-    Returns:
-        int64[n_queries]
+    Points of the query's component do not count. ``estimates`` are cosines of the queries with the
+    block's points, of which ``begin`` is the first; one that is nearer than ``error`` to the
+    threshold, the most by which it may be wrong, is computed anew. int64[n_queries].
     """
     counts = np.zeros(len(queries), np.int64)
     for row in range(len(queries)):

@@ -75,9 +75,7 @@ def signatures(codes: Codes, starts: Starts) -> Hashes:
     classes being the characters' numbers modulo 64. An edit changes at most one such count down
     and one up, so the distance of two terms is at least the number of bits that one has and the
     other lacks, either way. Folding characters into classes can only lower that number.
-
-    Returns:
-        uint64[n_terms * SIGNATURE_WORDS].
+    uint64[n_terms * SIGNATURE_WORDS].
     """
     n_terms = len(starts) - 1
     found = np.zeros(n_terms * SIGNATURE_WORDS, np.uint64)
@@ -96,8 +94,7 @@ def signatures(codes: Codes, starts: Starts) -> Hashes:
 def suffixes(codes: Codes, starts: Starts) -> Wide:
     """Return the last characters of each term as two numbers, the second from the end on.
 
-    Returns:
-        uint64[2, n_terms]: eight characters of a byte each; numbers beyond 255 are folded.
+    uint64[2, n_terms]: eight characters of a byte each; numbers beyond 255 are folded.
     """
     n_terms = len(starts) - 1
     ends = np.zeros((2, n_terms), np.uint64)
@@ -183,13 +180,8 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
     Lengths are visited from the query's own outwards, until their difference alone exceeds the
     bound: the distance of two terms is never less than the difference of their lengths, so nothing
     nearer is missed. The result depends neither on the order of candidates nor on threads, since
-    (distance, tie, text) orders candidates strictly.
-
-    Args:
-        task: the search; a run writes only the slots of these queries.
-        first: the first query to serve.
-        stop: the one after the last.
-        work: of this thread; masks are all zero before and after.
+    (distance, tie, text) orders candidates strictly. A run writes only the slots of its queries.
+    ``work`` is of this thread; its masks are all zero before and after.
     """
     pool = task.pool
     max_length = len(pool.length_starts) - 2

@@ -85,12 +85,8 @@ def search_alike_pairs(
     least the difference of the lengths, the shorter has more than 3/5 of the longer's length; and
     at least the number of bits in which their signatures differ. What passes both is compared.
 
-    Args:
-        laid: the terms.
-        first: the first longer term to serve.
-        stop: the one after the last.
-        firsts: int[n_room], written: the places of the longer terms, in order.
-        seconds: int[n_room], written: the places of the terms before them that are alike.
+    The longer terms are those from ``first`` up to ``stop``. Their places, in order, are written to
+    ``firsts``, and those of the terms before them that are alike to ``seconds``.
     """
     starts = laid.starts
     longest = starts[stop] - starts[stop - 1] if stop > first else 0

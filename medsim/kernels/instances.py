@@ -25,18 +25,12 @@ def pairs_between(
 ) -> int:
     """Return the number of pairs of mentions with draws in a span; write those there is room for.
 
-    A block is all pairs of two runs of mentions, or, where the runs are one, all pairs in it.
-
-    Args:
-        blocks: int64[n_blocks, 4], where the first run begins and ends, and the second.
-        hashes: uint64[n_mentions], of each mention's content.
-        seed: of the draws.
-        span: uint64[2], the lowest draw and the highest.
-        pairs: int64[n_room, 3], written: the block and the two mentions, a smaller row first.
-        draws: uint64[n_room], written.
-
-    Returns:
-        The number, also where there was less room. Time O(pairs of all blocks).
+    A block is all pairs of two runs of mentions, or, where the runs are one, all pairs in it:
+    int64[n_blocks, 4], where the first run begins and ends, and the second. ``hashes`` are of the
+    mentions' content, and ``span`` is the lowest draw and the highest. To ``pairs``,
+    int64[n_room, 3], are written the block and the two mentions, a smaller row first, and to
+    ``draws`` their draws. The number counts all, also where there is less room. Time O(pairs of
+    all blocks).
     """
     n_found = 0
     for block in range(len(blocks)):
@@ -58,16 +52,9 @@ def take_in_order(
 ) -> Rows:
     """Return the rows that are taken, one after the other, until there are as many as wanted.
 
-    A pair is taken if both its mentions were taken fewer than ``most_uses`` times, and its pair of
-    terms is not used.
-
-    Args:
-        pairs: int64[n_pairs, 2], mentions, in the order in which they are served.
-        forms: int32[n_pairs], the pair of terms of each; -1 where it may be used again.
-        uses: int64[n_mentions], how often each mention was taken; written.
-        most_uses: of a mention.
-        used: bool[n_pairs_of_terms], written.
-        wanted: how many.
+    A pair of mentions, int64[n_pairs, 2], is taken if both were taken fewer than ``most_uses``
+    times, and its pair of terms is not used. ``forms`` are the pairs of terms, -1 where one may be
+    used again. ``uses`` of mentions and ``used`` pairs of terms are written.
     """
     taken = np.empty(min(wanted, len(pairs)), np.int64)
     n_taken = 0

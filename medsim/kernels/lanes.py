@@ -1,8 +1,6 @@
 """One step of the edit-distance table for 256 terms at once, as vector instructions.
 
-Numba does not reliably turn loops over words into vector code, so the step is written down in
-LLVM's terms, on vectors of four 64-bit words; LLVM maps them to what the processor has. A bit is a
-term.
+It is written down in LLVM's terms (``instructions``). A bit is a term.
 
 Neighbouring cells of the table differ by -1, 0 or 1, so two bits a cell tell all: whether the
 difference is 1, and whether it is -1 (Myers 1999; Hyyrö 2003). ``vp`` and ``vn`` are the

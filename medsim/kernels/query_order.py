@@ -79,11 +79,7 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
 def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
     """Sort the queries of a group by length, by their present bounds, then by text.
 
-    Args:
-        task: the search.
-        group: int32[n_queries], which of its queries, in order of length, then of text.
-        looks: uint32[n_queries, n_looks], of ``offsets_of``, row by row of ``group``.
-        order: filled.
+    The group is in order of length, then of text; ``looks`` are of ``offsets_of``, row by row.
     """
     pool, n_queries = task.pool, len(group)
     codes, before, n_runs, first = np.uint64(pool.codes.ctypes.data), np.int64(0), 0, 0

@@ -52,15 +52,10 @@ def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
 
     It is Pearson's correlation of average ranks (Kendall 1948, Rank Correlation Methods). Twice an
     average rank, less its mean, is the number of rows below less the number above: a whole number,
-    found by counting over the dense ranks. So nothing is sorted, and sums are exact.
+    found by counting over the dense ranks, which are from 0. So nothing is sorted, and sums are
+    exact. Rows count ``times``, at most 3,000,000 in all.
 
-    Args:
-        left: int32[n_rows], the dense rank of each row from 0.
-        right: int32[n_rows], the same of the other side.
-        times: int32[n_rows], how often each row counts, at most 3,000,000 in all.
-
-    Returns:
-        From -1 to 1; NaN where a side is constant. Time and memory O(n_rows).
+    From -1 to 1; NaN where a side is constant. Time and memory O(n_rows).
     """
     of_left, of_right = _centred_ranks(left, times), _centred_ranks(right, times)
     square_left, square_right, product = np.int64(0), np.int64(0), np.int64(0)
@@ -80,16 +75,9 @@ def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
 def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, stop: int) -> Table:
     """Return Spearman's correlation of each of some sides in each of some resamples.
 
-    Args:
-        sides: int32[n_sides, n_rows], the dense ranks of each side.
-        right: int32[n_rows], those of the side that they are correlated with.
-        seed: of all resamples.
-        first: the first resample.
-        stop: the one after the last.
-
-    Returns:
-        float64[stop - first, n_sides], all sides of a resample in the same rows; NaN where one is
-        not defined. Time O(n_sides * n_rows) each.
+    Sides are dense ranks, int32[n_sides, n_rows], each correlated with those of ``right``.
+    float64[stop - first, n_sides], all sides of a resample in the same rows; NaN where one is not
+    defined. Time O(n_sides * n_rows) each.
     """
     found = np.empty((stop - first, len(sides)), np.float64)
     for resample in range(first, stop):
@@ -112,15 +100,8 @@ def shared_spearman(left: Ids, right: Ids, times: Ids) -> float:
 def resampled_pairs(ranks: Ranks, pairs: Places, seed: np.uint64, first: int, stop: int) -> Table:
     """Return ``shared_spearman`` of some pairs of sides in each of some resamples.
 
-    Args:
-        ranks: int32[n_sides, n_rows], the dense ranks of each side; -1 where it has none.
-        pairs: int64[n_pairs, 2], which sides are correlated.
-        seed: of all resamples.
-        first: the first resample.
-        stop: the one after the last.
-
-    Returns:
-        float64[stop - first, n_pairs], else as of ``resampled_spearman``.
+    Ranks are dense, int32[n_sides, n_rows], -1 where a side has none; ``pairs`` are the sides that
+    are correlated. float64[stop - first, n_pairs], else as of ``resampled_spearman``.
     """
     found = np.empty((stop - first, len(pairs)), np.float64)
     for resample in range(first, stop):

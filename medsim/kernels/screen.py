@@ -57,11 +57,9 @@ _ZERO = np.uint64(0)
 def _rules_out(_typing: Any, windows: Any, offsets: Any, n_steps: Any, preset: Any) -> Any:
     """Return all ones if every term of a block misses too many of a query's characters.
 
-    Args:
-        windows: uint64, where the vectors lie of the terms that miss a character in a window.
-        offsets: uint64, where the offsets in bytes lie of the vectors to look at, each a uint32.
-        n_steps: uint64, how many there are, over ``STEP``.
-        preset: uint64, where the planes lie that counters begin with.
+    All are uint64: where the vectors lie of the terms that miss a character in a window; where the
+    offsets in bytes lie of the vectors to look at, each a uint32, and how many there are, over
+    ``STEP``; where the planes lie that counters begin with.
     """
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -144,13 +142,8 @@ def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
 def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
     """Return for each of some queries which vectors to look at, the rarest characters first.
 
-    Args:
-        pool: the terms; its characters are numbered by frequency.
-        places: int32[n_queries], where the queries lie.
-        stride: the length of the longest.
-
-    Returns:
-        uint32[n_queries, n_offsets], in bytes; n_offsets is a multiple of ``STEP``.
+    Characters are numbered by frequency; ``stride`` is the length of the longest query.
+    uint32[n_queries, n_offsets], in bytes; n_offsets is a multiple of ``STEP``.
     """
     n_offsets = (min(stride, _MOST_CHARACTERS) + STEP - 1) // STEP * STEP
     none = np.uint32(pool.n_characters * stride * VECTOR_BYTES)
@@ -171,13 +164,8 @@ def fill_windows(
 ) -> None:
     """Note which terms of a block miss which character in the window of which row.
 
-    Args:
-        equals: uint64[n_characters * block.length * WORDS], the block's, see ``filled``.
-        screen: whose windows are filled for the characters present; the others' are all ones.
-        block: of terms.
-        length: of the queries.
-        stride: of the windows.
-        bound: the largest distance that may enter.
+    ``equals`` is the block's, of ``filled``. The windows of characters that are present are filled,
+    those of others are all ones. ``length`` is that of the queries.
     """
     other = block.length
     difference = length - other

@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 def sums_of_later(similarities: Vectors, starts: Starts, first: int) -> Table:
     """Return the sum of each row's similarities with the later terms of each category.
 
-    Args:
-        similarities: float32[n_rows, n_terms]; row ``i`` is of term ``first + i``.
-        starts: int64[n_categories + 1].
-        first: the term of the first row.
-
-    Returns:
-        float64[n_rows, n_categories].
+    Similarities are float32[n_rows, n_terms]; row ``i`` is of term ``first + i``.
+    float64[n_rows, n_categories].
     """
     found = np.zeros((len(similarities), len(starts) - 1))
     for row in range(len(similarities)):
@@ -41,16 +36,10 @@ def n_not_below(ordered: Vectors, starts: Starts, own: int) -> CountTable:
     """Return how often a row is at least as similar to a term of another category as to its own.
 
     Two ascending runs are merged; each value of the row's own category that comes is not above
-    what is left of the other.
+    what is left of the other. Similarities, float32[n_rows, n_terms], ascend within each category.
 
-    Args:
-        ordered: float32[n_rows, n_terms], similarities, ascending within each category.
-        starts: int64[n_categories + 1].
-        own: the category whose terms are compared with those of each other one.
-
-    Returns:
-        int64[n_rows, n_categories], numbers of pairs (b, c) with similarity(b) <= similarity(c),
-        b of the row's own category and c of another; 0 for its own. Time O(n_terms) a category.
+    int64[n_rows, n_categories], numbers of pairs (b, c) with similarity(b) <= similarity(c), b of
+    the row's own category and c of another; 0 for its own. Time O(n_terms) a category.
     """
     found = np.zeros((len(ordered), len(starts) - 1), np.int64)
     for row in range(len(ordered)):

@@ -67,15 +67,9 @@ def serve_nearest(
 ) -> None:
     """Give each query the first of its candidates whose pair is not used yet.
 
-    Queries are served in their order and candidates in theirs, so the result is that of the greedy
-    rule wherever a query has enough candidates.
-
-    Args:
-        queries: int32[n_queries], term ids in order of text.
-        found_starts: int64[n_queries + 1], the candidates of each query.
-        found_ids: int32[n_found], term ids, nearest first.
-        used: the pairs in use; those chosen are added.
-        chosen: filled.
+    Queries, in order of text, are served in their order and candidates, nearest first, in theirs,
+    so the result is that of the greedy rule wherever a query has enough candidates. ``chosen`` is
+    filled, and the pairs are added to those in use.
     """
     for query in range(len(queries)):
         begin, end = chosen.starts[query], chosen.starts[query + 1]
@@ -126,15 +120,9 @@ def draw_random(firsts: Ids, seeds: Hashes, drawn_from: Ids, components: Ids, us
     A term is drawn from all occurrences until one is allowed; after many refusals the allowed ones
     are counted and one of them is drawn, so that the draw is uniform and always ends.
 
-    Args:
-        firsts: int32[n_pairs], the first term of each pair, in order of text.
-        seeds: uint64[n_pairs], a hash of the seed and of the pair's own content.
-        drawn_from: int32[n_occurrences], the terms of all pairs of the set.
-        components: int32[n_terms], the component of every term.
-        used: the pairs in use; those drawn are added.
-
-    Returns:
-        int32[n_pairs], -1 where no term is allowed.
+    First terms are in order of text; ``seeds`` are hashes of the seed and of each pair's content,
+    and occurrences the terms of all pairs of the set. The pairs are added to those in use.
+    int32[n_pairs], -1 where no term is allowed.
     """
     seconds = np.full(len(firsts), -1, np.int32)
     n_linked = np.zeros(len(components), np.int64)

@@ -1,6 +1,6 @@
-"""The search of ``nearest`` for many queries of near lengths, comparing 256 terms at once.
+"""The search of ``edit_search`` for many queries of near lengths, comparing 256 terms at once.
 
-It gives what ``nearest.search`` gives. The table of edit distances of a query (rows) and a term
+It gives what ``edit_search.search`` gives. The table of edit distances of a query (rows) and a term
 (columns) is computed on single bits, one a term, for a block of up to 256 terms of one length
 (``lanes``). Four things keep it small:
 
@@ -219,14 +219,9 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
 
     Lengths are visited from the queries' own outwards, until their difference alone exceeds every
     bound. Terms without characters, and those whose table of characters would not fit the slate,
-    are compared one by one.
-
-    Args:
-        task: the search.
-        group: int32[n], which of the search's queries, in order of length, then of text; their
-            lengths are near each other, and either all or none of them are empty.
-        slate: of this thread.
-        work: of this thread, for comparing one by one.
+    are compared one by one. The group is in order of length, then of text; its lengths are near
+    each other, and either all or none of its queries are empty. ``slate`` and ``work`` are of this
+    thread.
     """
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))

@@ -45,15 +45,10 @@ def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Subwords) -> t
     FNV-1a hash falls on (Bojanowski et al. 2017, section 3.2). fastText hashes bytes as signed
     numbers, so one of 128 or more changes the upper bits as well.
 
-    Args:
-        text: uint8[n_bytes], the words in UTF-8 with their brackets, one after the other.
-        starts: int64[n_words + 1].
-        own_rows: int64[n_words], the row of the word itself, or -1 where it has none.
-        grams: of the model.
-
-    Returns:
-        int64[n_words + 1] and int64[n_rows]: a word's own row, then those of its n-grams from left
-        to right, shorter ones first. Time and memory O(n_bytes * number of lengths).
+    The text is the words in UTF-8 with their brackets, one after the other; ``own_rows`` are those
+    of the words themselves, -1 where there is none. int64[n_words + 1] and int64[n_rows]: a word's
+    own row, then those of its n-grams from left to right, shorter ones first. Time and memory
+    O(n_bytes * number of lengths).
     """
     lengths = max(0, grams.longest - max(grams.shortest, 1) + 1)
     rows = np.empty(len(own_rows) + len(text) * lengths, np.int64)
@@ -91,13 +86,8 @@ def gram_rows(text: Bytes, starts: Starts, own_rows: Rows, grams: Subwords) -> t
 def subword_means(matrix: Vectors, starts: Starts, rows: Rows) -> Vectors:
     """Return the means of groups of rows, added up one after the other as fastText does.
 
-    Args:
-        matrix: float32[n_rows, n_dimensions].
-        starts: int64[n_groups + 1], where each group begins in ``rows``.
-        rows: int64[n_members], rows of the matrix.
-
-    Returns:
-        float32[n_groups, n_dimensions]; zeros where a group has no rows.
+    ``rows`` are of the matrix, and ``starts`` where each group begins in them.
+    float32[n_groups, n_dimensions]; zeros where a group has no rows.
     """
     found = np.zeros((len(starts) - 1, matrix.shape[1]), np.float32)
     for group in range(len(starts) - 1):

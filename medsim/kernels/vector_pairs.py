@@ -22,16 +22,8 @@ def centred_cosines(vectors: Vectors, centres: Values, first: Ids, second: Ids) 
     """Return the cosine of each pair of rows after their centres are taken off.
 
     With centres of zero it is the cosine, with means Pearson's correlation, and for rows of ranks
-    with means Spearman's.
-
-    Args:
-        vectors: float32[n_rows, n_dimensions].
-        centres: float64[n_rows], taken off every value of a row.
-        first: int32[n_pairs], rows.
-        second: int32[n_pairs], rows.
-
-    Returns:
-        float64[n_pairs] from -1 to 1; 0 where a row is all centre. Time O(n_pairs * n_dimensions).
+    with means Spearman's. A centre is taken off every value of its row. float64[n_pairs] from -1 to
+    1; 0 where a row is all centre. Time O(n_pairs * n_dimensions).
     """
     found = np.empty(len(first))
     for pair in range(len(first)):
@@ -67,8 +59,7 @@ def means(vectors: Vectors) -> Values:
 def mean_ranks(vectors: Vectors) -> Vectors:
     """Return the ranks of the values of each row, from 1; equal values share their mean rank.
 
-    Returns:
-        float32[n_rows, n_dimensions]; halves are exact below 2**23.
+    float32[n_rows, n_dimensions]; halves are exact below 2**23.
     """
     found = np.empty_like(vectors)
     width = vectors.shape[1]
@@ -113,15 +104,9 @@ def kendalls(ranks: Vectors, untied: Rows, first: Ids, second: Ids) -> Values:
     what has a lower rank in the second row is concordant with the one at hand, what has a higher
     one discordant.
 
-    Args:
-        ranks: float32[n_rows, n_dimensions], of ``mean_ranks``.
-        untied: int64[n_rows], of ``untied_pairs``.
-        first: int32[n_pairs], rows.
-        second: int32[n_pairs], rows.
-
-    Returns:
-        float64[n_pairs] from -1 to 1; 0 where a row is constant. Time O(n_dimensions**2 / 64) a
-        pair without ties, O(n_dimensions**2) with them.
+    Ranks are of ``mean_ranks``, and ``untied`` of ``untied_pairs``. float64[n_pairs] from -1 to 1;
+    0 where a row is constant. Time O(n_dimensions**2 / 64) a pair without ties, O(n_dimensions**2)
+    with them.
     """
     width = ranks.shape[1]
     every = width * (width - 1) // 2

@@ -30,14 +30,7 @@ def centred_products(
 ) -> Table:
     """Return the inner product of every row with every other after their centres are taken off.
 
-    Args:
-        left: float32[n_left, n_dimensions].
-        left_centres: float64[n_left], taken off every value of a row.
-        right: float32[n_right, n_dimensions].
-        right_centres: float64[n_right].
-
-    Returns:
-        float64[n_left, n_right]. Time O(n_left * n_right * n_dimensions).
+    float64[n_left, n_right]. Time O(n_left * n_right * n_dimensions).
     """
     width = left.shape[1]
     found = np.zeros((len(left), len(right)))
@@ -71,10 +64,7 @@ def cosine_table(
 ) -> Table:
     """Return the cosine of every row with every other after their centres are taken off.
 
-    Arguments as of ``centred_products``.
-
-    Returns:
-        float64[n_left, n_right] from -1 to 1; 0 where a row is all centre.
+    float64[n_left, n_right] from -1 to 1; 0 where a row is all centre.
     """
     found = centred_products(left, left_centres, right, right_centres)
     left_lengths = _lengths(left, left_centres)
@@ -105,12 +95,7 @@ def _lengths(vectors: Vectors, centres: Values) -> Values:
 def overlap_table(left: Vectors, right: Vectors) -> Table:
     """Return the Jaccard index of every fuzzy set with every other.
 
-    Args:
-        left: float32[n_left, n_dimensions], memberships, at least 0.
-        right: float32[n_right, n_dimensions].
-
-    Returns:
-        float64[n_left, n_right] from 0 to 1; 0 where both sets are empty.
+    Sets are memberships, at least 0. float64[n_left, n_right] from 0 to 1; 0 where both are empty.
     """
     width = left.shape[1]
     found = np.zeros((len(left), len(right)))
@@ -157,15 +142,9 @@ def kendall_table(left: Vectors, left_untied: Rows, right: Vectors, right_untied
     dimensions is a bit that says which of them a row has higher, and another that says whether
     they differ: what differs in both rows is discordant where the first bits do, else concordant.
 
-    Args:
-        left: float32[n_left, n_dimensions], of ``mean_ranks``.
-        left_untied: int64[n_left], of ``untied_pairs``.
-        right: float32[n_right, n_dimensions].
-        right_untied: int64[n_right].
-
-    Returns:
-        float64[n_left, n_right] from -1 to 1; 0 where a row is constant. Time
-        O(n_left * n_right * n_dimensions**2 / 64), memory O(n_left * n_dimensions**2 / 8) bytes.
+    Rows are of ``mean_ranks``, and how many of their pairs are untied of ``untied_pairs``.
+    float64[n_left, n_right] from -1 to 1; 0 where a row is constant. Time
+    O(n_left * n_right * n_dimensions**2 / 64), memory O(n_left * n_dimensions**2 / 8) bytes.
     """
     width = left.shape[1]
     every = width * (width - 1) // 2
@@ -197,12 +176,7 @@ def _orders(ranks: Vectors) -> tuple[Wide, Wide]:
 
     Dimensions stand in a circle. Those that lie one lag apart are one bit of as many words as there
     are dimensions; where the circle is even, the largest lag meets each pair once in half of it.
-
-    Args:
-        ranks: float32[n_rows, n_dimensions].
-
-    Returns:
-        Two of uint64[n_rows, n_words]; bits that stand for no pair are 0 in both.
+    Both are uint64[n_rows, n_words]; bits that stand for no pair are 0 in both.
     """
     width = ranks.shape[1]
     n_words = (width // 2 + _LAGS - 1) // _LAGS * width

@@ -43,9 +43,10 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     return channel(f"{field}:N").scale(domain=list(names), range=ranges.get(channel, COLOURS))
 
 
-def rows_of(names: Sequence[str]) -> alt.Y:
-    """Return an axis with a line for each name, the first above."""
-    return alt.Y("y:N").title(None).sort(list(names)).axis(grid=True, ticks=False, domain=False)
+def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
+    """Return an axis with a line for each name, the first above, and the contenders' places."""
+    axis = alt.Y("y:N").title(None).sort(list(names)).axis(grid=True, ticks=False, domain=False)
+    return axis, alt.YOffset("contender:N").sort(list(contenders))
 
 
 def rows_height(contenders: Sequence[str], names: Sequence[str]) -> int:

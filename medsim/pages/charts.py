@@ -79,27 +79,23 @@ def dots(
         digits: how values are written.
     """
     colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart().encode(
-        y=rows_of(y), yOffset=alt.YOffset("contender:N").sort(list(contenders))
-    )
+    base = alt.Chart().encode(*rows_of(y, contenders), color=colour)
     scaled: dict[str, Any] = dict(scale or {"zero": False})
     powers: dict[str, Any] = {"values": [10**power for power in range(10)]}
     axis = powers if scaled.get("type") == "log" else {}
+    low, value = (
+        alt.X(f"{end}:Q").title(x).scale(**scaled).axis(**axis) for end in ("low", "value")
+    )
     layers = [
-        base.mark_rule(strokeWidth=2).encode(
-            x=alt.X("low:Q").title(x).scale(**scaled).axis(**axis), x2="high:Q", color=colour
-        )
-    ]
-    layers.append(
+        base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q"),
         base.mark_point(size=80, strokeWidth=2, opacity=1).encode(
-            x=alt.X("value:Q").title(x).scale(**scaled).axis(**axis),
-            color=colour,
+            x=value,
             fill=coloured(alt.Fill, "contender", contenders),
             shape=coloured(alt.Shape, "contender", contenders),
             fillOpacity=alt.condition("datum.filled", alt.value(1), alt.value(0)),
             tooltip=tooltips(contender="", y="", value=digits, low=digits, high=digits),
-        )
-    )
+        ),
+    ]
     if line is not None:
         layers.insert(0, reference(line))
     height = rows_height(contenders, y)
@@ -111,11 +107,8 @@ def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
 
     It draws y, contender, value and name, the dataset of a value.
     """
-    base = alt.Chart(DATA).encode(
-        y=rows_of(y),
-        yOffset=alt.YOffset("contender:N").sort(list(contenders)),
-        color=coloured(alt.Color, "contender", contenders),
-    )
+    colour = coloured(alt.Color, "contender", contenders)
+    base = alt.Chart(DATA).encode(*rows_of(y, contenders), color=colour)
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         x=alt.X("value:Q").title(x).scale(zero=False),
         shape=coloured(alt.Shape, "contender", contenders),
@@ -247,15 +240,11 @@ def heat(
             alt.Tooltip("value:Q", format=".3f", title=value),
         ],
     )
-    layers = [cells]
-    if labels:
-        layers.append(
-            base.mark_text(
-                color=_CELL_TEXT, lineBreak="\n", dy=-7 if middle is not None else 0
-            ).encode(text="label:N", tooltip=alt.value(None))
-        )
-    height = len(y) * (_ROW if middle is None else 2 * _ROW)
-    spec = in_panels(alt.layer(*layers).properties(height=height), panels)
+    n_lines = 1 if middle is None else 2
+    texts = base.mark_text(color=_CELL_TEXT, lineBreak="\n", dy=7 - 7 * n_lines)
+    texts = texts.encode(text="label:N", tooltip=alt.value(None))
+    layered = alt.layer(cells, texts) if labels else alt.layer(cells)
+    spec = in_panels(layered.properties(height=len(y) * _ROW * n_lines), panels)
     if panels:
         spec["spacing"] = {"row": 150, "column": 32}
         spec["resolve"] = {"scale": {"color": "independent"}, "axis": {"x": "independent"}}

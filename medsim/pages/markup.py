@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from medsim.core.manifest import medsim_version
 from medsim.pages.offline import asset, document, embedded_json
 from medsim.pages.page import NUMBER, Chart, Code, Folded, PageTable
+from medsim.pages.provenance import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,8 +94,7 @@ def _short(value: object) -> object:
 
 def _table(table: PageTable, name: str) -> str:
     frame = table.frame
-    numeric = [kind.is_numeric() for kind in frame.dtypes]
-    kinds = ["number" if one else "text" for one in numeric]
+    kinds = ["number" if kind.is_numeric() else "text" for kind in frame.dtypes]
     heads = "".join(
         f'<th scope="col" class="{kind}">{escape(column)}</th>'
         for column, kind in zip(frame.columns, kinds, strict=True)
@@ -114,19 +114,8 @@ def _table(table: PageTable, name: str) -> str:
 
 
 def _cell(value: object, at: int, kind: str, form: str) -> str:
-    tag = "td" if at else "th"
-    scope = "" if at else ' scope="row"'
+    tag, scope = ("td", "") if at else ("th", ' scope="row"')
     sorts = ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         sorts = f' data-value="{value!r}"'
-    return f'<{tag}{scope} class="{kind}"{sorts}>{escape(_text(value, form))}</{tag}>'
-
-
-def _text(value: object, form: str) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return format(value, form).replace("-", "\N{MINUS SIGN}")
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f'<{tag}{scope} class="{kind}"{sorts}>{escape(format_value(value, form))}</{tag}>'

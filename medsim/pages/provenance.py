@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
+from medsim.core.cells import number
+from medsim.core.errors import counted, listed
 from medsim.pages.page import Code, Folded, PageTable, Section
 
 if TYPE_CHECKING:
@@ -43,8 +45,10 @@ def facts(caption: str, rows: Iterable[tuple[str, object]]) -> PageTable:
     return PageTable(caption=caption, frame=frame, headed=False)
 
 
-def format_value(value: object) -> str:
-    """Return a value of a manifest as text."""
+def format_value(value: object, form: str = "") -> str:
+    """Return a value of a manifest or of a table as text, numbers that are not whole as asked."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
@@ -52,7 +56,18 @@ def format_value(value: object) -> str:
         return ", ".join(f"{key}={format_value(one)}" for key, one in given.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(format_value, value))
+    if isinstance(value, float) and form:
+        return number(value, form)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def license_notice(terminologies: Sequence[str] = (), terms_of_use: str = "") -> str:
+    """Return the notice of a page with terms of licensed terminologies, which it may name."""
+    named = f" ({listed(terminologies)})" if terminologies else ""
+    return (
+        f"This page holds terms of a licensed terminology{named} and must not be passed on, unless "
+        f"its licence allows it. {terms_of_use}".strip()
+    )
 
 
 def passed_on(redistributable: object) -> str:
@@ -98,5 +113,7 @@ def _stages(stages: Sequence[Mapping[str, object]], threads: int) -> PageTable:
         strict=False,
     )
     return PageTable(
-        caption=f"Stages, with {threads} threads", frame=frame, formats={"seconds": ",.1f"}
+        caption=f"Stages, with {counted(threads, 'thread')}",
+        frame=frame,
+        formats={"seconds": ",.1f"},
     )

@@ -45,15 +45,8 @@ def accuracy_of(correct: Flags, level: float = 0.95) -> Estimate:
     from which the acceleration is (n - 2k) / (6 sqrt(n k (n - k))).
 
     Instances count as independent; those that share a sentence make the interval a little too
-    narrow.
-
-    Args:
-        correct: bool[n_instances].
-        level: of the interval, between 0 and 1.
-
-    Returns:
-        NaN of no instances; without an interval where all are right or none is, since then every
-        resample is the same.
+    narrow. It is NaN of no instances, and without an interval where all are right or none is, since
+    then every resample is the same.
     """
     n = len(correct)
     n_right = int(np.count_nonzero(checked_flags("truths", correct, n)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.threads import in_threads
 from medsim.statistics.estimates import Estimate, normal_share
 
 if TYPE_CHECKING:
@@ -39,12 +39,11 @@ class Distribution:
 def bca_estimate(
     estimate: float, resampled: Values, left_out: Values, level: float = 0.95
 ) -> Estimate:
-    """Return a statistic with its BCa interval.
+    """Return a statistic with its BCa interval; without one where the statistic is NaN.
 
     Args:
-        estimate: the statistic of the data; there is no interval where it is NaN.
-        resampled: float64[n_resamples], in any order; NaN where a resample has none, which is left
-            out.
+        estimate: the statistic of the data.
+        resampled: float64[n_resamples], in any order; NaN is left out.
         left_out: float64[n_units], the statistics without each of the units; NaN is left out.
         level: of the interval, between 0 and 1.
     """
@@ -59,10 +58,9 @@ def bca_estimate(
 
 
 def acceleration(left_out: Values) -> float:
-    """Return the acceleration of a BCa interval, from the jackknife.
+    """Return the acceleration of a BCa interval, from the statistics without each of the units.
 
-    Args:
-        left_out: float64[n_units], the statistics without each of the units; NaN is left out.
+    They are float64[n_units], the jackknife; NaN is left out.
     """
     left_out = left_out[~np.isnan(left_out)]
     if not len(left_out) or np.ptp(left_out) < _ROUNDING:
@@ -84,10 +82,7 @@ def bca_interval(found: Distribution, level: float) -> tuple[float, float]:
 def moved_shares(bias: float, acceleration: float, level: float) -> tuple[float, float]:
     """Return the shares of resampled statistics below the ends of the BCa interval.
 
-    Args:
-        bias: the normal deviate of the share of resampled statistics below the estimate.
-        acceleration: how fast the standard error changes with the statistic.
-        level: of the interval, between 0 and 1.
+    The bias is the normal deviate of the share of resampled statistics below the estimate.
     """
     low, high = (bias + _NORMAL.inv_cdf(share) for share in ((1 - level) / 2, (1 + level) / 2))
     return (
@@ -158,11 +153,6 @@ def in_tasks(
     compute: Callable[[int, int], np.ndarray], resamples: int, a_task: int, threads: int
 ) -> np.ndarray:
     """Return the rows of all resamples, computed from one to before another by several threads."""
-    executor = ThreadPoolExecutor(threads)
-    try:
-        firsts = range(0, resamples, a_task)
-        stops = [min(first + a_task, resamples) for first in firsts]
-        parts = list(executor.map(compute, firsts, stops))
-    finally:  # an interrupt does not wait for tasks that have not begun
-        executor.shutdown(cancel_futures=True)
-    return np.concatenate(parts)
+    firsts = range(0, resamples, a_task)
+    stops = [min(first + a_task, resamples) for first in firsts]
+    return np.concatenate(in_threads(threads, compute, firsts, stops))

@@ -49,9 +49,6 @@ class SpearmanBootstrap:
         resamples: how many, at least 100. Each takes time O(n_pairs).
         threads: how many to use, all available ones by default; results do not depend on it. Each
             takes 12 bytes a pair.
-
-    Raises:
-        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
     """
 
     def __init__(
@@ -116,8 +113,7 @@ class SpearmanBootstrap:
     def _left_out(self, side: int) -> Values:
         """Return the correlations without each of the pairs, which are computed once."""
         if side not in self._jackknifed:
-            found = leave_one_out_spearman(self._sides[side], self._ratings)
-            self._jackknifed[side] = found
+            self._jackknifed[side] = leave_one_out_spearman(self._sides[side], self._ratings)
         return self._jackknifed[side]
 
     def _drawn(self, seed: np.uint64, resamples: int, threads: int) -> Table:

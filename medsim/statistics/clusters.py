@@ -2,7 +2,7 @@
 
 Values of the names of one concept are not independent. The variance of a mean is taken from the
 sums of the clusters' deviations (Liang and Zeger, Biometrika 1986), with Student's law of one
-degree less than there are clusters.
+degree less than there are clusters. Of each value, ``clusters`` has the number of its cluster.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.statistics.estimates import (
-    Estimate,
-    student_reach,
-    two_sided_student,
-    wilson,
-)
+from medsim.statistics.estimates import Estimate, student_reach, two_sided_student, wilson
 from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:
@@ -32,12 +27,7 @@ _NOTHING = 1e-24
 def clustered_mean(values: Values, clusters: Rows) -> Estimate:
     """Return the mean of values from 0 to 1, with an interval that is cut off there.
 
-    Args:
-        values: float64[n_values].
-        clusters: int[n_values], which cluster each is of.
-
-    Returns:
-        NaN of no values; without an interval where clusters are too few, or none deviates.
+    It is NaN of no values, and without an interval where clusters are too few, or none deviates.
     """
     if not len(values):
         return Estimate(value=math.nan)
@@ -53,14 +43,8 @@ def clustered_share(hits: Flags, clusters: Rows) -> Estimate:
 
     The effective size is that of independent values with the same standard error, but no more than
     there are values (Korn and Graubard, Survey Methodology 1998); where all hit or none does, it is
-    the number of clusters.
-
-    Args:
-        hits: bool[n_values].
-        clusters: int[n_values], which cluster each is of.
-
-    Returns:
-        NaN of no values; without an interval where clusters are too few.
+    the number of clusters. The share is NaN of no values, and without an interval where clusters
+    are too few.
     """
     if not len(hits):
         return Estimate(value=math.nan)
@@ -76,14 +60,8 @@ def clustered_share(hits: Flags, clusters: Rows) -> Estimate:
 def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Test:
     """Return whether the means of paired values differ, by their standard error.
 
-    Args:
-        values1: float64[n_values].
-        values2: float64[n_values], of the same things.
-        clusters: int[n_values], which cluster each is of.
-
-    Returns:
-        The statistic is the difference of the means over its standard error; p is 1 where no value
-        differs, and NaN where clusters are too few or all deviate alike.
+    The statistic is the difference of the means over its standard error; p is 1 where no value
+    differs, and NaN where clusters are too few or all deviate alike.
     """
     method = "clustered_t"
     differences = values1 - values2

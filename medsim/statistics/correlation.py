@@ -40,15 +40,7 @@ class PearsonTest:
 
 
 def pearson_test(left: Values, right: Values) -> PearsonTest:
-    """Return Pearson's correlation with its two-tailed t-test (Student 1908).
-
-    Args:
-        left: float64[n].
-        right: float64[n].
-
-    Raises:
-        OptionError: a value is NaN, or the arrays are not of one length.
-    """
+    """Return Pearson's correlation of float64[n] values with its two-tailed test (Student 1908)."""
     left = checked_values("left values", left)
     right = checked_values("right values", right, len(left))
     n = len(left)
@@ -63,8 +55,7 @@ def pearson_test(left: Values, right: Values) -> PearsonTest:
 def pearson(left: Values, right: Values) -> float:
     """Return Pearson's correlation of float64[n] values.
 
-    Returns:
-        From -1 to 1; NaN of no values or a constant side, or where a value is infinite.
+    It is NaN of no values or a constant side, or where a value is infinite.
     """
     sides = []
     for values in (left, right):
@@ -84,13 +75,8 @@ def smallest_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> floa
     A true correlation of this size is significant, two-tailed at ``alpha``, in the share ``power``
     of samples. It is taken by Fisher's transformation, whose standard error is 1 / sqrt(n - 3)
     (Cohen, Statistical Power Analysis 1988, section 3.5). Of few values that is a little strict: of
-    12, a correlation of this size is shown in 84% of samples rather than 80%.
-
-    Returns:
-        NaN of fewer than 4 values, by which nothing could be shown.
-
-    Raises:
-        OptionError: a share is out of range.
+    12, a correlation of this size is shown in 84% of samples rather than 80%. It is NaN of fewer
+    than 4 values, by which nothing could be shown.
     """
     for name, share in (("power", power), ("alpha", alpha)):
         if not 0 < share < 1:

@@ -47,12 +47,9 @@ class RocCurve:
 
 
 def histogram(similarities: Values, labels: Flags, n_bins: int = BINS) -> Histogram:
-    """Return the histogram of similarities of positives and of negatives, in the same bins.
+    """Return the histogram of finite similarities of positives and of negatives.
 
-    Args:
-        similarities: float64[n_pairs], finite.
-        labels: bool[n_pairs], true for positives.
-        n_bins: from the least to the largest similarity.
+    The bins are the same, from the least to the largest similarity.
     """
     ends = np.histogram_bin_edges(similarities, n_bins)
     counts = [np.histogram(similarities[of], ends)[0] for of in (labels, ~labels)]
@@ -65,12 +62,8 @@ def roc_curve(similarities: Values, labels: Flags, n_points: int = POINTS) -> Ro
     """Return the ROC curve of similarities, with the corners that lie farthest along it.
 
     Pairs of one similarity count at once, so a tie is a slope and not a step. Of a curve that
-    has more corners than ``n_points``, those are kept that are next to equal steps along it.
-
-    Args:
-        similarities: float64[n_pairs].
-        labels: bool[n_pairs], true for positives; both classes have pairs.
-        n_points: how many corners are kept at most.
+    has more corners than ``n_points``, those are kept that are next to equal steps along it. Both
+    classes have pairs.
     """
     distinct, ranks = ranked(similarities)
     shares = []

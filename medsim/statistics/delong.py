@@ -67,14 +67,9 @@ def delong(first: RocArea, second: RocArea, labels: Flags) -> Test:
 
     The test of DeLong, DeLong and Clarke-Pearson (1988). Where both similarities place all pairs
     of a class alike, the variance of the difference is estimated as 0: p is then 1 where the AUCs
-    are equal, and 0 where they are not, with a statistic that is infinite.
-
-    Returns:
-        The statistic is the standard normal deviate of the first AUC less the second, the interval
-        is of that difference. All are NaN where a class has fewer than 2 pairs.
-
-    Raises:
-        OptionError: the labels are not one for each pair of both.
+    are equal, and 0 where they are not, with a statistic that is infinite. The statistic is the
+    standard normal deviate of the first AUC less the second, the interval is of that difference.
+    All are NaN where a class has fewer than 2 pairs.
     """
     for area in (first, second):
         labels = checked_flags("labels", labels, len(area.placements))

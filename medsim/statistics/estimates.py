@@ -56,9 +56,8 @@ def share_of(n_hits: int, n_pairs: int) -> Estimate:
 def student_reach(degrees: int) -> float:
     """Return the standard errors that a 95% interval reaches under Student's law.
 
-    Args:
-        degrees: of freedom, at least 1. Wallace (Annals of Mathematical Statistics 1959) gives the
-            normal value that is as improbable; from 9 degrees on it is right to three digits.
+    Wallace (Annals of Mathematical Statistics 1959) gives the normal value that is as improbable;
+    from 9 degrees on it is right to three digits.
     """
     z = Z95 * (8 * degrees + 3) / (8 * degrees + 1)
     return math.sqrt(degrees * math.expm1(z * z / degrees))
@@ -66,10 +65,6 @@ def student_reach(degrees: int) -> float:
 
 def two_sided_student(t: float, degrees: int) -> float:
     """Return the probability that a value under Student's law is as far from 0 as ``t``.
-
-    Args:
-        t: the value; may be infinite.
-        degrees: of freedom, at least 1.
 
     It is the incomplete beta function of degrees / (degrees + t^2) (Abramowitz and Stegun 1964,
     26.7.1), and as precise far from 0.
@@ -104,12 +99,8 @@ def wilson(share: float, size: float, reach: float = Z95) -> Estimate:
     """Return a share with the score interval of Wilson (1927).
 
     The interval holds the shares from which the one seen is at most so many standard errors away,
-    so it stays within 0 and 1, and is right where the share is near either.
-
-    Args:
-        share: from 0 to 1.
-        size: of how many independent values, at least 1.
-        reach: how many standard errors away.
+    so it stays within 0 and 1, and is right where the share is near either. ``size`` is the number
+    of independent values, at least 1, and ``reach`` that of standard errors.
     """
     weight = reach * reach / size
     middle = share + weight / 2

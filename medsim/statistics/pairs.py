@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def checked_values(what: str, values: ArrayLike, n_pairs: int | None = None) -> Values:
-    """Return numbers of pairs as float64[n_pairs]; they may be infinite.
-
-    Raises:
-        OptionError: they are no numbers, not one a pair, or one is NaN.
-    """
+    """Return numbers of pairs as float64[n_pairs]; they may be infinite, but not NaN."""
     found = np.asarray(values)
     if found.ndim != 1 or (found.dtype.kind not in "iuf" and len(found)):
         raise OptionError(
@@ -36,11 +32,7 @@ def checked_values(what: str, values: ArrayLike, n_pairs: int | None = None) -> 
 
 
 def checked_flags(what: str, flags: ArrayLike, n_pairs: int) -> Flags:
-    """Return truths of pairs as bool[n_pairs].
-
-    Raises:
-        OptionError: they are no truths, or not one a pair.
-    """
+    """Return truths of pairs as bool[n_pairs]."""
     found = np.asarray(flags)
     if found.ndim != 1 or (found.dtype != np.bool_ and len(found)):
         raise OptionError(

@@ -34,13 +34,8 @@ def ranked(values: Values) -> Ranked:
 def concordances(left: Ids, right: Ids) -> Counts:
     """Return for each pair how many others agree with it in order, less how many disagree.
 
-    Args:
-        left: int32[n_pairs], dense ranks of one side.
-        right: int32[n_pairs], of the other.
-
-    Returns:
-        int64[n_pairs]; another that ties on either side counts as neither. Time
-        O(n_pairs log n_pairs).
+    Of dense ranks, int32[n_pairs] each; another pair that ties on either side counts as neither.
+    Time O(n_pairs log n_pairs).
     """
     if not len(left):
         return np.zeros(0, np.int64)
@@ -111,9 +106,7 @@ def _n_others(ranks: Ids) -> Counts:
 def _lean(ranks: Ids, numbers: Counts) -> Counts:
     """Return the sum of the numbers of all pairs that rank above each, less those below.
 
-    Args:
-        ranks: int32[n_pairs].
-        numbers: int64[n_pairs], whose sums stay within 2**53.
+    Sums of numbers stay within 2**53.
     """
     sums = np.bincount(ranks, weights=numbers).astype(np.int64)
     leans: Counts = sums.sum() - 2 * np.cumsum(sums) + sums

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledSample:
-    """Similarities of labelled pairs, and how well they tell positives from negatives.
+    """Scores of how well similarities of labelled pairs tell positives from negatives.
 
     Attributes:
-        similarities: float64[n_pairs].
         labels: bool[n_pairs], true for positives.
         area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
@@ -42,7 +41,6 @@ class LabelledSample:
         correct: bool[n_pairs], whether ``threshold`` puts each pair on the right side.
     """
 
-    similarities: Values
     labels: Flags
     area: RocArea
     average_precision: Estimate
@@ -62,12 +60,11 @@ class LabelledSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedSample:
-    """Similarities of rated pairs, and how well they follow the ratings.
+    """Scores of how well similarities of rated pairs follow the ratings.
 
     All correlations are NaN of fewer than 2 pairs or a constant side.
 
     Attributes:
-        ratings: float64[n_pairs], higher for what is more similar.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
         pearson: with Fisher's interval; NaN as well where a value is infinite.
         kendall: tau-b, without an interval.
@@ -75,8 +72,6 @@ class RatedSample:
         side: the place of these similarities in the bootstrap.
     """
 
-    similarities: Values
-    ratings: Values
     spearman: Estimate
     pearson: Estimate
     kendall: Estimate
@@ -95,9 +90,6 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
         similarities: float64[n_pairs]; infinite ones are the first or last in order.
         labels: bool[n_pairs], true for positives.
         held_out: bool[n_pairs], true for pairs on which no threshold is chosen.
-
-    Raises:
-        OptionError: a similarity is NaN, or the arrays are not of one length.
     """
     similarities = checked_values("similarities", similarities)
     labels = checked_flags("labels", labels, len(similarities))
@@ -114,7 +106,6 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
     correct_later = ((similarities >= fitted) == labels)[held_out]
     n_later = 0 if math.isnan(fitted) else len(correct_later)
     return LabelledSample(
-        similarities=similarities,
         labels=labels,
         area=roc_area(ranks, labels, n_positive, n_negative),
         average_precision=Estimate(value=_average_precision(n_positive, n_negative)),
@@ -128,11 +119,7 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
 def rated_samples(
     sides: Sequence[Values], ratings: Values, resampling: Resampling
 ) -> list[RatedSample]:
-    """Return the samples of several similarities of the same rated pairs.
-
-    Raises:
-        OptionError: a value is NaN, the arrays are not of one length, or a number is out of range.
-    """
+    """Return the samples of several similarities of the same rated pairs."""
     bootstrap = SpearmanBootstrap(
         sides,
         ratings,
@@ -145,8 +132,6 @@ def rated_samples(
         spearman = bootstrap.correlation(at)
         found.append(
             RatedSample(
-                similarities=side,
-                ratings=ratings,
                 spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
                 pearson=pearson_of(pearson(side, ratings), len(ratings)),
                 kendall=Estimate(value=kendall(ranked(side).ranks, ranked(ratings).ranks)),
@@ -165,13 +150,12 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
     is. Pairs of one similarity are never separated. Of equally good thresholds the lowest counts.
     A similarity of inf is above any threshold, so its pairs are always taken for positives.
 
+    It is NaN where there are no pairs.
+
     Args:
         distinct: float64[n_ranks], similarities in order.
         n_positive: int64[n_ranks], how many positives have each.
         n_negative: int64[n_ranks]; similarities without any pair do not count.
-
-    Returns:
-        The threshold; NaN where there are no pairs.
     """
     seen = (n_positive + n_negative) > 0
     if not seen.any():

@@ -44,16 +44,8 @@ def mcnemar(correct1: Flags, correct2: Flags) -> Test:
     ``mcnemar.test``. (statsmodels takes off 1 even from 0, and so finds 1 / n where equally many
     disagree either way.)
 
-    Args:
-        correct1: bool[n_pairs], whether one is right.
-        correct2: bool[n_pairs], whether the other is.
-
-    Returns:
-        The statistic of the exact test is the smaller number of pairs that only one gets right, of
-        the other the chi-square. p is 1 where none disagree.
-
-    Raises:
-        OptionError: the arrays are not bool or not of one length.
+    The statistic of the exact test is the smaller number of pairs that only one gets right, of the
+    other the chi-square. p is 1 where none disagree.
     """
     correct1 = checked_flags("truths", correct1, len(correct1))
     correct2 = checked_flags("truths", correct2, len(correct1))
@@ -71,11 +63,7 @@ def mcnemar(correct1: Flags, correct2: Flags) -> Test:
 def bonferroni(p: Values) -> Values:
     """Return p-values corrected for their number by Bonferroni's inequality (Dunn 1961).
 
-    Args:
-        p: float64[n_tests]; NaN is no test and stays NaN.
-
-    Raises:
-        OptionError: one is not from 0 to 1.
+    NaN is no test and stays NaN.
     """
     p = _checked_p(p)
     return np.minimum(1.0, p * np.count_nonzero(~np.isnan(p)))
@@ -85,13 +73,7 @@ def holm(p: Values) -> Values:
     """Return p-values corrected for their number step by step (Holm 1979).
 
     The smallest is multiplied by the number of tests, the next by one less, and so on; none falls
-    below one that was smaller.
-
-    Args:
-        p: float64[n_tests]; NaN is no test and stays NaN.
-
-    Raises:
-        OptionError: one is not from 0 to 1.
+    below one that was smaller. NaN is no test and stays NaN.
     """
     p = _checked_p(p)
     order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]  # NaN comes last

@@ -108,11 +108,7 @@ class Study(Opened[StudyManifest]):
 
 
 def write_study(draft: StudyDraft, options: SampleOptions | GradeOptions) -> Study:
-    """Return the study that it writes, which appears whole or not at all.
-
-    Raises:
-        OutputError: the folder is taken or cannot be written.
-    """
+    """Return the study that it writes, which appears whole or not at all."""
     manifest = draft.manifest(options)
     metadata = {"medsim": manifest.medsim, "study": manifest.study_id}
     with claimed(Path(options.out), STUDY, overwrite=options.overwrite) as output:

@@ -9,20 +9,25 @@ import polars as pl
 
 from medsim.core.errors import OptionError
 from medsim.statistics.estimates import defined
-from medsim.studies.agreement.graded_ratings import consistency, scaled_means
-from medsim.studies.agreement.rater_agreement import outlying_raters, rater_agreement
+from medsim.studies.agreement.rater_agreement import (
+    outlying_raters,
+    pairwise_spearman,
+    rater_agreement,
+)
 from medsim.studies.output import RATED_COLUMNS
 from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.kernels.types import Flags, Rows, Table, Values
+    from medsim.kernels.types import Flags, Rows, Table
     from medsim.statistics.resampling import Resampling
 
 OUTLIERS = "outliers"
 """The name that stands for all outlying raters among those that are left out."""
 
+_HIGHEST = 6  # of the scale of ratings, which begins with 0 (Chiu et al. 2018)
+_SCALED_TO = 10  # the highest of the means, as rated sets have them
 _MOST_VALUES = 12  # of a column whose values name parts
 _FEWEST = 2  # raters that can agree
 
@@ -101,7 +106,6 @@ def _raters(
     rows: list[Row] = []
     for at, name in enumerate(names):
         own = answers.filter(annotator=name).sort("position")
-        steady = consistency(*_both_presentations(own))
         rows.append(
             {
                 "rater": name,
@@ -111,33 +115,55 @@ def _raters(
                 "outlier": bool(outlying[at]),
                 "accepted": bool(accepted[at]),
                 "longest_run": int(own["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
-                "n_twice": steady.n_items,
-                "twice_equal": defined(steady.equal.value),
-                "twice_within_one": defined(steady.within_one.value),
-                "twice_difference": defined(steady.mean_difference),
-                "twice_spearman": defined(steady.spearman),
             }
+            | _consistency(own)
         )
     return table_of(rows)
 
 
-def _both_presentations(answers: pl.DataFrame) -> Iterator[Values]:
-    """Yield the first and the second ratings of the pairs that a rater answered twice."""
+def _consistency(answers: pl.DataFrame) -> Row:
+    """Return how alike a rater's first and second ratings are of the pairs that were rated twice.
+
+    The difference is the mean absolute one; what is not defined is None.
+    """
     first, second = (answers.filter(showing=showing) for showing in (1, 2))
     both = first.join(second, on="item_id", suffix="_again")
-    for column in ("value", "value_again"):
-        yield both[column].to_numpy().astype(np.float64)
+    values = both.select("value", "value_again").cast(pl.Float64)
+    differences = (values["value"] - values["value_again"]).abs()
+    return {
+        "n_twice": both.height,
+        "twice_equal": (differences == 0).mean(),
+        "twice_within_one": (differences <= 1).mean(),
+        "twice_difference": differences.mean(),
+        "twice_spearman": defined(pairwise_spearman(values.to_numpy().T)[0, 1]),
+    }
+
+
+def scaled_means(ratings: Table) -> pl.DataFrame:
+    """Return the mean rating of each item, scaled linearly from 0-6 to 0-10.
+
+    Args:
+        ratings: float64[n_raters, n_items] from 0 to 6, NaN where there is none.
+
+    Returns:
+        rating, NaN where nobody rated; deviation, the standard deviation (n - 1), null of fewer
+        than two ratings; n_ratings.
+    """
+    rated = ~np.isnan(ratings)
+    n_ratings = rated.sum(axis=0, dtype=np.int32)
+    scaled = np.where(rated, ratings, 0.0) * _SCALED_TO / _HIGHEST
+    none = np.full(ratings.shape[1], np.nan)
+    mean = np.divide(scaled.sum(axis=0), n_ratings, out=none.copy(), where=n_ratings > 0)
+    squares = (np.where(rated, scaled - mean, 0.0) ** 2).sum(axis=0)
+    variance = np.divide(squares, n_ratings - 1, out=none, where=n_ratings > 1)
+    deviation = pl.Series(np.sqrt(variance)).fill_nan(None)
+    return pl.DataFrame({"rating": mean, "deviation": deviation, "n_ratings": n_ratings})
 
 
 def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
     """Return the rated set: ``RATED_COLUMNS``, the group, and the other columns of the pairs."""
-    found = scaled_means(ratings)
     return (
-        items.with_columns(
-            pl.Series("rating", found.mean),
-            pl.Series("deviation", found.deviation).fill_nan(None),
-            pl.Series("n_ratings", found.n_ratings, dtype=pl.Int32),
-        )
+        items.hstack(scaled_means(ratings))
         .filter(pl.col("n_ratings") > 0)
         .sort("term1", "term2")
         .with_columns(pl.col(pl.String).replace("", None))

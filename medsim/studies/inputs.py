@@ -78,9 +78,6 @@ def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
     """Return paragraphs for annotators: those of a text file, by default those of the scale.
 
     Paragraphs are separated by empty lines.
-
-    Raises:
-        InputError: the file cannot be read, or holds no text or too much.
     """
     if file is None:
         text = (files("medsim.studies") / f"{scale.name}.txt").read_text(encoding="utf-8")

@@ -35,11 +35,7 @@ def judged_tables(
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a study of a build.
 
-    Args:
-        items: ``JUDGED_ITEM_COLUMNS``.
-        answers: ``ANSWER_COLUMNS``, at least one; pairs that nobody answered count as missing, and
-            in nothing else.
-        resampling: of bootstrap intervals.
+    Pairs that nobody answered count as missing, and in nothing else; there is one answer at least.
 
     Returns:
         quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and of all
@@ -72,11 +68,10 @@ def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> 
     for named, group in groups:
         of = table[group["row"].to_numpy().astype(np.int64)]
         found = quality(group["label"].to_numpy(), group["truth"].to_numpy())
-        n_without = found.n_pairs - found.n_with_truth
         rows.append(
             dict(zip(SET_COLUMNS, named, strict=True))
-            | {"n_pairs": found.n_pairs}
-            | with_ends("no_ground_truth", share_of(n_without, found.n_pairs))
+            | {"n_pairs": group.height}
+            | with_ends("no_ground_truth", found.no_ground_truth)
             | with_ends("alpha", _alpha(of, resampling))
             | with_ends("accuracy", found.accuracy)
             | with_ends("recall", found.recall)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 import polars as pl
@@ -11,6 +12,7 @@ from medsim.core.kinds import Kind, View
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
 from medsim.core.schema import Columns, columns
+from medsim.studies.sheets import GRADED, JUDGEMENT
 
 ASSIGNMENT_COLUMNS: Columns = (
     columns(pl.String, "annotator")
@@ -31,12 +33,9 @@ JUDGED_ITEM_COLUMNS: Columns = (
 )
 """The columns of ``key/items.parquet`` of a study of a build: a row per pair."""
 
-GRADED_ITEM_COLUMNS: Columns = {
-    "item_id": pl.String,
-    "term1": pl.String,
-    "term2": pl.String,
-    "group": pl.Int32,
-}
+GRADED_ITEM_COLUMNS: Columns = columns(pl.String, "item_id", "term1", "term2") | columns(
+    pl.Int32, "group"
+)
 """The first columns of ``key/items.parquet`` of a graded study: a row per pair.
 
 Groups of raters count from 1; group 0 is the consistency set, which all rate. Further columns are
@@ -112,18 +111,11 @@ class ScoresManifest(Manifest):
 ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
 """The key of a study: the pairs, and which of them is shown to whom."""
 
-SCORE_TABLES = (
-    "quality",
-    "agreement",
-    "annotators",
-    "disagreements",
-    "corrections",
-    "raters",
-    "rated",
-    "parts",
-    "missing",
-)
-"""The tables of scores; a study has those of its scale."""
+SCORE_TABLES = {
+    JUDGEMENT.name: ("quality", "agreement", "annotators", "disagreements", "corrections"),
+    GRADED.name: ("agreement", "raters", "rated", "parts"),
+}
+"""The tables of scores by the name of the study's scale, beside "missing"."""
 
 STUDY = Kind(
     noun="study",
@@ -139,7 +131,10 @@ SCORES = Kind(
     noun="set of scores",
     command="medsim study score",
     manifest=ScoresManifest,
-    views={name: View(f"{name}.csv", optional=True) for name in SCORE_TABLES},
+    views={
+        name: View(f"{name}.csv", optional=True)
+        for name in (*chain.from_iterable(SCORE_TABLES.values()), "missing")
+    },
 )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from medsim.builds.datasets import SetKey, set_keys
 from medsim.builds.output import PAIR_COLUMNS, Build
 from medsim.core.canonical import canonical_digest
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered
@@ -137,8 +137,8 @@ def _shortfalls(build: Build, items: pl.DataFrame, per_class: int) -> Iterator[s
             n_positives, n_negatives = counts.get(str(key), (0, 0))
             if min(n_positives, n_negatives) < per_class:
                 yield (
-                    f"{key} has {n_positives} positives and {n_negatives} negatives to draw, not "
-                    f"{per_class} of each"
+                    f"{key} has {counted(n_positives, 'positive')} and "
+                    f"{counted(n_negatives, 'negative')} to draw, not {per_class} of each"
                 )
 
 

@@ -20,9 +20,9 @@ from medsim.studies.folder import Study
 from medsim.studies.graded import OUTLIERS, graded_tables
 from medsim.studies.judged import judged_tables
 from medsim.studies.options import Place, ScoreOptions, folder_of
-from medsim.studies.output import SCORES, ScoresManifest
+from medsim.studies.output import SCORE_TABLES, SCORES, ScoresManifest
 from medsim.studies.quality_warnings import warnings_of_answers, warnings_of_raters
-from medsim.studies.sheets import GRADED, JUDGEMENT
+from medsim.studies.sheets import JUDGEMENT
 from medsim.studies.sheets.answers import read_answers
 from medsim.studies.sheets.label_studio import annotated_tasks
 from medsim.studies.sheets.returned import StudyIdentity
@@ -32,18 +32,17 @@ if TYPE_CHECKING:
 
     from medsim.studies.sheets.answers import Answers
 
-TABLES = {
-    JUDGEMENT.name: ("quality", "agreement", "annotators", "disagreements", "corrections"),
-    GRADED.name: ("agreement", "raters", "rated", "parts"),
-}
-"""The tables of a study by the name of its scale, beside "missing"; the first is shown first."""
-
 
 def check_table(study: Place, name: str | None) -> None:
     """Raise OptionError if a study has no table of that name."""
-    known = [*TABLES[Study(folder_of(study)).scale.name], "missing"]
+    _chosen(name, [*SCORE_TABLES[Study(folder_of(study)).scale.name], "missing"])
+
+
+def _chosen(name: str | None, known: list[str]) -> str:
+    """Return the name of a table that is known, by default the first."""
     if name is not None and name not in known:
         raise OptionError(unknown_name("table", name, known))
+    return known[0] if name is None else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +65,7 @@ class Scores:
         Raises:
             OptionError: there is no such table.
         """
-        known = list(self.tables)
-        if name is not None and name not in known:
-            raise OptionError(unknown_name("table", name, known))
-        return self.tables[known[0] if name is None else name]
+        return self.tables[_chosen(name, list(self.tables))]
 
 
 @public(ScoreOptions)

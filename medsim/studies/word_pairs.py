@@ -83,9 +83,8 @@ def _related(
     found: dict[str, pl.DataFrame] = {}
     known: list[pl.DataFrame] = []
     if options.terminology is not None:
-        relations = relations_in(Path(options.terminology), forms, words, threads)
-        found[BIOMEDICAL] = relations.associated
-        known += [relations.associated, relations.related]
+        known += relations_in(Path(options.terminology), forms, words, threads)
+        found[BIOMEDICAL] = known[0]
     if options.norm_files:
         found[GENERAL] = associated(read_norms(options.norm_files), forms, words)
         known.append(found[GENERAL])

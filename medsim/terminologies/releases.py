@@ -14,7 +14,7 @@ from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
-from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
+from medsim.terminologies.rf2_writer import ReleaseOrigin, release_writer
 from medsim.terminologies.sctid import sctids
 from medsim.terminologies.sources import Terminology, find_source
 from medsim.terminologies.synthetic import write_synthetic
@@ -92,7 +92,7 @@ def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
     _identify(store, "description")
     time = f"{day:%Y%m%d}"
     rows: list[tuple[str, str, int]] = []
-    with ReleaseWriter(out, release_date=day, origin=origin, edition="Converted") as writer:
+    with release_writer(out, release_date=day, origin=origin, edition="Converted") as writer:
         for table in _TABLES:
             params = {"tag": _TAG} if table == "description" else {}
             frame = store.frame(f"terminologies/convert/{table}", effective_time=time, **params)

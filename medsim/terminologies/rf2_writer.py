@@ -6,14 +6,14 @@ import io
 import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import polars as pl
 import polars.selectors as cs
 
-from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.errors import InputError, OutputError
 from medsim.core.files import put_in_place
 from medsim.core.manifest import medsim_version
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import date
     from pathlib import Path
-    from types import TracebackType
 
 RF2Table = Literal[
     "concept", "description", "text_definition", "relationship", "association", "simple_map"
@@ -78,74 +77,50 @@ class ReleaseOrigin:
     terms: str
 
 
-class ReleaseWriter:
-    """Writes one RF2 release; at the end of its ``with`` the zip stands at ``path``, or nothing.
+@contextmanager
+def release_writer(
+    path: Path, *, release_date: date, origin: ReleaseOrigin, edition: str = "Invented"
+) -> Iterator[ReleaseWriter]:
+    """Give the body the writer of one RF2 release, which stands at ``path`` when it ends well.
 
     The same calls write the same bytes. Until all is written the zip lies beside ``path`` under
     a name that ends in ``.partial``; an error or an interrupt removes it and leaves whatever was
     at ``path`` as it was.
     """
+    if path.is_dir():
+        raise OutputError(f"cannot write {path}: it is a folder")
+    partial = path.with_name(f"{path.name}.{uuid4().hex[:8]}.partial")
+    with _clear_failures(path):
+        archive = ZipFile(partial, "x", ZIP_DEFLATED, compresslevel=_FASTEST)
+    try:
+        writer = ReleaseWriter(path, archive, f"{release_date:%Y%m%d}", edition)
+        writer.write_entry(ORIGIN_FILE, [_origin_json(origin)])
+        yield writer
+        with _clear_failures(path):
+            archive.close()
+            put_in_place(partial, path)
+    finally:
+        with suppress(OSError, ValueError):
+            archive.close()
+        partial.unlink(missing_ok=True)
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        release_date: date,
-        origin: ReleaseOrigin,
-        edition: str = "Invented",
-        namespace: str = "INT",
-    ) -> None:
-        for part in (edition, namespace):
-            if not (part.isascii() and part.isalnum()):
-                raise OptionError(f"the name of a release has letters and digits; this is {part!r}")
+
+class ReleaseWriter:
+    """Writes the files of one RF2 release; see ``release_writer``."""
+
+    def __init__(self, path: Path, archive: ZipFile, day: str, edition: str) -> None:
         self._path = path
-        self._origin = origin
-        day = f"{release_date:%Y%m%d}"
+        self._archive = archive
         self._root = f"SnomedCT_{edition}_PRODUCTION_{day}T120000Z"
-        self._name_end = f"_{namespace}_{day}.txt"
-        self._archive: ZipFile | None = None
-
-    def __enter__(self) -> Self:
-        if self._path.is_dir():
-            raise OutputError(f"cannot write {self._path}: it is a folder")
-        self._partial = self._path.with_name(f"{self._path.name}.{uuid4().hex[:8]}.partial")
-        try:
-            with self._clear_failures():
-                self._archive = ZipFile(self._partial, "x", ZIP_DEFLATED, compresslevel=_FASTEST)
-            self._write_entry(ORIGIN_FILE, [_origin_json(self._origin)])
-        except BaseException:
-            self._discard()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is not None:
-            self._discard()
-            return
-        try:
-            with self._clear_failures():
-                self._opened().close()
-                put_in_place(self._partial, self._path)
-        except BaseException:
-            self._discard()
-            raise
+        self._name_end = f"_INT_{day}.txt"
 
     def write(
         self, table: RF2Table, release_type: ReleaseType, frames: Iterable[pl.DataFrame]
     ) -> int:
         """Write one file of the release and return how many rows it has.
 
-        Args:
-            table: which file.
-            release_type: in which of the two folders.
-            frames: the rows, a frame at a time; each has the file's columns under their RF2
-                names, in any order, besides others; dates are written as YYYYMMDD, booleans as
-                0 and 1.
+        Each frame has the file's columns under their RF2 names, in any order, besides others; dates
+        are written as YYYYMMDD, booleans as 0 and 1.
         """
         n_rows = 0
 
@@ -157,39 +132,30 @@ class ReleaseWriter:
                 yield _rf2_text(frame.select(COLUMNS[table]))
 
         name = _FILES[table].format(release_type)
-        self._write_entry(f"{release_type}/{name}{self._name_end}", texts())
+        self.write_entry(f"{release_type}/{name}{self._name_end}", texts())
         return n_rows
 
-    def _write_entry(self, name: str, texts: Iterable[bytes]) -> None:
+    def write_entry(self, name: str, texts: Iterable[bytes]) -> None:
+        """Write one entry of the zip, some text at a time."""
         # By name, not by ZipInfo: such an entry gets zip's first day as its time, not today.
-        with self._clear_failures():
-            entry = self._opened().open(f"{self._root}/{name}", "w", force_zip64=True)
+        with _clear_failures(self._path):
+            entry = self._archive.open(f"{self._root}/{name}", "w", force_zip64=True)
         try:
             for text in texts:
-                with self._clear_failures():
+                with _clear_failures(self._path):
                     entry.write(text)
         finally:
-            with self._clear_failures():
+            with _clear_failures(self._path):
                 entry.close()
 
-    def _opened(self) -> ZipFile:
-        if self._archive is None:
-            raise ValueError("a ReleaseWriter writes only inside its with statement")
-        return self._archive
 
-    @contextmanager
-    def _clear_failures(self) -> Iterator[None]:
-        """Turn an error of the system about the zip into one clear line."""
-        try:
-            yield
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise OutputError(f"cannot write {self._path}: {reason}") from error
-
-    def _discard(self) -> None:
-        with suppress(OSError, ValueError):
-            self._opened().close()
-        self._partial.unlink(missing_ok=True)
+@contextmanager
+def _clear_failures(path: Path) -> Iterator[None]:
+    """Turn an error of the system about the zip into one clear line."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _rf2_text(rows: pl.DataFrame) -> bytes:

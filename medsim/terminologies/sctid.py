@@ -42,29 +42,17 @@ _CORNERS = 5  # of the figure whose turns and reflections are the group of order
 _PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relationship": 12}
 
 
-def sctids(
-    items: NDArray[np.int64], component: Component, namespace: int = INVENTED_NAMESPACE
-) -> NDArray[np.int64]:
-    """Return well-formed SNOMED CT identifiers of the long format.
+def sctids(items: NDArray[np.int64], component: Component) -> NDArray[np.int64]:
+    """Return well-formed SNOMED CT identifiers of the long format, int64[n].
 
     An identifier is the item number, seven digits of namespace, two digits that tell the kind of
     component, and the check digit of Verhoeff (1969), which one wrong digit or two exchanged
-    neighbours always change.
-
-    Args:
-        items: int64[n], item numbers from 1 to ``LARGEST_ITEM``.
-        component: what is identified.
-        namespace: seven digits.
-
-    Returns:
-        int64[n], the identifiers.
+    neighbours always change. Items, int64[n], go from 1 to ``LARGEST_ITEM``.
     """
     if items.size and not (items.min() >= 1 and items.max() <= LARGEST_ITEM):
         found = f"{items.min()} to {items.max()}"
         raise OptionError(f"item numbers go from 1 to {LARGEST_ITEM}; these go from {found}")
-    if not 1_000_000 <= namespace <= 9_999_999:  # noqa: PLR2004 — seven digits
-        raise OptionError(f"a namespace has seven digits; this is {namespace}")
-    numbers = (items * 10_000_000 + namespace) * 100 + _PARTITIONS[component]
+    numbers = (items * 10_000_000 + INVENTED_NAMESPACE) * 100 + _PARTITIONS[component]
     return numbers * 10 + check_digits(numbers)
 
 

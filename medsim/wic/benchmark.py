@@ -60,15 +60,9 @@ class Benchmark(Opened[WicManifest]):
 
 
 def read_instances(path: Path) -> pl.DataFrame:
-    """Return the instances of a JSON file, a list of objects with the columns of ``WIC_COLUMNS``.
+    """Return the instances of a JSON file, a list of objects: ``WIC_COLUMNS``, in its order.
 
     Rules are not checked; ``medsim.wic.verify`` does that.
-
-    Returns:
-        ``WIC_COLUMNS``, in the order of the file.
-
-    Raises:
-        InputError: the file cannot be read, or an instance lacks a value or has a wrong one.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from medsim.core.console import Format, app, command, print_table
-from medsim.wic.options import WicBuildOptions, WicEvaluateOptions, WicVerifyOptions
+from medsim.core.errors import OptionError, unknown_name
+from medsim.wic.options import (
+    WicBuildOptions,
+    WicEvaluateOptions,
+    WicStatsOptions,
+    WicVerifyOptions,
+)
 
 wic = typer.Typer(
     no_args_is_help=True,
@@ -34,16 +39,8 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     print_table(readable_statistics(made.statistics(), "splits"), form)
 
 
-@wic.command()
-def stats(
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The folder of a benchmark of medsim wic build.")
-    ],
-    table: Annotated[
-        str, typer.Option(help="The table to print: splits, terms or corpora.")
-    ] = "splits",
-    form: Format = "table",
-) -> None:
+@command(wic, WicStatsOptions)
+def stats(options: WicStatsOptions, *, form: Format = "table") -> None:
     """Print the numbers of a benchmark of words in context.
 
     Writes nothing. The tables are those in which BioWiC is described: instances by group, split
@@ -54,7 +51,7 @@ def stats(
     from medsim.wic.benchmark import Benchmark
     from medsim.wic.readable import readable_statistics
 
-    print_table(readable_statistics(Benchmark(out).statistics(), table), form)
+    print_table(readable_statistics(Benchmark(options.out).statistics(), options.table), form)
 
 
 @command(wic, WicEvaluateOptions, name="eval")
@@ -75,14 +72,10 @@ def evaluate(
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """
     from medsim.wic.evaluate import evaluate_wic
-    from medsim.wic.readable import (
-        SCORE_TABLES,
-        check_table,
-        readable_accuracies,
-        readable_comparisons,
-    )
+    from medsim.wic.readable import readable_accuracies, readable_comparisons
 
-    check_table(table, SCORE_TABLES)  # before models are scored, which takes long
+    if table not in {"accuracy", "comparisons"}:  # before models are scored, which takes long
+        raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
     found = evaluate_wic(**options.given())
     if table == "accuracy":
         print_table(found.results, form, readable=lambda frame: [readable_accuracies(frame)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,11 +31,11 @@ from medsim.wic.models.model_specs import (
 )
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
 from medsim.wic.models.word_answers import word_answers
-from medsim.wic.options import WicEvaluateOptions
+from medsim.wic.options import WicEvaluateOptions, place_of
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -83,8 +84,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         cache=cache_folder(options.cache),
         progress=options.progress or Progress(),
     )
-    specs = [*map(parse_model, options.models), *map(parse_predictions, options.predictions)]
-    _check_names(specs)
+    specs = _specs(options)
     folder = Path(options.out)
     with claimed(folder, WIC_EVALUATION, overwrite=options.overwrite) as output:
         dataset = _read(options, setting)
@@ -106,23 +106,22 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     return scores
 
 
-def _check_names(specs: Sequence[ModelSpec]) -> None:
-    """Raise OptionError where there is no model, or two have one name."""
-    names = [spec.name for spec in specs]
-    if not names:
+def _specs(options: WicEvaluateOptions) -> list[ModelSpec]:
+    """Return the models, of which there is one at least, each with a name of its own."""
+    specs = [*map(parse_model, options.models), *map(parse_predictions, options.predictions)]
+    if not specs:
         raise OptionError("name at least one model, such as `models` random")
-    for name in names:
-        if names.count(name) > 1:
-            raise OptionError(f"two models are named {name!r}; a name is for one")
+    name, times = Counter(spec.name for spec in specs).most_common(1)[0]
+    if times > 1:
+        raise OptionError(f"two models are named {name!r}; a name is for one")
+    return specs
 
 
 def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
-    data = Path(options.data)
-    train = None if options.train is None else Path(options.train)
-    dev = None if options.dev is None else Path(options.dev)
+    data = place_of(options.data)
     with setting.progress.stage(f"read {data.name}") as stage:
-        found = read_dataset(data, train=train, dev=dev, seed=setting.seed)
-        n_tested = found.tested.stop - found.tested.start
+        found = read_dataset(data, train=options.train, dev=options.dev, seed=setting.seed)
+        n_tested = len(found.tested)
         stage.found(f"{n_tested:,} instances to tell, {found.fitted}")
     if n_known := found.n_known():
         setting.progress.warn(

@@ -8,14 +8,22 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.core.config import MOST_SEED, MOST_THREADS
-from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic import SPLITS
 
 BROADER = ("direct", "any")
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
+STATISTICS_TABLES = ("splits", "terms", "corpora")
+"""The tables of a benchmark: instances by group and label, their terms, and their corpora."""
+
 _RECORD = ("language", "as_of", "synonym_scopes", "vocabularies", "broader", "most_train", "seed")
+
+
+def place_of(data: str | Path | OpenedFolder) -> Path:
+    """Return the folder or the file of a benchmark, which may be opened already."""
+    return Path(data) if isinstance(data, (str, Path)) else data.folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +81,24 @@ class WicBuildOptions(ReadingOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class WicStatsOptions(Options):
+    """The options of ``medsim wic stats``."""
+
+    out: Annotated[
+        str | Path, Option("The folder of a benchmark of medsim wic build.", argument=True)
+    ]
+    _: KW_ONLY
+    table: Annotated[
+        str, Option("The table to print: splits, terms or corpora.", choices=STATISTICS_TABLES)
+    ] = "splits"
+
+
+@dataclass(frozen=True, slots=True)
 class WicEvaluateOptions(Options):
     """The options of ``medsim wic eval``."""
 
     data: Annotated[
-        str | Path,
+        str | Path | OpenedFolder,
         Option(
             "A folder with train.json, dev.json and test.json as BioWiC is published; or one such "
             "file, which is cross-fitted.",
@@ -134,7 +155,7 @@ class WicVerifyOptions(Options):
     """The options of ``medsim wic verify``."""
 
     data: Annotated[
-        str | Path,
+        str | Path | OpenedFolder,
         Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
     ]
     _: KW_ONLY

@@ -24,26 +24,22 @@ Starts and ends are code points of the sentence, ends exclusive; cat is one of
 ``medsim.wic.GROUPS``; label is 1 where both terms have the same meaning, else 0.
 """
 
-MENTION_COLUMNS: Columns = (
+_PLACE: Columns = (
     columns(pl.String, "corpus", "document_id")
     | columns(pl.Int32, "sentence_start")
     | columns(pl.String, "sentence")
     | columns(pl.Int32, "start", "end")
-    | columns(pl.String, "term", "kind", "vocabulary", "code")
+    | columns(pl.String, "term")
 )
+
+MENTION_COLUMNS: Columns = _PLACE | columns(pl.String, "kind", "vocabulary", "code")
 """The columns of mentions in sentences of corpora: a row per mention that has one code.
 
 The sentence starts at a code point of its document (title, a space, abstract); start and end are
 code points of the sentence, end exclusive. Vocabularies are named as UMLS names them, as MSH.
 """
 
-WIC_MENTION_COLUMNS: Columns = (
-    columns(pl.String, "corpus", "document_id")
-    | columns(pl.Int32, "sentence_start")
-    | columns(pl.String, "sentence")
-    | columns(pl.Int32, "start", "end")
-    | columns(pl.String, "term", "concept_id")
-)
+WIC_MENTION_COLUMNS: Columns = _PLACE | columns(pl.String, "concept_id")
 """The columns of a benchmark's mentions: one of every sentence, in order of term and concept."""
 
 WIC_INSTANCE_COLUMNS: Columns = (
@@ -56,14 +52,10 @@ WIC_INSTANCE_COLUMNS: Columns = (
 )
 """The columns of a benchmark's instances with their provenance."""
 
-WIC_NAME_COLUMNS: Columns = {"term": pl.String, "concept_id": pl.String}
+WIC_NAME_COLUMNS: Columns = columns(pl.String, "term", "concept_id")
 """The columns of the concepts that terms of mentions name; terms are in lower case."""
 
-WIC_RELATED_COLUMNS: Columns = {
-    "concept1": pl.String,
-    "concept2": pl.String,
-    "relation": pl.String,
-}
+WIC_RELATED_COLUMNS: Columns = columns(pl.String, "concept1", "concept2", "relation")
 """The columns of the pairs of concepts that no instance has."""
 
 WIC_STATISTIC_COLUMNS: Columns = columns(pl.String, "table", "split", "of", "what") | columns(

@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
-from medsim.core.errors import OptionError, unknown_name
 from medsim.wic import GROUPS, HUMAN_ACCURACY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-STATISTICS_TABLES = ("splits", "terms", "corpora")
-"""The tables of a benchmark: instances by group and label, their terms, and their corpora."""
-
-SCORE_TABLES = ("accuracy", "comparisons")
-"""The tables of an evaluation: of each model, and of every two."""
 
 _PARTS = (*GROUPS, "seen", "partly_seen", "unseen")
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 
 
-def check_table(table: str, known: Sequence[str]) -> None:
-    """Raise OptionError for a table that there is none of."""
-    if table not in known:
-        raise OptionError(unknown_name("table", table, list(known)))
-
-
 def readable_statistics(statistics: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Return one of ``STATISTICS_TABLES`` to be read: a row per group, split or corpus.
-
-    Raises:
-        OptionError: there is no such table.
-    """
-    check_table(table, STATISTICS_TABLES)
+    """Return one of ``STATISTICS_TABLES`` to be read: a row per group, split or corpus."""
     own = statistics.filter(table=table)
     if table == "terms":
         return own.pivot("what", index="split", values="number")
-    with_split = pl.format("{} {}", "split", "what")
-    if table == "splits":
-        own = own.with_columns(what=with_split)
-        return own.pivot("what", index="of", values="number").rename({"of": "group"})
-    own = own.with_columns(what=pl.when(pl.col("split") == "").then("what").otherwise(with_split))
-    return own.pivot("what", index="of", values="number").rename({"of": "corpus"})
+    own = own.with_columns(what=pl.format("{} {}", "split", "what").str.strip_chars_start())
+    wide = own.pivot("what", index="of", values="number")
+    return wide.rename({"of": "group" if table == "splits" else "corpus"})
 
 
 def readable_accuracies(results: pl.DataFrame) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -41,27 +42,29 @@ def statistics_of(
 def _of_splits(instances: pl.DataFrame) -> Iterator[_Row]:
     """Yield numbers of instances by group, split and label."""
     for group in (*GROUPS, "all"):
-        of_group = instances if group == "all" else instances.filter(pl.col("cat") == group)
+        own = instances if group == "all" else instances.filter(cat=group)
+        counts = Counter(own.select("split", "label").iter_rows())
         for split in SPLITS:
-            labels = of_group.filter(pl.col("split") == split)["label"]
-            yield "splits", split, group, "true", int((labels == 1).sum())
-            yield "splits", split, group, "false", int((labels == 0).sum())
+            yield "splits", split, group, "true", counts[split, 1]
+            yield "splits", split, group, "false", counts[split, 0]
 
 
 def _of_terms(instances: pl.DataFrame) -> Iterator[_Row]:
     """Yield how many terms, pairs of terms, sentences and concepts each split has."""
-    in_train = _terms_of(instances.filter(pl.col("split") == "train"))
-    for split in SPLITS:
-        own = instances.filter(pl.col("split") == split)
-        terms = _terms_of(own)
-        sentences = set(own["sentence1"]) | set(own["sentence2"])
+    in_train: set[str] = set()
+    for split in SPLITS:  # train is the first
+        own = instances.filter(split=split)
+        firsts, seconds = (lowered(own[name].to_list()) for name in ("term1", "term2"))
+        terms = {*firsts, *seconds}
+        if split == "train":
+            in_train = terms
         numbers = {
             "instances": own.height,
             "terms": len(terms),
-            "pairs of terms": len(_pairs_of_terms(own)),
+            "pairs of terms": len(set(map(frozenset, zip(firsts, seconds, strict=True)))),
             "terms in train": len(terms & in_train),
-            "sentences": len(sentences),
-            "concepts": len(set(own["concept1"]) | set(own["concept2"])),
+            "sentences": len({*own["sentence1"], *own["sentence2"]}),
+            "concepts": len({*own["concept1"], *own["concept2"]}),
         }
         yield from (("terms", split, "all", what, number) for what, number in numbers.items())
 
@@ -69,16 +72,7 @@ def _of_terms(instances: pl.DataFrame) -> Iterator[_Row]:
 def _of_corpora(instances: pl.DataFrame) -> Iterator[_Row]:
     """Yield how many sides of instances come from each corpus, by split."""
     for split in SPLITS:
-        own = instances.filter(pl.col("split") == split)
+        own = instances.filter(split=split)
         sides = pl.concat([own["corpus1"], own["corpus2"].alias("corpus1")])
         for corpus, number in sides.value_counts().sort("corpus1").iter_rows():
             yield "corpora", split, corpus, "sides of instances", number
-
-
-def _terms_of(instances: pl.DataFrame) -> set[str]:
-    return set(lowered(instances["term1"].to_list())) | set(lowered(instances["term2"].to_list()))
-
-
-def _pairs_of_terms(instances: pl.DataFrame) -> set[tuple[str, ...]]:
-    firsts, seconds = (lowered(instances[column].to_list()) for column in ("term1", "term2"))
-    return {tuple(sorted(pair)) for pair in zip(firsts, seconds, strict=True)}

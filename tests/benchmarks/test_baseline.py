@@ -7,12 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from benchmarks.harness import Measured, MismatchError
-from benchmarks.harness.baseline import (
-    Entry,
-    complaints,
-    entry_of,
-    fallen,
-)
+from benchmarks.harness.baseline import Entry, complaints, entry_of, fallen
 from benchmarks.harness.log import log_line
 
 ENTRY = Entry(ratios={"cdist": 100.0, "plain search": 10.0}, fingerprint="ab12")
@@ -37,16 +32,10 @@ def test_a_ratio_may_fall_by_the_margin_and_no_more() -> None:
 def test_a_ratio_has_fallen_only_if_it_did_in_every_run() -> None:
     busy = [run(cdist=40.0), run(plain=2.0), run(cdist=20.0, plain=1.0)]
     assert complaints("search", ENTRY, busy, 0.3) == []
-    slower = [run(cdist=40.0), run(cdist=60.0), run(cdist=20.0)]
+    slower = [run(cdist=40.0), run(cdist=60.0), run(cdist=20.0, fingerprint="cd34")]
     assert complaints("search", ENTRY, slower, 0.3) == [
-        "search: cdist fell from 100 to 60 times, by 40%; the margin is 30%"
-    ]
-
-
-def test_another_fingerprint_in_any_run_is_a_complaint_however_fast_it_is() -> None:
-    runs = [run(cdist=900.0), run(cdist=900.0, fingerprint="cd34")]
-    assert complaints("search", ENTRY, runs, 0.3) == [
-        "search: the fingerprint is cd34, not ab12: the results changed"
+        "search: cdist fell from 100 to 60 times, by 40%; the margin is 30%",
+        "search: the fingerprint is cd34, not ab12: the results changed",
     ]
 
 

@@ -61,9 +61,7 @@ def test_separation_agrees_with_all_triples_and_does_not_depend_on_threads() -> 
         assert one.digest == two.digest
         assert min(one.seconds, one.ratio) > 0
 
-
-def test_an_error_that_is_not_counted_is_noticed() -> None:
-    job = separation.Job(n_terms=9, n_beside=9, n_plain=9, n_words=80, n_dimensions=12, threads=1)
+    job = replace(job, n_terms=9, n_beside=9, n_plain=9)
     metric, bags = METRICS.get("avg_cos"), job.bags()
     found = separation.separate(metric, bags, job, 1)
     counts = separation.counted_plainly(metric, bags, job, 9)
@@ -80,15 +78,10 @@ def test_readers_find_the_same_words_in_a_file(tmp_path: Path, *, binary: bool) 
 
     ours, plain = load_words.load(file, "medsim"), load_words.load(file, "plain loop")
 
-    assert ours.fingerprint == plain.fingerprint
     assert ours.peak_mib > 0
-
-
-def test_a_reader_that_finds_other_vectors_is_noticed() -> None:
-    load = load_words.Load(seconds=1.0, peak_mib=1, fingerprint="ab12")
-    load_words.check({"medsim": load, "gensim": load})
-    with pytest.raises(MismatchError, match="gensim finds other vectors than medsim"):
-        load_words.check({"medsim": load, "gensim": replace(load, fingerprint="cd34")})
+    load_words.check({"medsim": ours, "plain loop": plain})
+    with pytest.raises(MismatchError, match="plain loop finds other vectors than medsim"):
+        load_words.check({"medsim": ours, "plain loop": replace(plain, fingerprint="cd34")})
 
 
 def test_intervals_agree_with_those_of_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,8 +131,7 @@ def test_padded_batches_give_the_vectors_of_medsim(
 
 
 def test_vectors_that_differ_are_noticed() -> None:
-    new = np.eye(3, dtype=np.float32)
-    near, far = new.copy(), new.copy()
+    new, near, far = np.array([np.eye(3)] * 3, np.float32)
     near[1] = (0.14, 1, 0)  # cosine 0.9903
     far[1] = (0.15, 1, 0)  # cosine 0.9889
     encode.check(new, new, near)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from fixtures.builds import EVERY_FIRST_TERM, alter, pairs_of
+from fixtures.builds import EVERY_FIRST_TERM, alter, nearest_made_far, pairs_of, row_replaced
 from fixtures.embeddings import write_text
 from fixtures.release import Release, edge_release, random_release, small_release
 from oracles import datasets as oracle
@@ -86,11 +86,10 @@ def test_embedding_negatives_are_the_most_similar_allowed_terms(
     build = of_sets if pool == "set" else built(folder, tmp_path / "out", pool)
 
     expected = oracle.greedy_nearest(
-        positives, oracle.farness(vectors), lambda a, b: tie_hash(SEED, a, b), shared
+        positives, lambda *pair: tie_hash(SEED, *pair), shared, oracle.farness(vectors)
     )
     found = pairs_of(build, 0, "embedding")
     assert found == {key: sorted(pairs) for key, pairs in expected.items()}
-    assert oracle.check_negatives(positives, found, "embedding", shared, vectors) == []
     n_missing = {key: len(positives[key]) - len(found[key]) for key in found}
     stats = build.stats().select("dataset", "difficulty", "shortfall")
     assert {row[:2]: row[2] for row in stats.iter_rows()} == n_missing
@@ -311,15 +310,7 @@ def pristine(words: Path) -> Path:
 
 
 def with_a_farther_negative(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Give a first term the least similar second term that stands in any negative."""
-    negative = pairs.with_row_index().filter(pl.col("label") == 0).sort("similarity", "index")
-    far, near = negative.row(0, named=True), negative.row(-1, named=True)
-    assert near["term1"] != far["term1"]
-    row = pl.int_range(pairs.height) == near["index"]
-    return pairs.with_columns(
-        pl.when(row).then(pl.lit(far[name])).otherwise(name).alias(name)
-        for name in ("term2", "concept2")
-    )
+    return nearest_made_far(pairs, -pl.col("similarity"))
 
 
 def with_a_negative_too_few(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -327,9 +318,8 @@ def with_a_negative_too_few(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_another_similarity(pairs: pl.DataFrame) -> pl.DataFrame:
-    row = pl.int_range(pairs.height) == pairs["similarity"].is_not_null().arg_max()
-    near = pl.col("similarity") - 0.00001
-    return pairs.with_columns(pl.when(row).then(near).otherwise("similarity").alias("similarity"))
+    at = pairs["similarity"].is_not_null().arg_max()
+    return row_replaced(pairs, at, similarity=pairs["similarity"][at] - 0.00001)
 
 
 def with_a_similarity_of_nothing(pairs: pl.DataFrame) -> pl.DataFrame:

@@ -109,15 +109,6 @@ def test_there_may_be_more_shards_than_first_terms(tmp_path: Path) -> None:
     assert {row["first_terms"].item() == 0 for row in rows} == {True, False}
 
 
-def test_shards_are_about_equal(long_source: Path, tmp_path: Path) -> None:
-    sizes = [
-        medsim.build_shard(long_source, tmp_path / "out", shard=f"{number}/3")["first_terms"].item()
-        for number in (1, 2, 3)
-    ]
-
-    assert max(sizes) < 1.1 * min(sizes)
-
-
 def test_processes_that_run_at_the_same_time_make_one_build(
     source: Path, whole: dict, tmp_path: Path
 ) -> None:
@@ -295,17 +286,6 @@ def test_missing_and_damaged_shards_are_named_together(source: Path, tmp_path: P
 
     assert "shard-2-of-4.shard is damaged" in said(error)
     assert said(error).endswith("make each with medsim build, as shard 2/4")
-
-
-def test_a_shard_of_another_job_that_was_copied_in_is_refused(
-    source: Path, out: Path, tmp_path: Path
-) -> None:
-    shards(source, tmp_path / "other", 2, 1, pool="terminology")
-    name = "shard-1-of-2.shard"
-    (tmp_path / "other.shards" / name).replace(tmp_path / "out.shards" / name)
-
-    with pytest.raises(medsim.MedsimError, match=r"shard-1-of-2\.shard is of another job"):
-        medsim.merge(out)
 
 
 def test_the_source_may_lie_elsewhere_by_the_time_of_merging(

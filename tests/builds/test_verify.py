@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.builds import EVERY_FIRST_TERM, alter, first_replaced
+from fixtures.builds import EVERY_FIRST_TERM, alter, first_replaced, nearest_made_far, row_replaced
 
 import medsim
 from medsim.builds.recomputed_checks import statistics_agree
@@ -37,15 +37,7 @@ def one_row_altered(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def nearest_replaced_by_farther(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Give the first negative the second term of the farthest negative of another first term."""
-    negative = pairs.with_row_index().filter(pl.col("label") == 0).sort("distance", "index")
-    near, far = negative.row(0, named=True), negative.row(-1, named=True)
-    assert near["term1"] != far["term1"]
-    row = pl.int_range(pairs.height) == near["index"]
-    return pairs.with_columns(
-        pl.when(row).then(pl.lit(far[name])).otherwise(name).alias(name)
-        for name in ("term2", "concept2")
-    )
+    return nearest_made_far(pairs, "distance")
 
 
 def one_duplicate(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -56,14 +48,10 @@ def one_duplicate(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def one_linked_pair(pairs: pl.DataFrame) -> pl.DataFrame:
-    positive = pairs.filter(pl.col("label") == 1).row(0, named=True)
-    negatives = pairs.with_row_index().filter(pl.col("label") == 0)
-    same_first = negatives.filter(pl.col("term1") == positive["term1"])
-    row = pl.int_range(pairs.height) == same_first["index"][0]
-    return pairs.with_columns(
-        pl.when(row).then(pl.lit(positive[name])).otherwise(name).alias(name)
-        for name in ("term2", "concept2")
-    )
+    positive = pairs.filter(label=1).row(0, named=True)
+    negatives = pairs.with_row_index().filter(label=0, term1=positive["term1"])
+    linked = {name: positive[name] for name in ("term2", "concept2")}
+    return row_replaced(pairs, negatives["index"][0], **linked)
 
 
 def one_positive_lost(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -96,6 +84,7 @@ def test_an_untouched_build_holds(pristine: Path) -> None:
     assert found.holds
     assert found.findings["violations"].sum() == 0
     assert found.findings.height >= 20
+    assert medsim.verify(medsim.open(pristine), sample=0).holds
 
 
 @pytest.mark.parametrize("name", ["altered", "reordered"])

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import fields
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -42,31 +43,10 @@ def page(name: str) -> str:
     return (Path(__file__).parents[2] / "docs" / name).read_text(encoding="utf-8")
 
 
-def test_the_commands_are_those_that_the_documentation_lists() -> None:
-    assert COMMANDS == [
-        "build",
-        "compare",
-        "convert",
-        "correlate",
-        "eval",
-        "merge",
-        "report",
-        "sql",
-        "stats",
-        "study grade",
-        "study pairs",
-        "study sample",
-        "study score",
-        "synth",
-        "verify",
-        "wic build",
-        "wic eval",
-        "wic stats",
-        "wic verify",
-    ]
-    listed = page("commands.md")
-    for command in COMMANDS:
-        assert f"`medsim {command} " in listed
+def test_the_documentation_lists_the_commands() -> None:
+    listed = re.findall(r"(?m)^\| `medsim ((?:study |wic )?\w+)", page("commands.md"))
+
+    assert sorted(listed) == COMMANDS
 
 
 def test_the_documentation_names_every_embedding_format_and_option() -> None:
@@ -202,10 +182,16 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (["build", "hpo", "-o", "x", "--threads", "0"], 1, "--threads 0 is out of range"),
         (["build", "hpo", "-o", "x", "--synonyms", "exakt"], 1, "did you mean exact or"),
         (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
-        (["build", "hpo", "-o", "x", "--format", "xml"], 2, "xml"),
+        (["build", "hpo", "-o", "x", "--format", "xml"], 1, "unknown format 'xml'; known: csv"),
         (["stats", "nowhere"], 1, "nowhere has no manifest.json"),
+        (["sql", "`seed`", "select 1"], 1, "error: `seed` is no folder"),
         (["sql", "nowhere", "select 1"], 1, "nowhere is no folder"),
         (["verify", "nowhere"], 1, "nowhere has no manifest.json"),
+        (["verify", "nowhere", "--sample", "-1"], 1, "--sample -1 is out of range"),
+        (["verify", "nowhere", "--threads", "1025"], 1, "1025 is out of range; 1 to 1024 are"),
+        (["sql", "nowhere", "--threads", "9" * 20], 1, f"--threads {'9' * 20} is out of range"),
+        (["compare", "nowhere", "--table", "acuracy"], 1, "did you mean accuracy"),
+        (["compare", "nowhere", "--correction", "holmes"], 1, "did you mean holm?"),
         (["synth", "-o", "x.zip", "--concepts", "0"], 1, "--concepts 0 is out of range"),
         (["convert", "nowhere.obo", "-o", "x.zip"], 1, "no file or folder"),
         (["bild"], 2, "bild"),
@@ -233,24 +219,6 @@ def test_what_is_wrong_is_said_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_verify_refuses_a_negative_sample(out: Path) -> None:
-    result = run("verify", out, "--sample", "-1")
-
-    assert result.exit_code == 1
-    assert "--sample -1 is out of range" in result.stderr
-
-
-@pytest.mark.parametrize("command", ["sql", "verify"])
-@pytest.mark.parametrize("threads", ["0", "1025", "99999999999999999999"])
-def test_a_number_of_threads_that_no_machine_has_is_refused(
-    out: Path, command: str, threads: str
-) -> None:
-    result = run(command, out, "--threads", threads, *(["select 1"] if command == "sql" else []))
-
-    assert result.exit_code == 1
-    assert f"--threads {threads} is out of range; 1 to 1024 are accepted" in result.stderr
-
-
 @pytest.mark.slow
 def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
     program, folder = shlex.quote(sys.executable), shlex.quote(str(out))
@@ -260,10 +228,6 @@ def test_a_table_that_cannot_be_written_is_said_in_one_line(out: Path) -> None:
 
     assert result.returncode == 1
     assert result.stderr == "error: cannot write the table: No space left on device\n"
-
-
-def test_the_version_is_printed() -> None:
-    assert re.fullmatch(r"medsim \d+\.\d+\.\d+\n", run("--version").stdout)
 
 
 @pytest.mark.slow
@@ -282,7 +246,7 @@ def test_the_package_runs_as_a_program() -> None:
         [sys.executable, "-m", "medsim", "--version"], capture_output=True, text=True, check=True
     )
 
-    assert ran.stdout == run("--version").stdout
+    assert re.fullmatch(r"medsim \d+\.\d+\.\d+\n", ran.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -313,9 +277,10 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results"
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("form", FORMATS_OF_TABLES)
-def test_every_table_comes_in_every_format(evaluated: Path, table: str, form: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "form"), [*product(TABLES[:2], FORMATS_OF_TABLES), *product(TABLES[2:], ["json"])]
+)
+def test_every_table_comes_in_its_format(evaluated: Path, table: str, form: str) -> None:
     result = run("compare", evaluated, "--table", table, "--format", form)
     assert result.exit_code == 0, result.output
     assert result.stdout.strip()
@@ -329,21 +294,10 @@ def test_results_are_a_place_for_sql(evaluated: Path) -> None:
     assert result.stdout == f"n\n{2 * 10 * 4}\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--table", "acuracy"], "unknown table 'acuracy'; did you mean accuracy"),
-        (["--subset", "all"], "unknown subset 'all'"),
-        (["--correction", "holmes"], "did you mean holm?"),
-    ],
-)
-def test_a_table_that_there_is_not_is_refused(
-    evaluated: Path, arguments: list[str], message: str
-) -> None:
-    result = run("compare", evaluated, *arguments)
+def test_a_subset_that_there_is_not_is_refused(evaluated: Path) -> None:
+    result = run("compare", evaluated, "--subset", "all")
     assert result.exit_code == 1
-    assert message in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    assert "unknown subset 'all'" in result.stderr
 
 
 def test_a_build_has_no_comparison(out: Path) -> None:

@@ -36,7 +36,7 @@ def face_of_commands(texts: dict[str, str]) -> Face:
         _, *sections = re.split(r"(?m)^(?:Arguments|Options):\n", text.partition("\nCommands:")[0])
         for entry in re.findall(r"(?m)^  \S.*(?:\n {3,}.*)*", "\n".join(sections)):
             head = re.split(r" {2,}|\n", entry.strip(), maxsplit=1)[0].split(", ")[-1]
-            name, *takes = head.split()
+            name, *takes = re.sub(r"<[\w|]+>", _in_order, head).split()
             if not name.startswith("--"):
                 name = name.strip("[]").upper()
             says = " ".join(entry.split())
@@ -61,6 +61,11 @@ def face_of_functions(found: dict[str, Any]) -> Face:
                     says = _bare(parameter["annotation"]) + (f" = {default}" if default else "")
                     face[f"{path}({parameter['name']})"] = says
     return face
+
+
+def _in_order(choices: re.Match[str]) -> str:
+    """Return choices such as "<csv|json>" whose order does not matter."""
+    return f"<{'|'.join(sorted(choices[0].strip('<>').split('|')))}>"
 
 
 def _bare(annotation: str | None) -> str:

@@ -15,7 +15,8 @@ from fixtures.commands import commands
 
 import medsim
 from medsim.core.console import _flag, _with_flags
-from medsim.core.options import declared, union_members
+from medsim.core.hints import union_members
+from medsim.core.options import declared
 
 FUNCTIONS = {
     "build": "build",
@@ -45,7 +46,7 @@ OF_THE_COMMAND_LINE = {
     "eval": {"form"},
     "merge": {"form"},
     "sql": {"form"},
-    "stats": {"out", "form"},
+    "stats": {"form"},
     "study grade": {"form"},
     "study pairs": {"out", "overwrite", "form"},
     "study sample": {"form"},
@@ -62,10 +63,7 @@ OF_THE_COMMAND_LINE = {
 OF_PYTHON = {"progress"}
 """The parameters that functions have beside the options of their commands."""
 
-NAMED_OTHERWISE: dict[str, str] = {}
-"""The options whose flag is neither their name nor its singular."""
-
-UNDECLARED = {"stats", "wic stats"}
+UNDECLARED = {"wic stats"}
 """The commands of a folder alone, whose options stand in the command."""
 
 COMMANDS = commands()
@@ -127,7 +125,7 @@ def test_an_option_is_the_same_on_the_command_line_and_in_python(
         if not parameter.required:
             assert given in {default, str(default)}
     long = next((one for one in parameter.opts if one.startswith("--")), None)
-    if long is not None and long != NAMED_OTHERWISE.get(parameter.name):
+    if long is not None:
         flag = long.removeprefix("--").replace("-", "_")
         plurals = {flag, f"{flag}s", f"{flag.removesuffix('y')}ies"} if several else {flag}
         assert parameter.name in plurals
@@ -166,4 +164,15 @@ def messages() -> list[tuple[str, str]]:
 def test_a_name_between_backticks_is_an_option() -> None:
     known = {parameter.name for one in COMMANDS.values() for parameter in one.params}
 
-    assert {name for _, text in messages() for name in re.findall(r"`(\w+)`", text)} <= known
+    named = [(text, name) for _, text in messages() for name in re.findall(r"`(\w+)`", text)]
+    assert {name for _, name in named} <= known
+    assert all(f"`{name}`" not in _with_flags(text, {name: "--flag"}) for text, name in named)
+
+
+@pytest.mark.parametrize(
+    "text", ["x.csv: line 2: 'the `seed`\\' is' no", 'a "`seed` it\'s"', "/a/`seed`/b `seed`.d"]
+)
+def test_what_stands_in_quotes_or_in_a_path_is_no_option(text: str) -> None:
+    said = _with_flags(f"it's of {text} (`seed`).", {"seed": "--seed"})
+
+    assert said == f"it's of {text} (--seed)."

@@ -59,8 +59,10 @@ def test_sql_sees_the_declared_views_with_their_columns(
     declared = opened.kind.views
     assert views
     assert {view for view, one in declared.items() if not one.optional} <= set(views)
-    for view, row in views.items():
-        assert opened.sql(f"from {view}").height == row["rows"]
+    with opened._store(threads=1) as store:
+        for view, row in views.items():
+            assert store.select(f"from {view}").height == row["rows"]
+    for view in views:
         files = sorted((outputs / place).glob(declared[view].files))
         assert {file.relative_to(opened.folder).as_posix() for file in files} <= set(
             opened.manifest.outputs

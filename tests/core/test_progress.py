@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from medsim.core.progress import Progress, StageRecord
+from medsim.core.progress import Progress
 
 
 class Terminal(io.StringIO):
@@ -32,9 +31,15 @@ def test_a_stage_is_a_line_when_it_has_ended() -> None:
         stage.found("350 concepts [D]")
     with progress.stage("search"):
         pass
-    first, second = stream.getvalue().splitlines()
+    progress.say("done")
+    progress.warn("something is odd")
+    first, second, *others = stream.getvalue().splitlines()
     assert re.fullmatch(r"read the release: 350 concepts \[D\] \(\d+\.\d s\)", first)
     assert re.fullmatch(r"search \(\d+\.\d s\)", second)
+    assert others == ["done", "warning: something is odd"]
+    assert not re.search(r"[\x1b\r]", stream.getvalue())
+    assert [record.name for record in progress.records] == ["read the release", "search"]
+    assert all(0 <= record.seconds < 60 for record in progress.records)
 
 
 def test_a_long_stage_tells_once_a_minute_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,32 +56,6 @@ def test_a_long_stage_tells_once_a_minute_how_far_it_is(monkeypatch: pytest.Monk
         "embed: 20%, about 8 minutes left",
         "embed: 90%, about a minute or two left",
     ]
-
-
-def test_no_line_holds_what_steers_a_terminal_where_there_is_none() -> None:
-    stream = io.StringIO()
-    progress = Progress(stream)
-    with progress.stage("search") as stage:
-        stage.total(3)
-        for _ in range(3):
-            stage.advance()
-    progress.say("done")
-    progress.warn("something is odd")
-    assert "\x1b" not in stream.getvalue()
-    assert "\r" not in stream.getvalue()
-    assert stream.getvalue().endswith("done\nwarning: something is odd\n")
-
-
-def test_each_stage_leaves_a_record() -> None:
-    progress = Progress()
-    for name in ("read", "search"):
-        with progress.stage(name):
-            pass
-    assert [record.name for record in progress.records] == ["read", "search"]
-    for record in progress.records:
-        assert isinstance(record, StageRecord)
-        assert 0 <= record.seconds < 60
-        assert record.peak_mib > 10
 
 
 def test_the_peak_of_memory_is_that_of_the_stage() -> None:
@@ -147,17 +126,11 @@ def test_a_terminal_gets_a_bar_and_then_the_same_line() -> None:
     assert len(progress.records) == 1
 
 
-def test_progress_goes_to_the_standard_error_stream(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress.to_stderr()
-    progress.say("a line")
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == "a line\n"
-    assert sys.stderr is not None
-
-
-def test_lines_are_worded_for_the_stream_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_are_worded_for_the_standard_error_stream_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     progress = Progress.to_stderr(lambda line: line.replace("`seed`", "--seed"))
     progress.warn("`seed` is odd")
-    assert capsys.readouterr().err == "warning: --seed is odd\n"
+    Progress.to_stderr().say("a line")
+    assert capsys.readouterr() == ("", "warning: --seed is odd\na line\n")
     assert progress.warnings == ["`seed` is odd"]

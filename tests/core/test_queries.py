@@ -68,11 +68,7 @@ def test_a_header_gives_a_sentence_and_fields() -> None:
         "order": ("7",),
         "contains": ("first, second third",),
     }
-
-
-@pytest.mark.usefixtures("folder")
-def test_the_params_are_those_that_the_body_uses() -> None:
-    assert queries.query("builds/datasets/paired").params == {"as_of", "seed"}
+    assert query.params == {"as_of", "seed"}  # those that the body uses
 
 
 @pytest.mark.usefixtures("folder")
@@ -97,20 +93,11 @@ def test_an_unknown_dataset_is_answered_with_near_ones() -> None:
 
 
 def test_the_datasets_are_these_in_this_order() -> None:
-    assert [dataset.name for dataset in queries.datasets()] == [
-        "possibly_equivalent_to",
-        "replaced_by",
-        "same_as",
-        "fsn_syn",
-        "syn_syn",
-    ]
-    assert {dataset.name: set(dataset.contains) for dataset in queries.datasets()} == {
-        "possibly_equivalent_to": set(),
-        "replaced_by": set(),
-        "same_as": set(),
-        "fsn_syn": set(),
-        "syn_syn": {"fsn_syn"},
-    }
+    associations = ["possibly_equivalent_to", "replaced_by", "same_as"]
+    found = {dataset.name: dataset.contains for dataset in queries.datasets()}
+    assert list(found) == [*associations, "fsn_syn", "syn_syn"]
+    assert found.pop("syn_syn") == {"fsn_syn"}
+    assert not any(found.values())
 
 
 def test_the_folder_of_queries_is_found_whatever_the_working_folder(

@@ -105,19 +105,21 @@ def test_a_query_that_fails_is_named(own_queries: Path, sql: str) -> None:
             assert "\n" not in str(caught.value)
 
 
-def test_what_a_stream_raises_comes_before_what_it_made_duckdb_say(store: Store) -> None:
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_stream_that_fails_or_is_not_read_to_its_end_does_not_hang(
+    store: Store, *, fails: bool
+) -> None:
     def chunks() -> Iterator[bytes]:
-        yield b"10\t20200131\t1\t207\t074\n"
-        raise OSError("the disk is gone")
+        for _ in range(2_000):  # far more than a pipe holds
+            yield b"no row at all\n" * 100
+            if fails:
+                raise OSError("the disk is gone")
 
-    with pytest.raises(OSError, match="the disk is gone"):
+    # What the stream raised comes before what it made DuckDB say.
+    with pytest.raises(
+        OSError if fails else QueryError, match="the disk is gone" if fails else "rf2_concept.sql"
+    ):
         store.run_on_stream("terminologies/rf2/rf2_concept", chunks())
-
-
-def test_a_stream_that_is_not_read_to_its_end_does_not_hang(store: Store) -> None:
-    rows = [b"no row at all\n" * 100] * 2_000  # far more than a pipe holds
-    with pytest.raises(QueryError, match=r"sql/terminologies/rf2/rf2_concept\.sql"):
-        store.run_on_stream("terminologies/rf2/rf2_concept", rows)
 
 
 def test_an_interrupt_before_the_pump_runs_leaves_no_pipe_open(
@@ -201,10 +203,8 @@ def test_statements_that_only_look_are_run(locked: Store, statement: str) -> Non
         "select * from read_parquet('{folder}/out2/pairs/dataset=d1/data.parquet')",
         "select * from read_parquet('{folder}/*/pairs/*/*.parquet')",
         "select * from read_blob('/proc/self/environ')",
-        "select * from read_csv('/dev/stdin')",
         "select * from glob('{folder}/*')",
         "select * from parquet_metadata('{folder}/out2/pairs/dataset=d1/data.parquet')",
-        "select * from sniff_csv('{folder}/secret.csv')",
         "select * from read_csv('https://example.org/x.csv')",
         "select * from query('select * from read_text(''{folder}/secret.csv'')')",
     ],
@@ -218,43 +218,24 @@ def test_no_file_outside_the_folder_is_read(locked: Store, place: Path, statemen
     "statement",
     [
         "copy t to '{folder}/out/stolen.csv'",
-        "copy (select 1) to '{folder}/stolen.csv'",
         "export database '{folder}/out/all'",
         "create table u (x int)",
         "create temp table u as select 1",
-        "create view u as select 1",
-        "create macro u() as 1",
         "insert into t values (9, 'x')",
         "update t set x = 0",
-        "delete from t",
-        "truncate t",
-        "merge into t using t as u on true when matched then delete",
-        "alter table t rename to u",
-        "comment on table t is 'x'",
         "drop view pair",
         "attach ':memory:' as other",
-        "detach memory",
-        "use memory",
         "install httpfs",
-        "force install httpfs",
         "load httpfs",
         "set threads = 1",
-        "set enable_external_access = true",
-        "reset threads",
         "pragma database_list",
         "call pragma_version()",
         "begin",
-        "commit",
-        "rollback",
-        "checkpoint",
         "vacuum",
         "prepare p as select 1",
         "explain analyze delete from t",
-        "create secret s (type s3)",
         "select 1; select 2",
-        "select 1; drop table t",
         "",
-        " ; ",
         "-- nothing",
     ],
 )
@@ -303,11 +284,8 @@ def test_settings_are_those_of_a_locked_store(locked: Store) -> None:
     [
         "selec 1",
         "select nothing from t",
-        "select * from nowhere",
-        "select 'abc'::int from t",
         "select error(E'first\nsecond')",
         "select $name",
-        "select ?",
         "select (select x from t)",
         # Polars has no type for these.
         "select interval 1 month",

@@ -29,15 +29,12 @@ BETWEEN_STATEMENTS = "();<>|&\n"
 
 def blocks(page: Path, language: str) -> list[str]:
     """Return the blocks of code of a page in one language."""
-    text = page.read_text(encoding="utf-8")
-    return re.findall(rf"(?ms)^```{language}\n(.*?)^```", text)
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"))
 
 
 def spans(page: Path) -> list[str]:
     """Return what stands between backticks in the text of a page."""
-    text = re.sub(
-        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
     return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
 
 
@@ -76,18 +73,6 @@ def split(arguments: list[str]) -> tuple[str, list[str]]:
     raise AssertionError(message)
 
 
-def check_parses(arguments: list[str]) -> None:
-    """Fail where the program would refuse arguments before it reads a file."""
-    if arguments == ["--version"]:
-        return
-    name, own = split(arguments)
-    command = COMMANDS[name]
-    context = command.make_context(name, [*own])
-    if known := getattr(command.callback, "options", None):
-        names = declared(known)
-        _from_command_line(known, {one: context.params[one] for one in names})
-
-
 IN_BLOCKS = [
     pytest.param(line, id=f"{page.name}: {' '.join(line)[:60]}")
     for page in PAGES
@@ -102,14 +87,16 @@ IN_HELP = [
 ]
 
 
-@pytest.mark.parametrize("line", IN_BLOCKS)
-def test_every_command_line_of_a_page_is_taken(line: list[str]) -> None:
-    check_parses(line)
-
-
-@pytest.mark.parametrize("line", IN_HELP)
-def test_every_example_of_help_is_taken(line: list[str]) -> None:
-    check_parses(line)
+@pytest.mark.parametrize("arguments", [*IN_BLOCKS, *IN_HELP])
+def test_every_command_line_of_a_page_and_of_help_is_taken(arguments: list[str]) -> None:
+    if arguments == ["--version"]:
+        return
+    name, own = split(arguments)
+    command = COMMANDS[name]
+    context = command.make_context(name, [*own])  # refuses what the program would
+    if known := getattr(command.callback, "options", None):
+        names = declared(known)
+        _from_command_line(known, {one: context.params[one] for one in names})
 
 
 def test_every_command_has_an_example() -> None:

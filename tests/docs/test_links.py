@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
+README, *OTHERS = (
+    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md")
+)
+FOR_USERS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*FOR_USERS, *OTHERS]
 LINK = re.compile(r"\[[^\]]*\]\(\s*([^)\s]+)[^)]*\)")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
@@ -22,8 +23,7 @@ def text_of(page: Path) -> str:
 
 
 def relative_links(page: Path) -> list[str]:
-    links = LINK.findall(text_of(page))
-    return [link for link in links if not re.match(r"[a-z]+:", link)]
+    return [link for link in LINK.findall(text_of(page)) if not re.match(r"[a-z]+:", link)]
 
 
 def anchors_of(page: Path) -> set[str]:
@@ -50,12 +50,9 @@ def test_the_index_links_every_page() -> None:
     assert linked >= set(PAGES) - {index}
 
 
-def test_the_readme_links_the_index() -> None:
-    assert "docs/README.md" in relative_links(ROOT / "README.md")
-
-
-def test_the_readme_has_at_most_120_lines() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+def test_the_readme_links_the_index_and_has_at_most_120_lines() -> None:
+    assert "docs/README.md" in relative_links(README)
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -63,11 +60,7 @@ def test_every_block_of_code_is_closed(page: Path) -> None:
     assert len(re.findall(r"^```", page.read_text(encoding="utf-8"), re.MULTILINE)) % 2 == 0
 
 
-@pytest.mark.parametrize(
-    "page",
-    [PAGES[0], *sorted((ROOT / "docs").rglob("*.md"))],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("page", FOR_USERS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_for_users_name_no_internal_modules(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert re.search(r"\bfrom medsim\b|\bmedsim\.[a-z_]+\.[a-z_]|(?<!/)\bmedsim/", text) is None

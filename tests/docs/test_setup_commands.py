@@ -17,12 +17,8 @@ def block(*lines: str) -> str:
 
 
 def setup_commands(readme: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["bash", str(ROOT / ".ci" / "setup-commands"), str(readme)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["bash", str(ROOT / ".ci" / "setup-commands"), str(readme)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_the_readme_has_a_command_to_start_with_and_one_for_developers() -> None:

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in
-from safetensors.numpy import save_file
+from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in, write_array
 
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.embeddings import FORMATS
 from medsim.embeddings.formats import arrays
 from medsim.embeddings.options import parse_options
@@ -23,72 +22,42 @@ VECTORS = np.array(list(ROWS.values()))
 WORDS = list(ROWS)
 
 
-def write_npy(path: Path, vectors: np.ndarray) -> None:
-    np.save(path, vectors)
-
-
-def write_npz(path: Path, vectors: np.ndarray) -> None:
-    np.savez_compressed(path, vectors=vectors)
-
-
-def write_safetensors(path: Path, vectors: np.ndarray) -> None:
-    save_file({"embedding.weight": np.ascontiguousarray(vectors)}, path)
-
-
-ARRAYS: dict[str, Callable[[Path, np.ndarray], None]] = {
-    "v.npy": write_npy,
-    "v.npz": write_npz,
-    "v.safetensors": write_safetensors,
-}
-
-
 def write_lines(path: Path, words: list[str]) -> None:
     path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
 
 
-def write_json_list(path: Path, words: list[str]) -> None:
-    path.write_text(json.dumps(words), encoding="utf-8")
+def in_table(words: list[str]) -> pl.DataFrame:
+    return pl.DataFrame({"rank": range(len(words)), "note": "x", "Word": words})
 
 
-def write_json_rows(path: Path, words: list[str]) -> None:
-    rows = {word: row for row, word in reversed(list(enumerate(words)))}
-    path.write_text(json.dumps(rows), encoding="utf-8")
+def alone(words: list[str]) -> pl.DataFrame:
+    return pl.DataFrame({"__index_level_0__": words})
 
 
-def write_table(path: Path, words: list[str]) -> None:
-    frame = pl.DataFrame({"rank": range(len(words)), "note": "x", "Word": words})
-    writers = {".csv": frame.write_csv, ".parquet": frame.write_parquet}
-    writers[path.suffix](path)
-
-
-def write_only_column(path: Path, words: list[str]) -> None:
-    frame = pl.DataFrame({"__index_level_0__": words})
-    writers = {
-        ".tsv": lambda file: frame.write_csv(file, separator="\t", quote_style="never"),
-        ".parquet": frame.write_parquet,
-    }
-    writers[path.suffix](path)
-
-
-VOCABULARIES: list[tuple[str, Callable[[Path, list[str]], None]]] = [
+VOCABULARIES: list[tuple[str, Callable[[Path, list[str]], object]]] = [
     ("v.txt", write_lines),
-    ("words.json", write_json_list),
-    ("v.json", write_json_rows),
-    ("v.csv", write_table),
-    ("v.parquet", write_table),
-    ("v.tsv", write_only_column),
-    ("v.parquet", write_only_column),
+    ("words.json", lambda path, words: path.write_text(json.dumps(words))),
+    (
+        "v.json",
+        lambda path, words: path.write_text(
+            json.dumps({word: row for row, word in reversed(list(enumerate(words)))})
+        ),
+    ),
+    ("v.csv", lambda path, words: in_table(words).write_csv(path)),
+    ("v.parquet", lambda path, words: in_table(words).write_parquet(path)),
+    (
+        "v.tsv",
+        lambda path, words: alone(words).write_csv(path, separator="\t", quote_style="never"),
+    ),
+    ("v.parquet", lambda path, words: alone(words).write_parquet(path)),
 ]
 
 
 def write(folder: Path, file: str, words: list[str] = WORDS, vectors=VECTORS) -> Path:
-    """Write an array and its words, a line each."""
-    ARRAYS[file](folder / file, vectors)
-    write_lines(folder / "v.txt", words)
-    return folder / file
+    return write_array(folder / file, words, vectors)
 
 
-every = pytest.mark.parametrize("file", ARRAYS)
+every = pytest.mark.parametrize("file", ["v.npy", "v.npz", "v.safetensors"])
 
 
 @every
@@ -106,7 +75,7 @@ def test_wanted_words_are_read(tmp_path: Path, file: str, dtype: type) -> None:
 
 @pytest.mark.parametrize(("file", "write_words"), VOCABULARIES)
 def test_a_vocabulary_may_be_of_any_of_these_kinds(tmp_path: Path, file: str, write_words) -> None:
-    write_npy(tmp_path / "v.npy", VECTORS)
+    np.save(tmp_path / "v.npy", VECTORS)
     write_words(tmp_path / file, ['"quoted', *WORDS[1:]])
 
     found = words_in("array", tmp_path / "v.npy", [*WORDS, '"quoted'])
@@ -116,16 +85,13 @@ def test_a_vocabulary_may_be_of_any_of_these_kinds(tmp_path: Path, file: str, wr
 
 def test_a_vocabulary_has_the_words_that_tables_take_for_missing(tmp_path: Path) -> None:
     words = ["null", "NA", "nan", "true"]
-    for file in ("v.csv", "v.parquet"):
-        folder = tmp_path / file
-        folder.mkdir()
-        write_npy(folder / "v.npy", VECTORS)
-        write_table(folder / file, words)
-        assert words_in("array", folder / "v.npy", words).words == words
+    np.save(tmp_path / "v.npy", VECTORS)
+    in_table(words).write_csv(tmp_path / "v.csv")
+    assert words_in("array", tmp_path / "v.npy", words).words == words
 
 
 def test_lines_may_have_a_mark_of_byte_order_and_carriage_returns(tmp_path: Path) -> None:
-    write_npy(tmp_path / "v.npy", VECTORS)
+    np.save(tmp_path / "v.npy", VECTORS)
     text = "\ufeff" + "\r\n".join([*WORDS[:3], "he\u2028art"])
     (tmp_path / "v.txt").write_bytes(text.encode())
 
@@ -141,42 +107,32 @@ def test_a_folder_of_one_array_and_its_vocabulary_is_an_embedding(
     assert FORMATS.get("array").recognises(tmp_path)
     assert as_rows(words_in("array", tmp_path, WORDS)) == as_float32(ROWS)
     assert FORMATS.get("array").files(tmp_path, parse_options({})) == [path, tmp_path / "v.txt"]
-
-
-def test_a_folder_of_a_model_is_none(tmp_path: Path) -> None:
-    write(tmp_path, "v.safetensors")
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-
-    assert not FORMATS.get("array").recognises(tmp_path)
+    assert not FORMATS.get("array").recognises(tmp_path)  # a model
 
 
 def test_a_folder_of_two_arrays_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "v.npy")
-    write_npz(tmp_path / "w.npz", VECTORS)
+    np.savez(tmp_path / "w.npz", VECTORS)
 
     assert not FORMATS.get("array").recognises(tmp_path)
     with pytest.raises(InputError, match=r"must hold one array .* it holds v\.npy, w\.npz"):
         words_in("array", tmp_path, WORDS)
 
 
-def test_the_vocabulary_of_the_same_name_comes_before_others(tmp_path: Path) -> None:
-    path = write(tmp_path, "v.npy")
-    write_lines(tmp_path / "other.txt", ["one", "two", "three", "four"])
+def test_the_vocabulary_that_is_named_comes_first_then_that_of_the_same_name(
+    tmp_path: Path,
+) -> None:
+    path, other = write(tmp_path, "v.npy"), tmp_path / "other.txt"
+    write_lines(other, ["one", "two", "three", "four"])
 
     assert words_in("array", path, WORDS).words == WORDS
-
-
-def test_a_vocabulary_that_is_named_comes_before_all(tmp_path: Path) -> None:
-    path = write(tmp_path, "v.npy")
-    write_lines(tmp_path / "other.txt", ["one", "two", "three", "four"])
-
-    found = words_in("array", path, ["three"], vocabulary=str(tmp_path / "other.txt"))
-
+    found = words_in("array", path, ["three"], vocabulary=str(other))
     assert as_rows(found) == as_float32({"three": ROWS["心臓"]})
 
 
 def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) -> None:
-    write_npy(tmp_path / "v.npy", VECTORS)
+    np.save(tmp_path / "v.npy", VECTORS)
     with pytest.raises(InputError, match=r"none beside it does .* add ,vocabulary=FILE"):
         words_in("array", tmp_path / "v.npy", WORDS)
 
@@ -186,12 +142,9 @@ def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) ->
         words_in("array", tmp_path / "v.npy", WORDS)
 
 
-@every
 @pytest.mark.parametrize("words", [WORDS[:3], [*WORDS, "lung"]])
-def test_a_vocabulary_of_the_wrong_size_is_refused(
-    tmp_path: Path, file: str, words: list[str]
-) -> None:
-    path = write(tmp_path, file, words)
+def test_a_vocabulary_of_the_wrong_size_is_refused(tmp_path: Path, words: list[str]) -> None:
+    path = write(tmp_path, "v.npy", words)
 
     with pytest.raises(InputError, match=rf"has 4 rows and .*v\.txt names {len(words)}"):
         words_in("array", path, WORDS)
@@ -215,6 +168,7 @@ def test_rows_of_terms_are_found_by_their_text_then_ignoring_case(
     assert lower.vectors.tolist() == rows[[2, 0, 3, 0, 4]].tolist()
     assert keep.vectors.tolist() == rows[[4, 0, 3, 4, 4]].tolist()
     assert keep.covered.tolist() == [False, True, True, False, False]
+    assert not terms_in("array", path, ["lung"], keys="terms").vectors.any()
 
 
 def test_the_exact_text_comes_before_one_in_another_case_that_stands_before(
@@ -233,45 +187,33 @@ def test_the_exact_text_comes_before_one_in_another_case_that_stands_before(
         assert found.vectors[0].tolist() == VECTORS[row].astype(np.float32).tolist()
 
 
-def test_no_term_may_be_found(tmp_path: Path) -> None:
-    found = terms_in("array", write(tmp_path, "v.npy"), ["lung"], keys="terms")
-
-    assert found.vectors.tolist() == [[0, 0, 0]]
-    assert not found.covered.any()
-
-
 def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
-    write_npy(tmp_path / "v.npy", VECTORS)
+    np.save(tmp_path / "v.npy", VECTORS)
     pl.DataFrame({"term": WORDS}).write_parquet(tmp_path / "v.parquet")
 
     assert terms_in("array", tmp_path / "v.npy", ["heart"]).covered.all()
     assert words_in("array", tmp_path / "v.npy", ["heart"], keys="words").words == ["heart"]
 
 
-@every
 @pytest.mark.parametrize("keys", ["words", "terms"])
-def test_a_key_that_is_looked_up_and_comes_twice_is_refused(
-    tmp_path: Path, file: str, keys: str
-) -> None:
-    path = write(tmp_path, file, ["heart", "lung", "lung", "heart"])
+def test_a_key_that_is_looked_up_and_comes_twice_is_refused(tmp_path: Path, keys: str) -> None:
+    path = write(tmp_path, "v.npy", ["heart", "lung", "lung", "heart"])
 
     with pytest.raises(InputError, match="'heart' stands in row 1 and again in row 4"):
         FORMATS.get("array").load(path, request(["heart"], keys=keys))
 
 
 @every
-@pytest.mark.parametrize("keys", ["words", "terms"])
-@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e300])
-def test_a_wanted_vector_that_is_not_finite_is_refused(
-    tmp_path: Path, file: str, keys: str, value: float
+def test_a_wanted_vector_of_a_term_that_is_not_finite_in_single_precision_is_refused(
+    tmp_path: Path, file: str
 ) -> None:
     vectors = VECTORS.copy()
-    vectors[2, 1] = value
+    vectors[2, 1] = 1e300
     path = write(tmp_path, file, vectors=vectors)
 
     with pytest.raises(InputError, match=r"the vector of '心臓', row 3, .*not finite"):
-        FORMATS.get("array").load(path, request(["heart", "心臓"], keys=keys))
-    FORMATS.get("array").load(path, request(["heart"], keys=keys))
+        terms_in("array", path, ["heart", "心臓"], keys="terms")
+    assert terms_in("array", path, ["heart"], keys="terms").covered.all()
 
 
 @every
@@ -311,21 +253,20 @@ def test_arrays_are_read_in_blocks(
     assert found.vectors.tolist() == vectors[::3].tolist()
 
 
-def test_an_array_stored_by_column_is_read_where_it_can_be(tmp_path: Path) -> None:
-    vectors = np.asfortranarray(VECTORS)
-
-    assert as_rows(words_in("array", write(tmp_path, "v.npy", vectors=vectors), WORDS)) == (
-        as_float32(ROWS)
-    )
-    (tmp_path / "v.npy").unlink()
-    with pytest.raises(InputError, match=r"stored by column; numpy\.ascontiguousarray mends"):
-        words_in("array", write(tmp_path, "v.npz", vectors=vectors), WORDS)
-
-
-def test_values_with_the_high_byte_first_are_read(tmp_path: Path) -> None:
-    path = write(tmp_path, "v.npy", vectors=VECTORS.astype(">f4"))
+@pytest.mark.parametrize("vectors", [np.asfortranarray(VECTORS), VECTORS.astype(">f4")])
+def test_arrays_stored_by_column_or_with_the_high_byte_first_are_read(
+    tmp_path: Path, vectors: np.ndarray
+) -> None:
+    path = write(tmp_path, "v.npy", vectors=vectors)
 
     assert as_rows(words_in("array", path, WORDS)) == as_float32(ROWS)
+
+
+def test_a_packed_array_stored_by_column_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "v.npz", vectors=np.asfortranarray(VECTORS))
+
+    with pytest.raises(InputError, match=r"stored by column; numpy\.ascontiguousarray mends"):
+        words_in("array", path, WORDS)
 
 
 def test_an_archive_of_two_arrays_is_refused(tmp_path: Path) -> None:
@@ -343,16 +284,6 @@ def test_an_array_of_objects_is_never_unpickled(tmp_path: Path, file: str) -> No
 
     with pytest.raises(InputError, match="float16, float32, float64 or int8 is due"):
         words_in("array", path, WORDS)
-
-
-@every
-def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, file: str) -> None:
-    path = write(tmp_path, file)
-    content = path.read_bytes()
-    for size in (0, 5, 30, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:size])
-        with pytest.raises(InputError, match=file):
-            words_in("array", path, WORDS)
 
 
 @pytest.mark.parametrize(
@@ -401,7 +332,7 @@ def test_a_header_that_lies_is_refused(
 def test_a_faulty_vocabulary_is_refused(
     tmp_path: Path, file: str, content: bytes, message: str
 ) -> None:
-    write_npy(tmp_path / "v.npy", VECTORS)
+    np.save(tmp_path / "v.npy", VECTORS)
     (tmp_path / file).write_bytes(content)
 
     with pytest.raises(InputError, match=message):
@@ -415,20 +346,3 @@ def test_a_vocabulary_that_is_missing_or_of_another_kind_is_refused(tmp_path: Pa
         words_in("array", path, WORDS, vocabulary=str(tmp_path / "none.txt"))
     with pytest.raises(InputError, match=r"is no vocabulary; \.txt, \.json"):
         words_in("array", path, WORDS, vocabulary=str(path))
-
-
-def test_a_vocabulary_without_a_word_is_refused(tmp_path: Path) -> None:
-    write_npy(tmp_path / "v.npy", VECTORS)
-    pl.DataFrame({"word": ["a", None, "c", "d"]}).write_parquet(tmp_path / "v.parquet")
-
-    with pytest.raises(InputError, match="row 2 has no word"):
-        words_in("array", tmp_path / "v.npy", WORDS)
-
-
-def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, "v.npy")
-
-    with pytest.raises(OptionError, match=r"option prefix=x does not fit .*rows of words"):
-        words_in("array", path, WORDS, prefix="x")
-    with pytest.raises(OptionError, match=r"option parts=never does not fit .*rows of terms"):
-        terms_in("array", path, WORDS, keys="terms", parts="never")

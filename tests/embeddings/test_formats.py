@@ -9,130 +9,212 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from fixtures.embeddings import ROWS, as_float32, request, write_text, write_word2vec
+from fixtures.embeddings import (
+    ROWS,
+    Rows,
+    as_float32,
+    as_rows,
+    request,
+    words_in,
+    write_array,
+    write_text,
+    write_word2vec,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from medsim.core.errors import InputError
-from medsim.embeddings import FORMATS, WordVectors, find_format, fingerprint
+from medsim.core.errors import InputError, OptionError
+from medsim.embeddings import FORMATS, find_format, fingerprint
 from medsim.embeddings.options import EmbeddingOptions
 
-
-def word2vec_sample(folder: Path) -> Path:
-    return write_word2vec(folder / "sample.bin", ROWS)
-
-
-def word2vec_text_sample(folder: Path) -> Path:
-    return write_text(folder / "sample.vec", ROWS, header=True)
+Words = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0\n\r \ufeff"), min_size=1, max_size=5
+)
+Numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
-def glove_sample(folder: Path) -> Path:
-    return write_text(folder / "sample.txt", ROWS, header=False)
-
-
-def fasttext_sample(folder: Path) -> Path:
+def write_fasttext(path: Path, rows: Rows) -> Path:
     """Write a model without n-grams, field by field."""
-    options = (3, 5, 1, 1, 5, 1, 2, 1, 0, 0, 0, 100)
+    n_dimensions = len(next(iter(rows.values())))
+    options = (n_dimensions, 5, 1, 1, 5, 1, 2, 1, 0, 0, 0, 100)
     content = struct.pack("<2i12id", 793712314, 12, *options, 1e-4)
-    content += struct.pack("<3i2q", len(ROWS), len(ROWS), 0, 100, -1)
-    for word in ROWS:
+    content += struct.pack("<3i2q", len(rows), len(rows), 0, 100, -1)
+    for word in rows:
         content += word.encode() + b"\0" + struct.pack("<qb", 9, 0)
-    for rows in (list(ROWS.values()), np.zeros((4, 3))):
-        content += struct.pack("<?2q", 0, 4, 3) + np.array(rows, "<f4").tobytes()
-    path = folder / "sample.bin"
+    for matrix in (list(rows.values()), np.zeros((len(rows), n_dimensions))):
+        content += struct.pack("<?2q", 0, *np.shape(matrix)) + np.array(matrix, "<f4").tobytes()
     path.write_bytes(content)
     return path
 
 
-def array_sample(folder: Path) -> Path:
-    np.save(folder / "sample.npy", np.array(list(ROWS.values())))
-    (folder / "sample.txt").write_text("\n".join(ROWS), encoding="utf-8")
-    return folder / "sample.npy"
+def write_rows(path: Path, rows: Rows) -> Path:
+    return write_array(path, list(rows), np.array(list(rows.values())))
 
 
-def table_sample(folder: Path) -> Path:
-    frame = pl.DataFrame({"word": list(ROWS), "vector": list(ROWS.values())})
-    frame.write_parquet(folder / "sample.parquet")
-    return folder / "sample.parquet"
+def write_table(path: Path, rows: Rows) -> Path:
+    frame = pl.DataFrame({"word": list(rows), "vector": list(rows.values())})
+    match path.suffix:
+        case ".parquet":
+            frame.write_parquet(path, row_group_size=2)
+        case ".arrow":
+            frame.write_ipc(path)
+        case ".feather":
+            frame.write_ipc(path, compression="lz4")
+    return path
 
 
-SAMPLES: dict[str, Callable[[Path], Path]] = {
-    "word2vec": word2vec_sample,
-    "word2vec-text": word2vec_text_sample,
-    "glove": glove_sample,
-    "fasttext": fasttext_sample,
-    "array": array_sample,
-    "table": table_sample,
+Write = Callable[[Path, Rows], Path]
+SAMPLES: dict[str, tuple[str, Write]] = {
+    "word2vec.bin": ("word2vec", lambda path, rows: write_word2vec(path, rows, b"")),
+    "text.vec": ("word2vec-text", lambda path, rows: write_text(path, rows, header=True)),
+    "glove.txt": ("glove", lambda path, rows: write_text(path, rows, header=False)),
+    "fasttext.bin": ("fasttext", write_fasttext),
+    **{f"v.{kind}": ("array", write_rows) for kind in ("npy", "npz", "safetensors")},
+    **{f"v.{kind}": ("table", write_table) for kind in ("parquet", "arrow", "feather")},
 }
+"""The format of each file, and the function that writes it."""
 
-every = pytest.mark.parametrize("name", SAMPLES)
+every = pytest.mark.parametrize("file", SAMPLES)
+of_bytes = pytest.mark.parametrize("file", [file for file in SAMPLES if file[:2] != "v."])
+"""Files in which words lie as they are."""
+
+
+def sample(folder: Path, file: str, rows: Rows = ROWS) -> tuple[str, Path]:
+    name, write = SAMPLES[file]
+    return name, write(folder / file, rows)
 
 
 @every
-def test_a_sample_is_recognised_by_its_format_alone(tmp_path: Path, name: str) -> None:
-    path = SAMPLES[name](tmp_path)
+def test_a_sample_is_recognised_by_its_format_alone_whatever_its_name(
+    tmp_path: Path, file: str
+) -> None:
+    name, path = sample(tmp_path, file)
 
     assert [known for known, one in FORMATS.all().items() if one.recognises(path)] == [name]
     assert find_format(path, EmbeddingOptions()) == (name, FORMATS.get(name))
+    renamed = path.rename(tmp_path / "renamed.onnx.dat")
+    assert find_format(renamed, EmbeddingOptions()) == (name, FORMATS.get(name))
 
 
 @every
-def test_a_sample_is_told_by_its_content_whatever_its_name(tmp_path: Path, name: str) -> None:
-    path = SAMPLES[name](tmp_path)
-    other = path.rename(tmp_path / "renamed.onnx.dat")
+def test_all_formats_give_the_wanted_words(tmp_path: Path, file: str) -> None:
+    name, path = sample(tmp_path, file)
 
-    assert find_format(other, EmbeddingOptions()) == (name, FORMATS.get(name))
+    found = words_in(name, path, ["Asthma heart", "心臓 lung"])
 
-
-@every
-def test_all_formats_give_the_same_words(tmp_path: Path, name: str) -> None:
-    found = FORMATS.get(name).load(SAMPLES[name](tmp_path), request(["Asthma heart", "心臓 lung"]))
-
-    assert isinstance(found, WordVectors)
-    rows = dict(zip(found.words, found.vectors.tolist(), strict=True))
-    assert rows == {word: as_float32(ROWS)[word] for word in ("asthma", "heart", "心臓")}
-    assert found.vectors.dtype == np.float32
+    assert as_rows(found) == {word: as_float32(ROWS)[word] for word in ("asthma", "heart", "心臓")}
     assert found.in_vocabulary.all()
+    assert found.n_vocabulary == 4
+    assert words_in(name, path, ["lung"]).vectors.shape == (0, 3)
+
+
+@every
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(rows=st.dictionaries(Words, st.lists(Numbers, min_size=3, max_size=3), min_size=1))
+def test_what_is_written_is_read(tmp_path: Path, file: str, rows: dict[str, list[float]]) -> None:
+    name, path = sample(tmp_path, file, rows)
+    looked_up = request(list(rows)[::2]).words
+
+    found = as_rows(words_in(name, path, list(rows)[::2]))
+
+    assert found == {word: row for word, row in as_float32(rows).items() if word in looked_up}
+
+
+@of_bytes
+def test_a_word_that_is_no_utf_8_is_passed_over(tmp_path: Path, file: str) -> None:
+    name, path = sample(tmp_path, file)
+    path.write_bytes(path.read_bytes().replace("naïve".encode(), b"na\xefve"))
+
+    found = words_in(name, path, ["naïve", "na\ufffdve", "heart"])
+
+    assert found.words == ["heart"]
     assert found.n_vocabulary == 4
 
 
+@of_bytes
+def test_a_wanted_word_that_comes_twice_is_refused(tmp_path: Path, file: str) -> None:
+    name, path = sample(tmp_path, file, {**ROWS, "HEART": [1, 2, 3]})
+    path.write_bytes(path.read_bytes().replace(b"HEART", b"heart"))
+    first, last = (5, 6) if name == "word2vec-text" else (4, 5)
+
+    with pytest.raises(InputError, match=rf"'heart' stands in \w+ {first} .*again in \w+ {last}"):
+        words_in(name, path, ["heart"])
+    assert words_in(name, path, ["asthma"]).words == ["asthma"]
+
+
 @every
-def test_the_fingerprint_changes_with_every_file(tmp_path: Path, name: str) -> None:
-    path = SAMPLES[name](tmp_path)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_wanted_vector_that_is_not_finite_is_refused(
+    tmp_path: Path, file: str, value: float
+) -> None:
+    name, path = sample(tmp_path, file, {**ROWS, "lung": [1.0, value, 3.0]})
+
+    with pytest.raises(InputError, match=r"vector of 'lung'.* not finite"):
+        words_in(name, path, ["heart", "lung"])
+    assert words_in(name, path, ["heart"]).words == ["heart"]
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in SAMPLES if file not in ("text.vec", "glove.txt")]
+)
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, file: str) -> None:
+    name, path = sample(tmp_path, file)
+    content = path.read_bytes()
+    for size in (0, 5, 30, len(content) // 2, *(len(content) - cut for cut in (20, 14, 13, 2, 1))):
+        path.write_bytes(content[:size])
+        with pytest.raises(InputError, match=file):
+            words_in(name, path, ["heart"])
+
+
+@every
+def test_the_fingerprint_changes_with_every_file(tmp_path: Path, file: str) -> None:
+    name, path = sample(tmp_path, file)
     options = EmbeddingOptions()
     seen = {fingerprint(path, FORMATS.get(name), options)}
 
-    for file in FORMATS.get(name).files(path, options):
-        file.write_bytes(file.read_bytes() + b"x")
+    for one in FORMATS.get(name).files(path, options):
+        one.write_bytes(one.read_bytes() + b"x")
         seen.add(fingerprint(path, FORMATS.get(name), options))
 
     assert len(seen) == 1 + len(FORMATS.get(name).files(path, options))
 
 
-@every
+@pytest.mark.parametrize("name", sorted({name for name, _ in SAMPLES.values()}))
 @pytest.mark.parametrize(
-    "content",
+    ("content", "message"),
     [
-        b"",
-        b"<html><body>Not found</body></html>",
-        b"\x80\x04\x95\x00\x00",
-        b"PK\x03\x04 and then nothing",
-        b"\x1f\x8b and then nothing",
-        b"one word a line\nand more\n",
-        b'{"a": [1, 2]}',
-        b"abcdefgh{",
-        bytes(range(256)),
+        (b"", "is empty"),
+        (b"<html><body>Not found</body></html>", "looks like an HTML page"),
+        (b"\x80\x04\x95\x00\x00", "looks like a pickle|is not UTF-8"),
+        (b"PK\x03\x04 and then nothing", ""),
+        (b"\x1f\x8b and then nothing", ""),
+        (b"one word a line\nand more\n", "begins with b'one word|line"),
+        (b'{"a": [1, 2]}', ""),
+        (b"abcdefgh{", ""),
+        (bytes(range(256)), ""),
     ],
 )
-def test_what_is_no_embedding_is_not_recognised(tmp_path: Path, name: str, content: bytes) -> None:
+def test_what_is_no_embedding_is_not_recognised(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
     path = tmp_path / "file.txt"
     path.write_bytes(content)
 
     assert not FORMATS.get(name).recognises(path)
-    with pytest.raises(InputError, match=r"file\.txt"):
+    with pytest.raises(InputError, match=rf"file\.txt.*({message})"):
         FORMATS.get(name).load(path, request(["heart"]))
-
-
-@every
-def test_a_folder_without_an_embedding_is_not_recognised(tmp_path: Path, name: str) -> None:
+    path.unlink()
     assert not FORMATS.get(name).recognises(tmp_path)
     with pytest.raises(InputError):
         FORMATS.get(name).load(tmp_path, request(["heart"]))
+
+
+@every
+def test_options_that_do_not_fit_are_refused(tmp_path: Path, file: str) -> None:
+    name, path = sample(tmp_path, file)
+
+    with pytest.raises(OptionError, match=r"option pooling=cls does not fit .*; accepted: .*case"):
+        words_in(name, path, ["heart"], pooling="cls")
+    if name in ("array", "table"):
+        with pytest.raises(OptionError, match=r"option parts=never does not fit .*rows of terms"):
+            words_in(name, path, ["heart"], keys="terms", parts="never")

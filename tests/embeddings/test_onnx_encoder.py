@@ -29,18 +29,25 @@ from medsim.embeddings.options import EmbeddingOptions
 
 load = FORMAT.load
 
+POSITIONS = {"config.json": {"max_position_embeddings": 40}}
 onnxruntime = pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
-
-BOTH_LIMITS = {
-    "config.json": {"max_position_embeddings": 40},
-    "tokenizer_config.json": {"model_max_length": 38},
-}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return the folder of an encoder."""
     return write_encoder(tmp_path / "model")
+
+
+def add_json(folder: Path, files: dict[str, object]) -> None:
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+
+def change_tokenizer(folder: Path, part: str) -> None:
+    """Take a part out of the tokenizer's file."""
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    add_json(folder, {"tokenizer.json": tokenizer | {part: None}})
 
 
 def vectors_of(path: Path, *terms: str, **options: str) -> np.ndarray:
@@ -121,8 +128,7 @@ def test_a_long_term_is_cut_where_the_model_says(
     folder: Path, said: dict[str, object], n_tokens: int
 ) -> None:
     write_tokenizer(folder / "tokenizer.json", max_tokens=5)
-    for name, content in said.items():
-        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    add_json(folder, said)
 
     found = vectors_of(folder, "pain of the hand")
 
@@ -135,19 +141,16 @@ def test_a_long_term_is_cut_where_the_model_says(
     ("said", "most"),
     [
         ({}, 512),
-        ({"config.json": {"max_position_embeddings": 40}}, 40),
-        (BOTH_LIMITS, 38),
+        (POSITIONS, 40),
+        ({**POSITIONS, "tokenizer_config.json": {"model_max_length": 38}}, 38),
         ({"tokenizer_config.json": {"model_max_length": 10**30}}, 512),
     ],
 )
 def test_without_a_limit_in_the_tokenizer_the_positions_are_one(
     folder: Path, said: dict[str, object], most: int
 ) -> None:
-    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    tokenizer["truncation"] = None
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
-    for name, content in said.items():
-        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    change_tokenizer(folder, "truncation")
+    add_json(folder, said)
 
     model, options = folder / "model.onnx", EmbeddingOptions()
     encoder = OnnxEncoder(model, folder / "tokenizer.json", options, threads=1)
@@ -163,7 +166,7 @@ def test_what_sentence_transformers_wrote_is_the_default(folder: Path) -> None:
         ("Normalize", {}),
     )
     prompts = {"prompts": {"query": "acute "}, "default_prompt_name": "query"}
-    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts), encoding="utf-8")
+    add_json(folder, {"config_sentence_transformers.json": prompts})
 
     own, other = vectors_of(folder, "pain"), vectors_of(folder, "pain", normalize="no", prefix="x ")
 
@@ -223,17 +226,12 @@ def test_types_of_tokens_are_fed_where_a_model_wants_them(tmp_path: Path) -> Non
 
 
 def test_a_term_without_tokens_is_not_covered(folder: Path) -> None:
-    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    tokenizer["post_processor"] = None
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    change_tokenizer(folder, "post_processor")
 
     found = load(folder, asked(["", "pain"]))
 
     assert found.covered.tolist() == [False, True]
     assert not found.vectors[0].any()
-
-
-def test_no_terms_give_no_vectors(folder: Path) -> None:
     assert load(folder, asked([])).vectors.shape == (0, 6)
 
 

@@ -25,23 +25,11 @@ class StandIn:
     made: dict[str, object]
     asked: list[dict[str, object]]
 
-    def __init__(
-        self,
-        model_name_or_path: str,
-        *,
-        trust_remote_code: bool = False,
-        local_files_only: bool = False,
-        model_kwargs: dict[str, object] | None = None,
-    ) -> None:
+    def __init__(self, model_name_or_path: str, **options: object) -> None:
         if not (Path(model_name_or_path) / "model.safetensors").exists():
-            message = "no file named model.safetensors"
-            raise OSError(message)
+            raise OSError("no file named model.safetensors")
         StandIn.asked = []
-        StandIn.made = {
-            "trust_remote_code": trust_remote_code,
-            "local_files_only": local_files_only,
-            "model_kwargs": model_kwargs,
-        }
+        StandIn.made = options
 
     def encode(
         self,
@@ -158,21 +146,14 @@ def test_another_model_under_the_same_name_has_a_cache_of_its_own(
 
 
 def test_its_folder_is_told_from_others(folder: Path) -> None:
-    options = EmbeddingOptions()
-    assert find_format(folder, options) == (
-        "sentence-transformers",
-        FORMATS.get("sentence-transformers"),
-    )
+    own = ("sentence-transformers", FORMATS.get("sentence-transformers"))
+    assert find_format(folder, EmbeddingOptions()) == own
 
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"")
 
-    assert find_format(folder, options) == ("onnx", FORMATS.get("onnx"))
-    named = EmbeddingOptions(format="sentence-transformers")
-    assert find_format(folder, named) == (
-        "sentence-transformers",
-        FORMATS.get("sentence-transformers"),
-    )
+    assert find_format(folder, EmbeddingOptions()) == ("onnx", FORMATS.get("onnx"))
+    assert find_format(folder, EmbeddingOptions(format="sentence-transformers")) == own
 
 
 @pytest.mark.parametrize("name", ["config.json", "modules.json", "other.txt"])

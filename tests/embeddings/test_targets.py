@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fixtures.encoders import (
+    LOOKUP,
     VOCABULARY,
     hidden_of,
     write_encoder,
@@ -90,11 +91,8 @@ def test_offsets_are_code_points(folder: Path, before: str) -> None:
 
 
 def test_a_part_of_a_word_has_the_tokens_that_it_touches(folder: Path) -> None:
-    sentence = "acute hands"
-    encoder = opened(folder)
-
-    found = encoder.encode_targets(
-        [Target(sentence=sentence, start=10, end=11), Target(sentence=sentence, start=8, end=11)]
+    found = opened(folder).encode_targets(
+        [target("acute hands", "s"), target("acute hands", "nds")]
     )
 
     words = ["acute", "hand", "##s"]
@@ -109,37 +107,27 @@ def test_a_target_without_a_token_is_not_covered(folder: Path) -> None:
     assert not found.cut.any()
 
 
-def test_of_a_long_sentence_the_words_around_the_target_are_read(short: OnnxEncoder) -> None:
-    sentence = "acute acute acute chronic of pain the hand fever fever fever"
-
-    found = short.encode_targets([target(sentence, "pain"), target(sentence, "fever fever fever")])
-
-    middle = by_hand(["chronic", "of", "pain", "the", "hand"], [2])
-    last = by_hand(["the", "hand", "fever", "fever", "fever"], [2, 3, 4])
-    assert np.allclose(found.vectors, [middle, last], atol=1e-6)
-    assert not found.cut.any()
-
-
-def test_a_target_at_the_beginning_leaves_a_long_sentence_as_it_is_read(
-    short: OnnxEncoder,
+@pytest.mark.parametrize(
+    ("before", "text", "after", "words", "places"),
+    [
+        # around the target, up to the end, and from the beginning
+        ("acute acute acute chronic of", "pain", "the hand", "chronic of pain the hand", [2]),
+        ("acute the hand", "fever fever fever", "", "the hand fever fever fever", [2, 3, 4]),
+        ("acute pain of the", "hand", "fever fever", "acute pain of the hand", [4]),
+        ("", "acute pain", "of the hand fever fever", "acute pain of the hand", [0, 1]),
+        # of a target that is too long, the beginning
+        ("fever", "pain of the hand of the", "fever", "pain of the hand of", range(5)),
+    ],
+)
+def test_of_a_long_sentence_the_words_around_the_target_are_read(
+    short: OnnxEncoder, before: str, text: str, after: str, words: str, places: Sequence[int]
 ) -> None:
-    sentence = "acute pain of the hand fever fever"
+    sentence = f"{before} {text} {after}".strip()
 
-    found = short.encode_targets([target(sentence, "hand"), target(sentence, "acute pain")])
+    found = short.encode_targets([target(sentence, text), target("pain", "pain")])
 
-    words = ["acute", "pain", "of", "the", "hand"]
-    assert np.allclose(found.vectors, [by_hand(words, [4]), by_hand(words, [0, 1])], atol=1e-6)
-
-
-def test_a_target_longer_than_what_is_read_is_cut_and_told(short: OnnxEncoder) -> None:
-    long = "pain of the hand of the hand"
-
-    found = short.encode_targets([target(f"fever {long} fever", long), target("pain", "pain")])
-
-    assert found.cut.tolist() == [True, False]
-    assert np.allclose(
-        found.vectors[0], by_hand(["pain", "of", "the", "hand", "of"], range(5)), atol=1e-6
-    )
+    assert np.allclose(found.vectors[0], by_hand(words.split(), places), atol=1e-6)
+    assert found.cut.tolist() == [len(text.split()) > 5, False]
 
 
 def test_a_prefix_stays_before_a_sentence_that_is_cut(tmp_path: Path) -> None:
@@ -178,9 +166,9 @@ def test_a_target_that_fits_is_always_read_whole(
 def test_vectors_of_targets_depend_neither_on_threads_nor_but_for_rounding_on_others(
     folder: Path,
 ) -> None:
-    targets = [
-        target("the pain of the hands", text) for text in ("the", "pain", "of the", "hands")
-    ] + [target("acute fever", "fever")]
+    sentence = "the pain of the hands"
+    targets = [target(sentence, text) for text in ("the", "pain", "of the", "hands")]
+    targets.append(target("acute fever", "fever"))
 
     together = opened(folder).encode_targets(targets).vectors
 
@@ -190,10 +178,7 @@ def test_vectors_of_targets_depend_neither_on_threads_nor_but_for_rounding_on_ot
 
 
 def test_a_model_that_gives_one_vector_a_text_has_none_of_targets(tmp_path: Path) -> None:
-    steps = [
-        ("Gather", ["table", "input_ids"], ["own"], {}),
-        ("ReduceMean", ["own"], ["pooled"], {"axes": [1], "keepdims": 0}),
-    ]
+    steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["pooled"], {"keepdims": 0})]
     path = write_plain_encoder(tmp_path, *steps, outputs={"pooled": 2})
 
     with pytest.raises(OptionError, match="one vector a text"):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from medsim.core.options import declared
 from medsim.embeddings import WordVectors
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.tokens import TermWords, forms, unseen, words_of
+from medsim.embeddings.tokens import forms, unseen, words_of
 
 Terms = st.lists(st.text("aB1é\u0301ΣI+-'/( \u00a0", max_size=9), max_size=6)
 OPTIONS = declared(EmbeddingOptions)
@@ -91,30 +91,42 @@ def slowly(term: str, found: WordVectors, options: EmbeddingOptions) -> tuple[li
     return [form for form in chosen if form in found.words], len(chosen)
 
 
-def test_a_word_counts_as_it_stands_before_it_counts_in_lower_case() -> None:
-    assert read("Asthma", "asthma", "Asthma") == ["Asthma"]
-    assert read("Asthma", "asthma") == ["asthma"]
-    assert read("asthma", "Asthma") == []
-
-
-def test_only_lower_case_counts_where_that_is_asked_for() -> None:
-    assert read("Asthma", "asthma", "Asthma", case="lower") == ["asthma"]
-    assert read("Asthma", "Asthma", case="lower") == []
-
-
-def test_case_is_kept_where_that_is_asked_for() -> None:
-    assert read("Asthma", "asthma", case="keep") == []
-    assert read("Asthma", "asthma", "Asthma", case="keep") == ["Asthma"]
-
-
-def test_outer_punctuation_is_stripped_where_the_token_has_no_vector() -> None:
-    assert read("(acute) asthma, «severe».", "acute", "asthma", "severe") == [
-        "acute",
-        "asthma",
-        "severe",
-    ]
-    assert read("(Acute)", "acute", "(acute)") == ["(acute)"]
-    assert read("Na+", "na", "Na+") == ["Na+"]
+@pytest.mark.parametrize(
+    ("term", "words", "options", "expected"),
+    [
+        # as it stands before lower case
+        ("Asthma", "asthma Asthma", {}, "Asthma"),
+        ("Asthma", "asthma", {}, "asthma"),
+        ("asthma", "Asthma", {}, ""),
+        ("Asthma", "asthma Asthma", {"case": "lower"}, "asthma"),
+        ("Asthma", "Asthma", {"case": "lower"}, ""),
+        ("Asthma", "asthma", {"case": "keep"}, ""),
+        ("Asthma", "asthma Asthma", {"case": "keep"}, "Asthma"),
+        # without outer punctuation where the token has no vector; accents are none
+        ("(acute) asthma, «severe».", "acute asthma severe", {}, "acute asthma severe"),
+        ("(Acute)", "acute (acute)", {}, "(acute)"),
+        ("Na+", "na Na+", {}, "Na+"),
+        ("cafe\u0301", "cafe\u0301 cafe", {}, "cafe\u0301"),
+        ("cafe\u0301", "cafe", {}, ""),
+        # parts where the whole is unknown, first, or never
+        ("heart-lung", "heart lung heart-lung", {}, "heart-lung"),
+        ("Heart-lung/liver", "heart liver", {}, "heart liver"),
+        ("Crohn's+2,4", "crohn s 2 4", {}, "crohn s 2 4"),
+        ("heart-lung", "heart heart-lung", {"parts": "always"}, "heart"),
+        ("heart-lung", "heart lung", {"parts": "never"}, ""),
+        # digits replaced where the word has no vector with them
+        ("type 12", "type ##", {"digits": "hash"}, "type ##"),
+        ("B12", "b00", {"digits": "zero"}, "b00"),
+        ("2 12", "2 # ##", {"digits": "hash"}, "2 ##"),
+        ("12", "## 00", {}, ""),
+        # a word that comes twice counts twice
+        ("heart to heart", "heart to", {}, "heart to heart"),
+    ],
+)
+def test_words_are_looked_up_in_these_forms(
+    term: str, words: str, options: dict[str, str], expected: str
+) -> None:
+    assert read(term, *words.split(), **options) == expected.split()
 
 
 def test_a_token_of_punctuation_is_no_word() -> None:
@@ -125,33 +137,6 @@ def test_a_token_of_punctuation_is_no_word() -> None:
     assert result.n_unknown.tolist() == [0, 1, 0]
 
 
-def test_parts_count_where_the_whole_is_unknown() -> None:
-    assert read("heart-lung", "heart", "lung", "heart-lung") == ["heart-lung"]
-    assert read("Heart-lung/liver", "heart", "liver") == ["heart", "liver"]
-    assert read("Crohn's+2,4", "crohn", "s", "2", "4") == ["crohn", "s", "2", "4"]
-
-
-def test_parts_come_first_or_never_where_that_is_asked_for() -> None:
-    assert read("heart-lung", "heart", "heart-lung", parts="always") == ["heart"]
-    assert read("heart-lung", "heart", "lung", parts="never") == []
-
-
-def test_digits_are_replaced_where_the_word_has_no_vector_with_them() -> None:
-    assert read("type 12", "type", "##", digits="hash") == ["type", "##"]
-    assert read("B12", "b00", digits="zero") == ["b00"]
-    assert read("2 12", "2", "#", "##", digits="hash") == ["2", "##"]
-    assert read("12", "##", "00") == []
-
-
-def test_an_accent_of_its_own_is_no_punctuation() -> None:
-    assert read("cafe\u0301", "cafe\u0301") == ["cafe\u0301"]
-    assert read("cafe\u0301", "cafe") == []
-
-
-def test_a_word_that_comes_twice_counts_twice() -> None:
-    assert read("heart to heart", "heart", "to") == ["heart", "to", "heart"]
-
-
 def test_a_known_form_is_preferred_then_known_parts_then_a_vector_made_of_the_whole() -> None:
     assert read("Xyz", "xyz", made=["Xyz"]) == ["xyz"]
     assert read("xa-xb", "xa", made=["xa-xb", "xb"]) == ["xa", "xb"]
@@ -159,43 +144,21 @@ def test_a_known_form_is_preferred_then_known_parts_then_a_vector_made_of_the_wh
     assert read("(Xa)", made=["Xa", "xa", "(xa)"], case="keep") == ["Xa"]
 
 
-def test_any_word_covers_a_term_or_all_must() -> None:
-    terms = ["heart attack", "heart", "lung"]
-
-    some = words_of(terms, embedding(["heart"]), EmbeddingOptions())
-    every = words_of(terms, embedding(["heart"]), EmbeddingOptions(coverage="all"))
-
-    assert some.covered.tolist() == [True, True, False]
-    assert every.covered.tolist() == [False, True, False]
-
-
-def test_no_terms_have_no_words() -> None:
-    result = words_of([], embedding(["heart"]), EmbeddingOptions())
-
-    assert result.starts.tolist() == [0]
-    assert len(result.word_ids) == len(result.covered) == len(result.n_words) == 0
-
-
-def checked(result: TermWords, n_terms: int) -> TermWords:
-    assert result.word_ids.dtype == np.int32
-    assert result.starts.dtype == np.int64
-    assert result.covered.dtype == np.bool_
-    assert result.n_words.dtype == result.n_unknown.dtype == np.int32
-    assert len(result.starts) == n_terms + 1
-    return result
+def some_of(every: Iterable[str], data: st.DataObject) -> list[str]:
+    return data.draw(st.lists(st.sampled_from(sorted(every)), unique=True)) if every else []
 
 
 @given(Terms, Options, st.data())
 def test_words_are_those_of_the_rules_read_one_by_one(
     terms: list[str], options: EmbeddingOptions, data: st.DataObject
 ) -> None:
-    every = sorted(forms(terms, options))
-    known = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
-    made = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    known, made = some_of(forms(terms, options), data), some_of(forms(terms, options), data)
     found = embedding(known, [form for form in made if form not in known])
 
-    result = checked(words_of(terms, found, options), len(terms))
+    result = words_of(terms, found, options)
 
+    assert len(result.starts) - 1 == len(result.covered) == len(result.n_words) == len(terms)
+    assert result.word_ids.dtype == result.n_words.dtype == result.n_unknown.dtype == np.int32
     for at, term in enumerate(terms):
         expected, n_words = slowly(term, found, options)
         rows = result.word_ids[result.starts[at] : result.starts[at + 1]]
@@ -210,13 +173,13 @@ def test_words_are_those_of_the_rules_read_one_by_one(
 def test_every_word_is_read_where_all_unseen_ones_are_made(
     terms: list[str], options: EmbeddingOptions, data: st.DataObject
 ) -> None:
-    every = sorted(forms(terms, options))
-    known = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    every = forms(terms, options)
+    known = some_of(every, data)
 
     made = unseen(terms, known, options)
     result = words_of(terms, embedding(known, made), options)
 
-    assert made <= set(every) - set(known)
+    assert made <= every - set(known)
     assert not result.n_unknown.any()
     read_ids = set(result.word_ids.tolist())
     assert read_ids >= set(range(len(known), len(known) + len(made)))

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
-from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from fixtures.embeddings import ROWS, as_float32, as_rows, terms_in, words_in
 
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     "v.parquet": lambda frame, path: frame.write_parquet(path, row_group_size=2),
@@ -20,7 +17,6 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     "v.feather": lambda frame, path: frame.write_ipc(path, compression="lz4"),
 }
 FRAME = pl.DataFrame({"word": list(ROWS), "vector": list(ROWS.values())})
-Numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 every = pytest.mark.parametrize("file", WRITERS)
 
@@ -33,23 +29,14 @@ def write(folder: Path, frame: pl.DataFrame, file: str = "v.parquet") -> Path:
 @every
 @pytest.mark.parametrize(
     "kind",
-    [
-        pl.List(pl.Float32),
-        pl.List(pl.Float64),
-        pl.Array(pl.Float64, 3),
-        pl.Array(pl.Float32, 3),
-    ],
+    [of for one in (pl.Float32, pl.Float64) for of in (pl.List(one), pl.Array(one, 3))],
 )
-def test_wanted_words_are_read(tmp_path: Path, file: str, kind: pl.DataType) -> None:
+def test_vectors_may_be_lists_or_arrays_of_single_or_double_precision(
+    tmp_path: Path, file: str, kind: pl.DataType
+) -> None:
     path = write(tmp_path, FRAME.with_columns(pl.col("vector").cast(kind)), file)
 
-    found = words_in("table", path, ["asthma", "heart naïve", "lung", "心臓"])
-
-    assert as_rows(found) == as_float32(ROWS)
-    assert found.in_vocabulary.all()
-    assert found.n_vocabulary == 4
-    assert as_rows(words_in("table", path, ["心臓"])) == as_float32({"心臓": ROWS["心臓"]})
-    assert words_in("table", path, ["lung"]).vectors.shape == (0, 3)
+    assert as_rows(words_in("table", path, ROWS)) == as_float32(ROWS)
 
 
 @every
@@ -57,23 +44,6 @@ def test_whole_numbers_are_numbers(tmp_path: Path, file: str) -> None:
     path = write(tmp_path, pl.DataFrame({"token": ["a", "b"], "v": [[1, 2], [3, -4]]}), file)
 
     assert as_rows(words_in("table", path, ["b"])) == {"b": [3, -4]}
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
-@given(
-    rows=st.dictionaries(st.text("aBé- ", min_size=1), st.tuples(Numbers, Numbers), min_size=1),
-    file=st.sampled_from(sorted(WRITERS)),
-)
-def test_what_is_written_is_read(
-    tmp_path: Path, rows: dict[str, tuple[float, float]], file: str
-) -> None:
-    frame = pl.DataFrame({"word": list(rows), "vector": [list(row) for row in rows.values()]})
-    path = write(tmp_path, frame, file)
-    looked_up = request(rows).words
-
-    found = as_rows(words_in("table", path, rows))
-
-    assert found == {word: list(row) for word, row in rows.items() if word in looked_up}
 
 
 def test_named_columns_come_before_others(tmp_path: Path) -> None:
@@ -112,7 +82,6 @@ def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
         ([[1.0, 2.0], None, [3.0, 4.0]], "vector of 'lung', row 2, has 0 numbers; the first"),
         ([[1.0, 2.0], [], [3.0, 4.0]], "vector of 'lung', row 2, has 0 numbers; the first"),
         ([[1.0, 2.0], [1.0, None], [3.0, 4.0]], "'lung', row 2, has a value that is null"),
-        ([[1.0, 2.0], [1.0, np.nan], [3.0, 4.0]], "'lung', row 2, has a value that is not finite"),
         ([[1.0, 2.0], [1.0, 1e300], [3.0, 4.0]], "'lung', row 2, has a value that is not finite"),
         ([[], [], []], "vectors of 0 numbers"),
         ([None, [1.0], [1.0]], "vectors of 0 numbers"),
@@ -131,15 +100,6 @@ def test_a_faulty_vector_is_refused_where_it_is_wanted(
         words_in("table", path, ["heart lung"])
     if vectors[0]:
         assert words_in("table", path, ["heart"]).words == ["heart"]
-
-
-@every
-def test_a_word_that_is_wanted_and_comes_twice_is_refused(tmp_path: Path, file: str) -> None:
-    path = write(tmp_path, pl.concat([FRAME, FRAME.head(1)]), file)
-
-    with pytest.raises(InputError, match="'asthma' stands in row 1 and again in row 5"):
-        words_in("table", path, ["asthma"])
-    assert words_in("table", path, ["heart"]).words == ["heart"]
 
 
 @every
@@ -167,27 +127,8 @@ def test_a_table_without_its_columns_is_refused(
         words_in("table", write(tmp_path, frame), ["heart"])
 
 
-@every
-def test_a_table_that_is_cut_off_is_refused(tmp_path: Path, file: str) -> None:
-    path = write(tmp_path, FRAME, file)
-    content = path.read_bytes()
-    for size in (0, 3, 8, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:size])
-        with pytest.raises(InputError, match=file):
-            words_in("table", path, ["heart"])
-
-
 def test_a_name_with_the_signs_of_a_pattern_is_a_name(tmp_path: Path) -> None:
     path = tmp_path / "v[1]*.parquet"
     FRAME.write_parquet(path)
 
     assert words_in("table", path, ["heart"]).words == ["heart"]
-
-
-def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, FRAME)
-
-    with pytest.raises(OptionError, match="option vocabulary=x does not fit"):
-        words_in("table", path, ["heart"], vocabulary="x")
-    with pytest.raises(OptionError, match=r"option digits=hash does not fit .*rows of terms"):
-        terms_in("table", path, ["heart"], keys="terms", digits="hash")

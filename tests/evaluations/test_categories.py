@@ -15,31 +15,20 @@ from fixtures.categories import TOPS, categorised_release
 import medsim
 from medsim.builds.output import Build
 from medsim.core.errors import InputError, MedsimError, OptionError
-from medsim.evaluations.categories import Categories, categories_of
+from medsim.evaluations.categories import categories_of
 
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     folder = tmp_path_factory.mktemp("categories")
     release = categorised_release(1, 120).write_zip(folder / "release.zip", "Snapshot")
-    return medsim.build(release, folder / "build")
+    return medsim.build(release, folder / "build", negatives=["random"])
 
 
-def without(build: Build, folder: Path, concept_id: str) -> Build:
-    """Return a copy of a build whose terminology lacks a concept."""
-    shutil.copytree(build.folder, folder)
-    path = folder / "terminology/concept.parquet"
-    build.table("concept").filter(pl.col("concept_id") != concept_id).collect().write_parquet(path)
-    return Build(folder)
-
-
-def of_no_release(build: Build, folder: Path) -> Build:
-    """Return a copy of a build that says that its source is no RF2 release."""
-    shutil.copytree(build.folder, folder)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["source"]["rf2_rules"] = False
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    return Build(folder)
+@pytest.fixture
+def copy(build: Build, tmp_path: Path) -> Path:
+    """The folder of a copy of the build."""
+    return Path(shutil.copytree(build.folder, tmp_path / "copy"))
 
 
 def walked(build: Build, tops: list[str]) -> tuple[dict[str, list[str]], int, int]:
@@ -70,31 +59,23 @@ def walked(build: Build, tops: list[str]) -> tuple[dict[str, list[str]], int, in
     return own, len(shared), sum(n > 1 for n in n_having.values())
 
 
-def told(found: Categories) -> dict[str, list[str]]:
-    return {category.concept_id: list(category.terms) for category in found.categories}
-
-
-def test_categories_of_a_release_are_those_of_the_paper_and_what_is_below_them(
-    build: Build,
+@pytest.mark.parametrize(
+    ("named", "tops", "names"),
+    [
+        (None, [*TOPS], ["Diagnostic velp", "Therapeutic velp", "Organism"]),
+        (["410607006", "a = b=103693007"], ["410607006", "103693007"], ["Organism", "a = b"]),
+    ],
+)
+def test_categories_are_those_that_are_named_or_of_the_paper_and_what_is_below_them(
+    build: Build, named: list[str] | None, tops: list[str], names: list[str]
 ) -> None:
-    found = categories_of(build, None, 1)
-    own, n_concepts, n_terms = walked(build, list(TOPS))
-    assert told(found) == own
+    found = categories_of(build, named, len(names))
+    own, n_concepts, n_terms = walked(build, tops)
+    assert {one.concept_id: list(one.terms) for one in found.categories} == own
     assert (found.n_shared_concepts, found.n_shared_terms) == (n_concepts, n_terms)
-    assert n_concepts > 0
-    assert n_terms > 0
-    names = [category.name for category in found.categories]
-    assert names == ["Diagnostic velp", "Therapeutic velp", "Organism"]
+    assert named or (n_concepts > 0 and n_terms > 0)
+    assert [category.name for category in found.categories] == names
     assert found.terms() == sorted(term for terms in own.values() for term in terms)
-
-
-def test_a_user_names_categories_and_what_tables_call_them(build: Build) -> None:
-    named = ["410607006", "a = b=103693007"]
-    found = categories_of(build, named, 2)
-    own, n_concepts, n_terms = walked(build, ["410607006", "103693007"])
-    assert told(found) == own
-    assert (found.n_shared_concepts, found.n_shared_terms) == (n_concepts, n_terms)
-    assert [category.name for category in found.categories] == ["Organism", "a = b"]
 
 
 def test_provenance_is_plain_and_tells_other_categories_apart(build: Build) -> None:
@@ -127,24 +108,25 @@ def test_what_cannot_be_a_category_is_refused(build: Build, named: list[str], sa
         categories_of(build, named, 1)
 
 
-def test_a_release_without_the_default_concepts_asks_for_others(
-    build: Build, tmp_path: Path
-) -> None:
-    lacking = without(build, tmp_path / "lacking", "410607006")
+def test_a_release_without_the_default_concepts_asks_for_others(build: Build, copy: Path) -> None:
+    concepts = build.table("concept").filter(pl.col("concept_id") != "410607006").collect()
+    concepts.write_parquet(copy / "terminology/concept.parquet")
     with pytest.raises(InputError, match=r"'410607006'.*name at least two by `categories`"):
-        categories_of(lacking, None, 1)
+        categories_of(Build(copy), None, 1)
 
 
-def test_other_sources_have_no_default(build: Build, tmp_path: Path) -> None:
-    other = of_no_release(build, tmp_path / "other")
+def test_other_sources_have_no_default(copy: Path) -> None:
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["source"]["rf2_rules"] = False
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    other = Build(copy)
     with pytest.raises(OptionError, match="no default categories; name at least two"):
         categories_of(other, None, 1)
     assert len(categories_of(other, list(TOPS), 1).categories) == 3
 
 
-def test_a_damaged_table_is_named(build: Build, tmp_path: Path) -> None:
-    shutil.copytree(build.folder, tmp_path / "damaged")
-    path = tmp_path / "damaged/terminology/is_a.parquet"
+def test_a_damaged_table_is_named(copy: Path) -> None:
+    path = copy / "terminology/is_a.parquet"
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(MedsimError, match=re.escape(str(path))):
-        categories_of(Build(tmp_path / "damaged"), None, 1)
+        categories_of(Build(copy), None, 1)

@@ -37,7 +37,7 @@ OF_WORDS = metrics_of(WordBags)
 def categories(tmp_path_factory: pytest.TempPathFactory) -> Categories:
     folder = tmp_path_factory.mktemp("separation")
     release = categorised_release(2, 60).write_zip(folder / "release.zip", "Snapshot")
-    return categories_of(medsim.build(release, folder / "build"), None, 1)
+    return categories_of(medsim.build(release, folder / "build", negatives=["random"]), None, 1)
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +64,15 @@ def new_files(folder: Path) -> Iterator[EvaluationFiles]:
 
 
 def written(
-    categories: Categories, has: EmbeddedTerms, folder: Path, threads: int = 1
+    categories: Categories,
+    has: EmbeddedTerms,
+    folder: Path,
+    workers: Workers = Workers(threads=1),  # noqa: B008 — is never changed
+    metrics: dict[str, Metric] = OF_WORDS,
 ) -> tuple[pl.DataFrame, int]:
     """Return the table of all metrics, and how many terms have no vector."""
     with new_files(folder) as files:
-        workers = Workers(threads=threads)
-        n_uncovered = write_separation("build", "words", has, categories, OF_WORDS, files, workers)
+        n_uncovered = write_separation("build", "words", has, categories, metrics, files, workers)
         table = separation_of("build", ["none", "words"], files, "{} {} {}".format)
     return table, n_uncovered
 
@@ -151,7 +154,7 @@ def test_the_table_has_the_columns_of_its_contract(table: pl.DataFrame) -> None:
 def test_nothing_depends_on_threads(
     table: pl.DataFrame, categories: Categories, has: EmbeddedTerms, tmp_path: Path
 ) -> None:
-    other, n_uncovered = written(categories, has, tmp_path, threads=4)
+    other, n_uncovered = written(categories, has, tmp_path, Workers(threads=4))
     assert other.equals(table, null_equal=True)
     every = sum(len(one.terms) for one in categories.categories)
     assert n_uncovered == every - table["n_terms1"].max() > 0
@@ -169,15 +172,8 @@ def test_what_is_there_is_not_made_again(
     refusing = replace(metric, similarities=refuses, tabulate=refuses)
     with new_files(tmp_path) as files:
         for one in (metric, refusing):
-            write_separation(
-                "build",
-                "words",
-                has,
-                categories,
-                {"avg_cos": one},
-                files,
-                workers,
-            )
+            chosen = {"avg_cos": one}
+            write_separation("build", "words", has, categories, chosen, files, workers)
         assert files.exist(separation_path("build", "words", "avg_cos"))
     assert sum(told) == 2 * len(categories.terms())
 
@@ -202,19 +198,8 @@ def test_a_similarity_that_is_no_number_is_refused(
         describes="no numbers",
         similarities=lambda _embedded, first, _second, _workers: np.full(len(first), np.nan),
     )
-    with (
-        new_files(tmp_path) as files,
-        pytest.raises(InputError, match="under broken a similarity"),
-    ):
-        write_separation(
-            "build",
-            "words",
-            has,
-            categories,
-            {"broken": broken},
-            files,
-            Workers(threads=1),
-        )
+    with pytest.raises(InputError, match="under broken a similarity"):
+        written(categories, has, tmp_path, metrics={"broken": broken})
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +207,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a build and an embedding."""
     folder = tmp_path_factory.mktemp("evaluated")
     release = categorised_release(3, 50).write_zip(folder / "release.zip", "Snapshot")
-    medsim.build(release, folder / "build")
+    medsim.build(release, folder / "build", negatives=["random"])
     write_words(folder / "words.vec", WORDS[:-1], 4)
     return folder
 

@@ -183,15 +183,15 @@ def test_a_readable_table_has_a_row_a_set_and_a_column_a_task() -> None:
             "model,ner\na,1\nb,good\nc,2\n",
             "line 3: ner 'good' is no number such as 0.85, as others",
         ),
-        ("model,ner\na,1\nb,2,3\n", "line 3 has 3 cells, and the first 2"),
         ("model,ner\na,1\na,2\nb,3\n", "has model 'a' twice"),
         ("model,ner\na,1\n,2\nb,3\n", "row 2 has no model"),
-        ("model,ner,ner\na,1,2\n", "has two columns 'ner'"),
         ("size,ner\n1,1\n2,2\n", "has no column of models; name it 'model'"),
         ("model,note\na,x\nb,y\n", "has no column of numbers beside 'model'"),
-        ("", "is empty"),
         ("model,ner\n", "0 models have both"),
-        ("model,ner\nx,1\ny,2\nm1,2\n", "only extrinsic: x, y; names must be equal"),
+        (
+            "model,ner\nx,1\ny,2\nm1,2\n",
+            "1 model has both .* extrinsic: x, y; names must be equal",
+        ),
     ],
 )
 def test_tables_that_are_none_are_refused_by_line_and_value(
@@ -233,29 +233,25 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
 TASKS = pl.DataFrame({"model": list("pqrs"), "ner": [0.3, 0.1, 0.9, 0.4]})
 
 
-def test_an_evaluation_gives_each_embedding_at_its_best_metric(evaluation) -> None:
-    found = medsim.correlate(evaluation, TASKS)
+CHOSEN = {"metric": "avg_cos", "statistic": "kendall", "subset": "own"}
+
+
+@pytest.mark.parametrize("options", [{}, CHOSEN], ids=["by default", "as chosen"])
+def test_an_evaluation_gives_each_embedding_at_its_best_metric_or_at_one(
+    evaluation, options
+) -> None:
+    found = medsim.correlate(evaluation, TASKS, **options)
 
     whole = evaluation.results().filter(dataset="rating")
     assert whole.height < evaluation.results().height  # the others are of parts, which do not count
-    best = whole.filter(statistic="spearman", subset="common")
+    best = whole.filter(**(options or {"statistic": "spearman", "subset": "common"}))
     values = dict(best.group_by("embedding").agg(pl.col("value").max()).iter_rows())
     expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
-    assert found.select("set", "statistic", "task").rows() == [("rated/rating", "spearman", "ner")]
+    statistic = options.get("statistic", "spearman")
+    assert found.select("set", "statistic", "task").rows() == [("rated/rating", statistic, "ner")]
     assert found["r"][0] == pytest.approx(expected.statistic)
     assert found["p"][0] == pytest.approx(expected.pvalue)
-    assert_frame_equal(medsim.correlate(evaluation.folder, TASKS), found)
-
-
-def test_a_metric_and_a_statistic_of_an_evaluation_can_be_chosen(evaluation) -> None:
-    found = medsim.correlate(evaluation, TASKS, metric="avg_cos", statistic="kendall", subset="own")
-
-    whole = evaluation.results().filter(dataset="rating")
-    chosen = whole.filter(metric="avg_cos", statistic="kendall", subset="own")
-    values = dict(chosen.select("embedding", "value").iter_rows())
-    expected = stats.pearsonr([values[name] for name in "pqrs"], TASKS["ner"])
-    assert found["statistic"].to_list() == ["kendall"]
-    assert found["r"][0] == pytest.approx(expected.statistic)
+    assert_frame_equal(medsim.correlate(evaluation.folder, TASKS, **options), found)
 
 
 @pytest.mark.parametrize(
@@ -292,14 +288,3 @@ def test_the_command_prints_a_table_to_read_and_one_to_compute_with(
     [row] = json.loads(rows.stdout)
     assert list(row) == list(COLUMNS)
     assert row["n_models"] == 4
-
-
-def test_the_command_ends_in_one_line_where_models_do_not_match(tmp_path: Path) -> None:
-    one = written(tmp_path, "one.csv", "model,s\na,1\nb,2\nc,3\n")
-    other = written(tmp_path, "other.csv", "model,t\nA,1\nB,2\nC,3\n")
-
-    result = CliRunner().invoke(app, ["correlate", str(one), str(other)])
-
-    assert result.exit_code == 1
-    assert result.stderr.startswith("error: 0 models have both intrinsic and extrinsic scores")
-    assert "only intrinsic: a, b, c; only extrinsic: A, B, C" in result.stderr

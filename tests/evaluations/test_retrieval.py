@@ -18,11 +18,9 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.linked import LinkedTerms
-from medsim.evaluations.retrieval import Lookup, retrieve
+from medsim.evaluations.retrieval import retrieve
 
 LENGTHS = ("1", "2", "3", "4", "5+")
-
-
 POOLS = pytest.mark.parametrize("made", ["set", "terminology"], indirect=True, scope="module")
 
 
@@ -45,10 +43,10 @@ def write_terms(path: Path, terms: list[str], seed: int, width: int) -> None:
 
 
 def evaluate(made: Path, name: str, **options) -> medsim.Evaluation:
-    chosen = {"metrics": ["cos"], "resamples": 100, "retrieval": True, **options}
-    names = chosen.pop("names", ("one", "two"))
-    embeddings = {one: made / f"{one}.parquet" for one in names}
-    return medsim.evaluate(made / "build", embeddings, made / name, **chosen)
+    names = options.pop("names", ("one", "two"))
+    given = {"metrics": ["cos"], "resamples": 100, "retrieval": True}
+    given["embeddings"] = {one: made / f"{one}.parquet" for one in names}
+    return medsim.evaluate(made / "build", out=made / name, **(given | options))
 
 
 @pytest.fixture(scope="module")
@@ -117,22 +115,13 @@ def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
         ranks[term] = None
         if embedded[term] is None:
             continue
-        alike = {
-            other: cosine(embedded[term], vector)
-            for other, vector in embedded.items()
-            if other != term and vector is not None
-        }
-        linked = [
-            value
-            for other, value in alike.items()
-            if component.get(other.lower()) == component[term.lower()]
-        ]
+        linked, unlinked = [], []
+        for other, vector in embedded.items():
+            if other != term and vector is not None:
+                is_linked = component.get(other.lower()) == component[term.lower()]
+                (linked if is_linked else unlinked).append(cosine(embedded[term], vector))
         if linked:
-            ranks[term] = 1 + sum(
-                value >= max(linked)
-                for other, value in alike.items()
-                if component.get(other.lower()) != component[term.lower()]
-            )
+            ranks[term] = 1 + sum(value >= max(linked) for value in unlinked)
     return ranks
 
 
@@ -273,7 +262,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
     search = CosineSearch(vectors, own, hashes, index="ivf", seed=3)
     given = search.nearest(own, np.full(600, 100, np.int32))
 
-    found = retrieve(linked, has, Lookup(index="ivf", seed=3, threads=2), Stage("looking"))
+    found = retrieve(linked, has, Stage("looking"), index="ivf", seed=3, threads=2)
 
     n_missed = 0
     for term, rank, other in found.select("term", "rank", "linked_term").iter_rows():
@@ -296,14 +285,8 @@ def test_words_enter_by_their_mean_vectors(made: Path) -> None:
     pairs = positives_of(made / "build")
     words = {word for side in ("term1", "term2") for term in pairs[side] for word in term.split()}
     write_words(made / "words.vec", sorted(words), 7)
-    out = medsim.evaluate(
-        made / "build",
-        {"words": made / "words.vec"},
-        made / "of-words",
-        metrics=["avg_cos"],
-        resamples=100,
-        retrieval=True,
-    )
+    embeddings = {"words": made / "words.vec"}
+    out = evaluate(made, "of-words", embeddings=embeddings, metrics=["avg_cos"])
     rows = out.read(
         "retrieval/input=build/embedding=words/metric=avg_cos/index=flat/data.parquet"
     ).drop_nulls("linked_term")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import defaultdict
 from itertools import pairwise
@@ -27,7 +26,6 @@ from medsim.evaluations.strata import Stratification, strata_of
 from medsim.evaluations.tables.readable import readable
 
 WORDS = [f"word{number}" for number in range(40)]
-DATA = os.environ.get("MEDSIM_DATA")
 
 
 def bin_of(count: float | None, begins: list[int]) -> str | None:
@@ -87,14 +85,12 @@ def test_a_pair_is_in_a_bin_of_counts_if_both_words_are(
 
 
 def test_topics_domains_and_associations_make_parts(tmp_path: Path) -> None:
-    read = rated(
-        tmp_path,
-        ",topics1,topics2,domain,associated",
-        *("a,b,1,1,1,general,true", "c,d,2,2,4,medical,no", "e,f,3,4,5,medical,no"),
-        *("g,h,4,5,90,,yes", "i,j,5,0,0,general,"),
-    )
+    lines = ["a,b,1,1,1,general,true", "c,d,2,2,4,medical,no", "e,f,3,4,5,medical,no"]
+    lines += ["g,h,4,5,90,,yes", "i,j,5,0,0,general,"]
 
-    found = strata_of(read, Stratification())
+    found = strata_of(
+        rated(tmp_path, ",topics1,topics2,domain,associated", *lines), Stratification()
+    )
 
     assert parts_in(found) == {
         "topics=1": [0],
@@ -110,8 +106,8 @@ def test_topics_domains_and_associations_make_parts(tmp_path: Path) -> None:
         "2 of 5 pairs are in no part by topics: 1 with a word in none, and 1 whose words are in "
         "different ones"
     )
-    assert by_domain.startswith("1 of 5 pairs are in no part by domain: 1 with a word in none")
-    assert by_association.startswith("1 of 5 pairs are in no part by associated")
+    assert by_domain.startswith("1 of 5 pairs is in no part by domain: 1 with a word in none")
+    assert by_association.startswith("1 of 5 pairs is in no part by associated")
 
 
 def test_a_table_of_words_goes_before_the_columns_of_the_file_and_ignores_case(
@@ -188,9 +184,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(made: Path, out: Path, **options) -> medsim.Evaluation:
-    options = {"resamples": 100, "metrics": ["avg_cos", "max_jaccard"], **options}
+    given = {"inputs": made / "rated.csv", "resamples": 100, "metrics": ["avg_cos", "max_jaccard"]}
     embeddings = {name: made / f"{name}.vec" for name in ("one", "two")}
-    return medsim.evaluate(made / "rated.csv", embeddings, out, **options)
+    return medsim.evaluate(embeddings=embeddings, out=out, **(given | options))
 
 
 @pytest.fixture(scope="module")
@@ -235,16 +231,8 @@ def test_whole_sets_are_scored_and_compared_as_without_parts(
 ) -> None:
     (made / "plain").mkdir()
     text = (made / "rated.csv").read_text(encoding="utf-8")
-    plain_text = text.replace("domain", "of").encode()
-    (made / "plain" / "rated.csv").write_bytes(plain_text)
-    embeddings = {name: made / f"{name}.vec" for name in ("one", "two")}
-    plain = medsim.evaluate(
-        made / "plain" / "rated.csv",
-        embeddings,
-        made / "plain" / "results",
-        resamples=100,
-        metrics=["avg_cos", "max_jaccard"],
-    )
+    (made / "plain" / "rated.csv").write_bytes(text.replace("domain", "of").encode())
+    plain = run(made, made / "plain" / "results", inputs=made / "plain" / "rated.csv")
 
     assert parts_of_sets(plain.results()).is_empty()
     for name in ("results", "comparisons", "coverage"):
@@ -269,7 +257,8 @@ def test_the_table_of_parts_has_them_alone_with_intervals(cut: medsim.Evaluation
     assert told["low"].is_not_null().equals(told["n_pairs"] >= 3)
     assert told["n_pairs"].min() < 3
     cells = readable(found)[0].filter(dataset="rating/domain=varied")["one"].item()
-    assert re.match(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\] ", cells)
+    cell = cells.replace("\N{MINUS SIGN}", "")
+    assert re.match(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\] ", cell)
     n_common = cut.coverage().select("dataset", "n_pairs_common").unique()
     assert dict(found.select("dataset", "n_pairs").iter_rows()) == dict(
         parts_of_sets(n_common).iter_rows()
@@ -324,29 +313,3 @@ def test_what_cannot_cut_anything_is_refused(made: Path, tmp_path: Path, options
     with pytest.raises(medsim.MedsimError, match=says):
         run(made, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")
-def test_words_of_bio_simlex_make_bins_of_any_table() -> None:
-    read = read_rated(Path(str(DATA)) / "ratings" / "Bio-SimLex.txt")
-    words = sorted(
-        {word for side in ("term1", "term2") for word in read.pairs[side].str.to_lowercase()}
-    )
-    counted = {word: 10 ** (n % 4) for n, word in enumerate(words)}
-
-    found = strata_of(read, Stratification(words=table(**counted)))
-
-    assert found.rows.select(
-        pl.format("{}={}", "part", "part_value")
-    ).to_series().unique().sort().to_list() == [
-        "count=1-9",
-        "count=10-99",
-        "count=100-999",
-        "count=1000-9999",
-    ]
-    same = [
-        counted[a.lower()] == counted[b.lower()]
-        for a, b in read.pairs.select("term1", "term2").iter_rows()
-    ]
-    assert found.rows.height == sum(same)
-    assert len(found.warnings) == 1

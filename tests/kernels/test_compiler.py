@@ -29,7 +29,7 @@ assert not config.CACHE_DIR, config.CACHE_DIR
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_compiled_kernels_lie_in_a_folder_named_by_their_sources(tmp_path: Path) -> None:
     package = tmp_path / "package" / "medsim"
-    _copy(Path(medsim.__file__).parent, package)
+    shutil.copytree(Path(medsim.__file__).parent, package, ignore=lambda *_: ["__pycache__"])
     folders = []
     for addition in ("", "# changed\n"):
         with (package / "kernels" / "best.py").open("a") as file:
@@ -88,18 +88,12 @@ def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_p
     own, young, old, left = (tmp_path / f"kernels-{digit * 16}" for digit in "0123")
     left = left.with_name(f"{left.name}.removed-{'a' * 32}")
     others = [tmp_path / name for name in ("vectors", "kernels-of-mine", f"kernels-{'4' * 16}.old")]
-    for folder in (own, young, old, left, *others):
-        folder.mkdir()
-        (folder / "file").touch()
-        _unused_for(folder, 31)
     link, target = tmp_path / f"kernels-{'5' * 16}", tmp_path / "target"
-    target.mkdir()
+    for folder in (own, young, old, left, *others, target):
+        _unused_for(folder, 29 if folder == young else 31)
     link.symlink_to(target)
-    _unused_for(target, 31)
-    _unused_for(young, 29)
-    compiler._keep_house.cache_clear()
 
-    compiler._keep_house(str(own))
+    _keep_house(own)
 
     assert {*tmp_path.iterdir()} == {own, young, *others, link, target}
     assert time.time() - own.stat().st_mtime < 3600
@@ -110,31 +104,27 @@ def test_a_folder_that_another_process_removes_first_is_passed_over(
 ) -> None:
     own, first, second = (tmp_path / f"kernels-{digit * 16}" for digit in "012")
     for folder in (first, second):
-        folder.mkdir()
         _unused_for(folder, 31)
     rename = Path.rename
 
     def beaten(path: Path, target: Path) -> Path:
         if path == first:
-            path.rmdir()
+            shutil.rmtree(path)
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", beaten)
-    compiler._keep_house.cache_clear()
 
-    compiler._keep_house(str(own))
+    _keep_house(own)
 
     assert not list(tmp_path.iterdir())
 
 
 def test_where_a_folder_was_used_today_nothing_is_looked_for(tmp_path: Path) -> None:
     own, old = (tmp_path / f"kernels-{digit * 16}" for digit in "01")
-    for folder in (own, old):
-        folder.mkdir()
+    own.mkdir()
     _unused_for(old, 31)
-    compiler._keep_house.cache_clear()
 
-    compiler._keep_house(str(own))
+    _keep_house(own)
 
     assert old.exists()
 
@@ -157,20 +147,21 @@ def test_users_without_a_home_leave_the_place_to_numba(monkeypatch: pytest.Monke
         compiler._folder.cache_clear()
 
 
+def _keep_house(folder: Path) -> None:
+    compiler._keep_house.cache_clear()
+    compiler._keep_house(str(folder))
+
+
 def _unused_for(folder: Path, days: int) -> None:
+    """Make a folder with a file, as if it was used some days ago."""
+    folder.mkdir()
+    (folder / "file").touch()
     then = time.time() - days * 24 * 3600
     os.utime(folder, (then, then))
 
 
 def _doubled(number: int) -> int:
     return 2 * number
-
-
-def _copy(source: Path, target: Path) -> None:
-    for file in source.rglob("*.py"):
-        to = target / file.relative_to(source)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(file.read_bytes())
 
 
 def _used(package: Path, cache: Path) -> set[Path]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from numba import config as numba_config
 from oracles.datasets import levenshtein
 from oracles.hashing import mixed, term_hash
 from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cdist
 
 from medsim.builds.negatives.layout import Candidates
 from medsim.builds.negatives.nearest import NearestSearch, nearest
@@ -32,15 +30,8 @@ WAYS = [False] if numba_config.DISABLE_JIT else [False, True]
 ASTRAL = "\U0001d4b3\U0001f9ec\U00020000"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pool:
-    """Terms in order of text, with their groups of linked terms.
-
-    Attributes:
-        terms: exact texts, sorted and distinct; lower-cased they are compared.
-        groups: of linked terms; terms equal ignoring case share one.
-        hashes: of the terms.
-    """
+class Pool(NamedTuple):
+    """Terms in order of text, compared in lower case, their groups of linked ones, and hashes."""
 
     terms: list[str]
     groups: list[int]
@@ -67,6 +58,14 @@ def candidates_of(pool: Pool) -> Candidates:
     )
 
 
+def asked(
+    pool: Pool, wanted: Sequence[int] | int, queries: Sequence[int] | None
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the queries, by default all terms, and how many candidates each wants."""
+    rows = range(len(pool.terms)) if queries is None else queries
+    return rows, [wanted] * len(rows) if isinstance(wanted, int) else wanted
+
+
 def found(
     pool: Pool,
     wanted: Sequence[int] | int,
@@ -76,8 +75,7 @@ def found(
     threads: int = 1,
 ) -> Ranked:
     """Return the results of every way of searching, which must be the same."""
-    rows = range(len(pool.terms)) if queries is None else queries
-    sizes = [wanted] * len(rows) if isinstance(wanted, int) else wanted
+    rows, sizes = asked(pool, wanted, queries)
     results = [
         nearest(
             candidates_of(pool),
@@ -107,8 +105,7 @@ def brute_force(
     distance: Callable[[str, str], int] = levenshtein,
 ) -> Ranked:
     """Rank all candidates of each query by (distance, tie, text), and keep the first."""
-    rows = range(len(pool.terms)) if queries is None else queries
-    sizes = [wanted] * len(rows) if isinstance(wanted, int) else wanted
+    rows, sizes = asked(pool, wanted, queries)
     lower = [term.lower() for term in pool.terms]
     ranked = []
     for query, size in zip(rows, sizes, strict=True):
@@ -192,40 +189,15 @@ def test_equal_hashes_leave_it_to_the_order_of_text(n_hashes: int) -> None:
     rng = np.random.default_rng(n_hashes)
     terms = {random_text(rng, "ab", int(rng.integers(1, 7))) for _ in range(80)}
     plain = pool_of(sorted(terms))
-    pool = Pool(
-        terms=plain.terms,
-        groups=plain.groups,
-        hashes=[term_hash(term) % n_hashes for term in plain.terms],
-    )
+    pool = plain._replace(hashes=[number % n_hashes for number in plain.hashes])
     for wanted in (1, 3, 100):
         assert found(pool, wanted) == brute_force(pool, wanted)
-
-
-def test_pools_full_of_ties_are_searched_exactly() -> None:
-    rng = np.random.default_rng(3)
-    terms = {random_text(rng, "ab", int(rng.integers(0, 9))) for _ in range(400)}
-    pool = pool_of(sorted(terms), lambda lower: term_hash(lower) % 40)
-    for wanted in (1, 2, 7):
-        expected = brute_force(pool, wanted, distance=Levenshtein.distance)
-        assert found(pool, wanted) == expected
 
 
 # Lengths and alphabets
 
 
-@pytest.mark.parametrize(
-    "length",
-    [
-        0,
-        1,
-        63,  # a word of bits less one
-        64,
-        65,
-        128,
-        512,
-        5000,
-    ],
-)
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 128, 512, 5000])  # a word has 64 bits
 def test_terms_around_a_length_are_searched_exactly(length: int) -> None:
     rng = np.random.default_rng(length)
     base = random_text(rng, "abcd", length)
@@ -300,9 +272,26 @@ def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) 
             terms.add(stem + random_text(rng, "abcd", length - len(stem)))
         terms.update(variations(rng, base, "abcd", 8, 5))
     pool = pool_of(sorted(terms), lambda lower: term_hash(lower) % 50)
-    wanted = rng.choice([0, 1, 2, 6, 500], len(pool.terms)).tolist()
-    expected = brute_force(pool, wanted, seed=9, distance=Levenshtein.distance)
-    assert found(pool, wanted, seed=9) == expected
+    rows = range(0, len(pool.terms), 3)
+    wanted = rng.choice([0, 1, 2, 6, 500], len(rows)).tolist()
+    expected = brute_force(pool, wanted, queries=rows, seed=9, distance=Levenshtein.distance)
+    assert found(pool, wanted, queries=rows, seed=9) == expected
+
+
+@pytest.mark.parametrize("n_edits", [1, 3, 8])
+def test_many_queries_of_one_bound_are_searched_exactly(n_edits: int) -> None:
+    # So many of one length and bound are screened together.
+    rng = np.random.default_rng(n_edits)
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    terms = set()
+    for _ in range(400):
+        base = random_text(rng, alphabet, 24)
+        terms |= {base, *variations(rng, base, alphabet, 1, n_edits)}
+    pool = pool_of(sorted(terms))
+    few = list(range(0, len(pool.terms), 40))
+    expected = brute_force(pool, 1, queries=few, distance=Levenshtein.distance)
+    every = found(pool, 1)
+    assert [every[row] for row in few] == expected
 
 
 def test_terms_of_tens_of_thousands_of_characters_are_searched_exactly() -> None:
@@ -315,13 +304,9 @@ def test_terms_of_tens_of_thousands_of_characters_are_searched_exactly() -> None
 
 
 @pytest.mark.kernels
-def test_a_pool_of_one_term_has_no_candidates() -> None:
+def test_one_term_no_terms_and_no_queries_find_nothing() -> None:
     assert found(pool_of(["alone"]), 3) == [[]]
     assert found(pool_of([""]), 3) == [[]]
-
-
-@pytest.mark.kernels
-def test_no_queries_and_no_terms_find_nothing() -> None:
     assert found(pool_of(["a", "b"]), [], queries=[]) == []
     assert found(pool_of([]), []) == []
 
@@ -343,40 +328,22 @@ def large_pool() -> Pool:
 
 
 def test_large_pools_are_searched_exactly(large_pool: Pool) -> None:
-    lower = [term.lower() for term in large_pool.terms]
-    queries = list(range(0, len(lower), 6))
-    rng = np.random.default_rng(12)
-    wanted = rng.choice([0, 1, 2, 5, 40], len(queries)).tolist()
-    distances = cdist(
-        [lower[row] for row in queries], lower, scorer=Levenshtein.distance, dtype=np.int32
-    )
-    groups = np.array(large_pool.groups)
-    expected = []
-    for query, size, far in zip(queries, wanted, distances, strict=True):
-        first = mixed(42 ^ large_pool.hashes[query])
-        unlinked = np.flatnonzero(groups != groups[query])
-        furthest = np.sort(far[unlinked])[size]
-        keys = sorted(
-            (int(far[row]), mixed(first ^ large_pool.hashes[row]), int(row))
-            for row in unlinked
-            if far[row] <= furthest
-        )
-        expected.append([(row, far) for far, _, row in keys[:size]])
-    assert found(large_pool, wanted, queries=queries, seed=42) == expected
+    queries = list(range(0, len(large_pool.terms), 6))
+    asking = {
+        "wanted": np.random.default_rng(12).choice([0, 1, 2, 5, 40], len(queries)).tolist(),
+        "queries": queries,
+        "seed": 42,
+    }
+    expected = brute_force(large_pool, **asking, distance=Levenshtein.distance)
+    assert found(large_pool, **asking) == expected
 
 
-def test_threads_do_not_change_the_result(large_pool: Pool) -> None:
-    one = found(large_pool, 4, threads=1)
-    assert found(large_pool, 4, threads=2) == one
-    assert found(large_pool, 4, threads=3) == one
-
-
-def test_the_order_of_queries_and_their_company_do_not_change_the_result(
+def test_threads_the_order_of_queries_and_their_company_do_not_change_the_result(
     large_pool: Pool,
 ) -> None:
     in_order = found(large_pool, 4)
     queries = np.random.default_rng(5).permutation(len(large_pool.terms))[:700].tolist()
-    assert found(large_pool, 4, queries=queries, threads=2) == [in_order[row] for row in queries]
+    assert found(large_pool, 4, queries=queries, threads=3) == [in_order[row] for row in queries]
 
 
 def test_progress_is_told_of_every_query(large_pool: Pool) -> None:
@@ -414,15 +381,17 @@ def test_terms_are_searched_by_one_call() -> None:
     assert found.starts.tolist() == [0, 2, 2]
 
 
-@pytest.mark.parametrize("terms", [["b", "a"], ["a", "a"]])
-def test_terms_out_of_order_are_refused(terms: list[str]) -> None:
-    with pytest.raises(OptionError, match="distinct and in order"):
-        Candidates.of(terms)
-
-
-def test_components_must_be_there_for_every_term() -> None:
-    with pytest.raises(OptionError, match="component"):
-        Candidates.of(["a", "b"], np.zeros(1, np.int32))
+@pytest.mark.parametrize(
+    ("terms", "components", "message"),
+    [
+        (["b", "a"], None, "distinct and in order"),
+        (["a", "a"], None, "distinct and in order"),
+        (["a", "b"], np.zeros(1, np.int32), "component"),
+    ],
+)
+def test_terms_must_be_in_order_with_a_component_each(terms, components, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Candidates.of(terms, components)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.datasets import levenshtein
 
 from medsim.core.terms import pack
-from medsim.kernels.edit_search import SIGNATURE_WORDS, _least_distance, signatures
+from medsim.kernels.edit_search import _least_distance, signatures
 
 pytestmark = pytest.mark.kernels
 
@@ -42,16 +41,3 @@ def test_the_bound_is_the_larger_number_of_characters_lost_or_won(
     left: str, right: str, bound: int
 ) -> None:
     assert least_distance(left, right) == bound
-
-
-def test_a_bit_says_how_often_a_class_of_characters_occurs_at_least() -> None:
-    codes = np.array([3, 3, 67, 0, 63], np.uint32)  # 67 is 3 modulo 64
-    bits = signatures(codes, np.array([0, 5, 5], np.int64))
-    assert SIGNATURE_WORDS == 4
-    assert [int(word) for word in bits] == [
-        (1 << 3) | (1 << 0) | (1 << 63),
-        1 << 3,
-        1 << 3,
-        0,
-        *[0, 0, 0, 0],
-    ]

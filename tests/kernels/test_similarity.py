@@ -15,13 +15,7 @@ from medsim.kernels.bag_pairs import (
     positive_maxima,
     word_pairs,
 )
-from medsim.kernels.vector_pairs import (
-    centred_cosines,
-    kendalls,
-    mean_ranks,
-    means,
-    untied_pairs,
-)
+from medsim.kernels.vector_pairs import centred_cosines, kendalls, mean_ranks, means, untied_pairs
 
 pytestmark = pytest.mark.kernels
 

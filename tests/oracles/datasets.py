@@ -10,7 +10,6 @@ import re
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -74,19 +73,7 @@ class AssociationRow(NamedTuple):
     target: str
 
 
-class RelationshipRow(NamedTuple):
-    """A row of a relationship file."""
-
-    id: str
-    time: str
-    active: bool
-    module: str
-    source: str
-    target: str
-    type: str
-
-
-AnyRow = TypeVar("AnyRow", ConceptRow, DescriptionRow, AssociationRow, RelationshipRow)
+AnyRow = TypeVar("AnyRow", ConceptRow, DescriptionRow, AssociationRow)
 
 
 class Rows(NamedTuple):
@@ -95,36 +82,34 @@ class Rows(NamedTuple):
     concepts: frozenset[ConceptRow]
     descriptions: frozenset[DescriptionRow]
     associations: frozenset[AssociationRow]
-    relationships: frozenset[RelationshipRow]
 
 
 def read_release(folder: Path | str) -> Rows:
-    """Return every row of a release's four kinds of file, wherever they lie below a folder.
+    """Return every row of the files that the rules read, wherever they lie below a folder.
 
     Reading: all files that fit a pattern are read together, so a row that stands in a Full, a
-    Snapshot and a Delta file alike is one row.
+    Snapshot and a Delta file alike is one row. "der2_AssociationReference…", without "cRefset", is
+    taken too.
     """
-    concepts = set()
-    for row in _lines_of(folder, "sct2_Concept_"):
-        concepts.add(ConceptRow(*_head(row)))
-    descriptions = set()
-    for row in _lines_of(folder, "sct2_Description_"):
-        own = (row["conceptId"], row["languageCode"], row["typeId"], row["term"])
-        descriptions.add(DescriptionRow(*_head(row), *own))
-    associations = set()
-    # Reading: "der2_AssociationReference…", without "cRefset", is taken too.
-    for row in _lines_of(folder, "der2_(cRefset_)?Association"):
-        ends = (row["refsetId"], row["referencedComponentId"], row["targetComponentId"])
-        associations.add(AssociationRow(*_head(row), *ends))
-    relationships = set()
-    for row in _lines_of(folder, "sct2_Relationship_"):
-        ends = (row["sourceId"], row["destinationId"], row["typeId"])
-        relationships.add(RelationshipRow(*_head(row), *ends))
+    names = ("conceptId", "languageCode", "typeId", "term")
+    ends = ("refsetId", "referencedComponentId", "targetComponentId")
     return Rows(
-        frozenset(concepts),
-        frozenset(descriptions),
-        frozenset(associations),
-        frozenset(relationships),
+        _rows_of(folder, "sct2_Concept_", ConceptRow),
+        _rows_of(folder, "sct2_Description_", DescriptionRow, *names),
+        _rows_of(folder, "der2_(cRefset_)?Association", AssociationRow, *ends),
+    )
+
+
+def _rows_of(
+    folder: Path | str, pattern: str, kind: type[AnyRow], *columns: str
+) -> frozenset[AnyRow]:
+    """Return the rows of files whose name begins as given: the columns of all rows, then others."""
+    return frozenset(
+        kind(
+            *(row["id"], row["effectiveTime"], row["active"] == "1", row["moduleId"]),
+            *(row[column] for column in columns),
+        )
+        for row in _lines_of(folder, pattern)
     )
 
 
@@ -141,17 +126,12 @@ def _lines_of(folder: Path | str, pattern: str) -> Iterator[dict[str, str]]:
                     yield dict(zip(names, line.split("\t"), strict=True))
 
 
-def _head(row: dict[str, str]) -> tuple[str, str, bool, str]:
-    return row["id"], row["effectiveTime"], row["active"] == "1", row["moduleId"]
-
-
 def state_as_of(rows: Rows, as_of: str | None = None) -> Rows:
     """Return the newest row of each id that is not after a day, ``YYYYMMDD``; None: of all."""
     return Rows(
         _newest_rows(rows.concepts, as_of),
         _newest_rows(rows.descriptions, as_of),
         _newest_rows(rows.associations, as_of),
-        _newest_rows(rows.relationships, as_of),
     )
 
 
@@ -328,109 +308,6 @@ def _without_known(pairs: set[Pair], known: set[Pair]) -> set[Pair]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OboTerm:
-    """A [Term] of an OBO file, its name as it stands there."""
-
-    id: str
-    name: str = ""
-    obsolete: bool = False
-    exact_synonyms: tuple[str, ...] = ()
-    replaced_by: tuple[str, ...] = ()
-    consider: tuple[str, ...] = ()
-
-
-def read_obo(path: Path | str) -> list[OboTerm]:
-    """Return the terms of an OBO file."""
-    return parse_obo(Path(path).read_bytes().decode("utf-8-sig"))
-
-
-def parse_obo(text: str) -> list[OboTerm]:
-    """Return the terms of an OBO text; other stanzas and the header are passed over."""
-    stanzas: list[tuple[str, dict[str, list[str]]]] = [("header", defaultdict(list))]
-    for line in text.replace("\r\n", "\n").split("\n"):
-        stripped = line.strip()
-        if re.fullmatch(r"\[\w+\]", stripped):
-            stanzas.append((stripped, defaultdict(list)))
-        elif stripped and not stripped.startswith("!"):
-            tag, _, value = stripped.partition(":")
-            stanzas[-1][1][tag].append(value.strip())
-    terms: list[OboTerm] = []
-    for kind, values in stanzas:
-        if kind == "[Term]":
-            term = OboTerm(
-                id=_first_word(values["id"][0]),
-                name=_free_text(values["name"][0]) if values["name"] else "",
-                obsolete=any(_first_word(value) == "true" for value in values["is_obsolete"]),
-                exact_synonyms=tuple(_exact_synonyms(values["synonym"])),
-                replaced_by=tuple(map(_first_word, values["replaced_by"])),
-                consider=tuple(map(_first_word, values["consider"])),
-            )
-            if any(term.id == other.id for other in terms):
-                raise ValueError(f"{term.id} has two stanzas")
-            terms.append(term)
-    return terms
-
-
-def _first_word(value: str) -> str:
-    return value.split(maxsplit=1)[0]
-
-
-def _free_text(value: str) -> str:
-    """Return an unquoted text without its comment and its qualifiers, escapes resolved."""
-    without_comment = re.sub(r"(?<!\\)\s!.*$", "", value)
-    return _unescape(re.sub(r"\s*(?<!\\)\{[^{}]*=[^{}]*\}\s*$", "", without_comment))
-
-
-def _exact_synonyms(values: Iterable[str]) -> Iterator[str]:
-    for value in values:
-        match = re.match(r'"((?:[^"\\]|\\.)*)"\s+EXACT\b', value)
-        if match:
-            yield _unescape(match[1])
-
-
-def _unescape(text: str) -> str:
-    letters = {"n": "\n", "t": "\t", "W": " "}
-    return re.sub(r"\\(.)", lambda match: letters.get(match[1], match[1]), text)
-
-
-def positives_obo(terms: Iterable[OboTerm]) -> dict[str, set[Pair]]:
-    """Return the pairs of each of the five datasets of an ontology.
-
-    Reading: an association counts whether or not its source is obsolete, as in RF2, and an id
-    that is no term's own (an alt_id) has no name.
-    """
-    terms = list(terms)
-    names = {term.id: _obo_name(term) for term in terms if _obo_name(term) != ""}
-    current = {term.id: names[term.id] for term in terms if not term.obsolete and term.id in names}
-    synonyms = {
-        term.id: {text.strip() for text in term.exact_synonyms if text.strip() != ""}
-        for term in terms
-    }
-    found = _positives_of_names(current, synonyms)
-    links: dict[str, list[tuple[str, str]]] = {
-        "same_as": [],
-        "replaced_by": [(term.id, other) for term in terms for other in term.replaced_by],
-        "possibly_equivalent_to": [(term.id, other) for term in terms for other in term.consider],
-    }
-    for dataset, ends in links.items():
-        pairs = [
-            Pair(names[source], names[target], source, target)
-            for source, target in ends
-            if source in names and target in names
-        ]
-        found[dataset] = _without_known(one_direction(pairs), found["syn_syn"])
-    return found
-
-
-def _obo_name(term: OboTerm) -> str:
-    name = term.name.strip()
-    # Reading: only an obsolete term loses the word, once.
-    if term.obsolete and name.lower().startswith("obsolete "):
-        name = name[len("obsolete ") :].strip()
-    return name
-
-
 def levenshtein(a: str, b: str) -> int:
     """Return the edit distance of two texts in code points, by the full matrix.
 
@@ -464,13 +341,6 @@ def single(value: float) -> float:
     """Return a number rounded to single precision."""
     rounded: float = struct.unpack("f", struct.pack("f", value))[0]
     return rounded
-
-
-def mean_vector(words: Sequence[Vector]) -> Vector | None:
-    """Return the mean of the vectors of a term's words in single precision; None of no words."""
-    if not words:
-        return None
-    return [single(math.fsum(values) / len(words)) for values in zip(*words, strict=True)]
 
 
 def cosine(a: Vector, b: Vector) -> float:
@@ -537,29 +407,20 @@ Negatives = Sequence[tuple[str, str]]
 Distance = Callable[[str, str], float | None]  # None of terms that cannot be compared
 
 
-def greedy_levenshtein(
-    positives_by_set: PositivesBySet,
-    tie_hash: Callable[[str, str], int],
-    shared_pool: Iterable[str] | None = None,
-) -> dict[SetKey, list[tuple[str, str]]]:
-    """Return the levenshtein negatives of each set; see ``greedy_nearest``."""
-    return greedy_nearest(positives_by_set, lower_distance, tie_hash, shared_pool)
-
-
 def greedy_nearest(
     positives_by_set: PositivesBySet,
-    distance_of: Distance,
     tie_hash: Callable[[str, str], int],
     shared_pool: Iterable[str] | None = None,
+    distance_of: Distance = lower_distance,
 ) -> dict[SetKey, list[tuple[str, str]]]:
     """Return the nearest negatives of each set, in the order in which they are taken.
 
     Args:
         positives_by_set: Positives by (dataset, difficulty). They are served in the stated order,
             whatever the mapping's; components are those of all of them together.
-        distance_of: The distance of a first term and a candidate; one without is no candidate.
         tie_hash: The hash of (first term, candidate), both exact texts.
         shared_pool: The terms that all sets draw from; each set's own by default.
+        distance_of: The distance of a first term and a candidate; one without is no candidate.
     """
     component_of = _components_of_sets(positives_by_set)
     taken: dict[SetKey, list[tuple[str, str]]] = {}
@@ -588,142 +449,43 @@ def greedy_nearest(
     return taken
 
 
-def check_negatives(
+def faults_of_random(
     positives_by_set: PositivesBySet,
     negatives_by_set: Mapping[SetKey, Negatives],
-    strategy: str,
     shared_pool: Iterable[str] | None = None,
-    vectors: Mapping[str, Vector | None] | None = None,
 ) -> list[str]:
-    """Return the faults of negatives, a sentence each; an empty list when all is well.
+    """Return the faults of random negatives, a sentence each.
 
-    The order of the negatives within a set does not matter. Of all but ``random``, the greedy
-    choice is replayed: no allowed candidate may be strictly nearer than one that was taken, so ties
-    may have been broken in any way.
-
-    Args:
-        positives_by_set: Positives by (dataset, difficulty), of all sets.
-        negatives_by_set: (first term, second term) by (dataset, difficulty).
-        strategy: ``random``, ``levenshtein`` or ``embedding``.
-        shared_pool: The terms that all sets draw from; each set's own by default.
-        vectors: Of terms, for ``embedding``.
+    They may be any allowed pairs that did not stand before, in any order, and a first term has
+    fewer of them than positives only where no candidate is left at the set's end.
     """
-    if strategy not in ("random", "levenshtein", "embedding"):
-        raise ValueError(f"the strategy is {strategy!r}, not random, levenshtein or embedding")
-    distance_of = lower_distance if strategy == "levenshtein" else farness(vectors or {})
     component_of = _components_of_sets(positives_by_set)
-    problems = [
-        f"{_name(key)}: there are negatives and no positive set"
-        for key in negatives_by_set
-        if key not in positives_by_set
-    ]
+    faults = []
     for key in _in_order(positives_by_set):
-        pairs = list(positives_by_set[key])
-        negatives = list(negatives_by_set.get(key, []))
-        barred = _pairs_looked_at(key, negatives_by_set)
+        pairs, negatives = list(positives_by_set[key]), negatives_by_set[key]
+        wanted = Counter(pair.term1 for pair in pairs)
         pool = _pool(pairs, shared_pool)
-        found = [
-            *_problems_of_pairs(pairs, pool, negatives, component_of),
-            *_problems_of_repeats(negatives, barred),
-            *_problems_of_counts(pairs, negatives),
-        ]
-        if strategy == "random":
-            found += _problems_of_shortfalls(pairs, pool, negatives, component_of, barred)
-        else:
-            found += _problems_of_greed(pairs, pool, negatives, component_of, barred, distance_of)
-        problems += [f"{_name(key)}: {problem}" for problem in found]
-    return problems
-
-
-def _problems_of_pairs(
-    pairs: list[Pair], pool: list[str], negatives: Negatives, component_of: Mapping[str, int]
-) -> Iterator[str]:
-    """Yield the negatives that could never be one."""
-    first_terms = {pair.term1 for pair in pairs}
-    for term, other in negatives:
-        if term not in first_terms:
-            yield f"{term!r} is no first term of a positive"
-        if other not in pool:
-            yield f"{other!r} is no term of the pool"
-        if term.lower() == other.lower():
-            yield f"{term!r} and {other!r} are equal when case is ignored"
-        elif component_of.get(term.lower(), -1) == component_of.get(other.lower(), -2):
-            yield f"{term!r} and {other!r} are linked"
-
-
-def _problems_of_repeats(negatives: Negatives, barred: set[frozenset[str]]) -> Iterator[str]:
-    """Yield the negatives that stood before, in this set or an earlier one."""
-    seen = set(barred)
-    for term, other in negatives:
-        if frozenset((term, other)) in seen:
-            yield f"{term!r} and {other!r} are repeated"
-        seen.add(frozenset((term, other)))
-
-
-def _problems_of_counts(pairs: list[Pair], negatives: Negatives) -> Iterator[str]:
-    """Yield the first terms with more negatives than positives."""
-    n_positives = Counter(pair.term1 for pair in pairs)
-    n_negatives = Counter(term for term, _ in negatives)
-    for term, n_found in sorted(n_negatives.items()):
-        if n_found > n_positives[term]:
-            yield f"{term!r} has {n_found} negatives for {n_positives[term]} positives"
-
-
-def _problems_of_shortfalls(
-    pairs: list[Pair],
-    pool: list[str],
-    negatives: Negatives,
-    component_of: Mapping[str, int],
-    barred: set[frozenset[str]],
-) -> Iterator[str]:
-    """Yield the first terms with too few negatives though a candidate is left at the set's end."""
-    seen = barred | {frozenset(negative) for negative in negatives}
-    n_negatives = Counter(term for term, _ in negatives)
-    for term, n_wanted in sorted(Counter(pair.term1 for pair in pairs).items()):
-        left = [
-            candidate
-            for candidate in pool
-            if _is_allowed(term, candidate, component_of)
-            and frozenset((term, candidate)) not in seen
-        ]
-        if n_negatives[term] < n_wanted and left:
-            found = f"{n_negatives[term]} negatives for {n_wanted} positives"
-            yield f"{term!r} has {found} though {left[0]!r} is left"
-
-
-def _problems_of_greed(
-    pairs: list[Pair],
-    pool: list[str],
-    negatives: Negatives,
-    component_of: Mapping[str, int],
-    barred: set[frozenset[str]],
-    distance_of: Distance,
-) -> Iterator[str]:
-    """Yield the first terms that passed over a nearer candidate, or were served too few."""
-    seen = set(barred)
-    for term, n_wanted in sorted(Counter(pair.term1 for pair in pairs).items()):
-        chosen = {other for first, other in negatives if first == term}
-        left = [
-            candidate
-            for candidate in pool
-            if candidate not in chosen
-            and _is_allowed(term, candidate, component_of)
-            and frozenset((term, candidate)) not in seen
-            and distance_of(term, candidate) is not None
-        ]
-        taken = {other: distance_of(term, other) for other in chosen}
-        for other, distance in taken.items():
-            if distance is None:
-                yield f"{term!r} and {other!r} cannot be compared"
-        furthest = max((near for near in taken.values() if near is not None), default=-math.inf)
-        for candidate in left:
-            distance = distance_of(term, candidate)
-            if distance is not None and distance < furthest:
-                yield f"{term!r} passed over {candidate!r} at {distance} for one at {furthest}"
-        if len(chosen) < n_wanted and left:
-            found = f"{len(chosen)} negatives for {n_wanted} positives"
-            yield f"{term!r} has {found} though {left[0]!r} is left"
-        seen |= {frozenset((term, other)) for other in chosen}
+        seen = _pairs_looked_at(key, negatives_by_set)
+        for term, other in negatives:
+            if other not in pool or not _is_allowed(term, other, component_of):
+                faults.append(f"{term!r} and {other!r} must not be paired")
+            if frozenset((term, other)) in seen:
+                faults.append(f"{term!r} and {other!r} are repeated")
+            seen.add(frozenset((term, other)))
+        found = Counter(term for term, _ in negatives)
+        for term in sorted(wanted.keys() | found.keys()):
+            left = [
+                candidate
+                for candidate in pool
+                if _is_allowed(term, candidate, component_of)
+                and frozenset((term, candidate)) not in seen
+            ]
+            if found[term] > wanted[term] or (found[term] < wanted[term] and left):
+                faults.append(
+                    f"{term!r} has {found[term]} negatives for {wanted[term]} positives, with "
+                    f"{len(left)} left"
+                )
+    return faults
 
 
 def _name(key: SetKey) -> str:

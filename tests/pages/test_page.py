@@ -18,6 +18,7 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.pages.markup import rendered
 from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section
+from medsim.pages.provenance import license_notice
 
 LIBRARY = "window.vegaEmbed = null;"
 
@@ -70,10 +71,9 @@ def chart_of(rows: pl.DataFrame) -> Chart:
 
 
 def rendered_whole() -> str:
-    profile = invented_profile(("one", NASTY), n_datasets=2)
-    return rendered(
-        evaluation_page(invented_manifest(("one", NASTY), redistributable=False), profile), LIBRARY
-    )
+    names = ("one", NASTY)
+    manifest = invented_manifest(names, redistributable=False)
+    return rendered(evaluation_page(manifest, invented_profile(names, n_datasets=2)), LIBRARY)
 
 
 @pytest.fixture(scope="module")
@@ -98,11 +98,8 @@ def test_every_text_of_a_page_is_escaped() -> None:
     table = PageTable(caption=NASTY, frame=frame)
     parts = (NASTY, Code(text=NASTY), table, Folded(summary=NASTY, tables=[table]), chart_of(frame))
 
-    text = rendered(
-        page_of(*parts, title=NASTY, lead=NASTY, notice=NASTY, signature=NASTY), LIBRARY
-    )
-
-    outline = Outline(text)
+    page = page_of(*parts, title=NASTY, lead=NASTY, notice=NASTY, signature=NASTY)
+    outline = Outline(rendered(page, LIBRARY))
     assert not outline.all("img")
     assert outline.texts["title"] == [NASTY]
     assert outline.texts["h1"] == [NASTY]
@@ -123,40 +120,41 @@ def test_a_chart_gets_its_rows_whatever_they_hold() -> None:
     assert content["spec"]["description"] == "A chart. How."
 
 
+def test_the_notice_of_licensed_terms_names_their_terminologies_or_their_terms_of_use() -> None:
+    assert license_notice(["a", "b", "c"]) == (
+        "This page holds terms of a licensed terminology (a, b and c) and must not be passed on, "
+        "unless its licence allows it."
+    )
+    assert license_notice(terms_of_use="Ask first.").endswith(
+        "a licensed terminology and must not be passed on, unless its licence allows it. Ask first."
+    )
+
+
 def test_the_same_page_is_always_the_same_text(whole: str) -> None:
     assert rendered_whole() == whole
 
 
 def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_loaded(outline: Outline) -> None:
-    [policy] = [
-        attributes["content"]
-        for attributes in outline.all("meta")
-        if attributes.get("http-equiv") == "Content-Security-Policy"
-    ]
+    policies = {one.get("http-equiv"): one.get("content") for one in outline.all("meta")}
+    policy = policies["Content-Security-Policy"]
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
 
-    scripts = [
-        text
-        for tag, text in zip(outline.all("script"), outline.texts["script"], strict=True)
-        if not tag
-    ]
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts]
-    assert rules["script-src"].split() == [f"'sha256-{one.decode()}'" for one in hashes]
+    scripts = zip(outline.all("script"), outline.texts["script"], strict=True)
+    digests = [hashlib.sha256(text.encode()).digest() for tag, text in scripts if not tag]
+    hashes = [f"'sha256-{base64.b64encode(one).decode()}'" for one in digests]
+    assert rules["script-src"].split() == hashes
     assert rules["default-src"] == "'none'"
     assert "connect-src" not in rules
-    addresses = [
-        value
-        for _, attributes in outline.elements
-        for name, value in attributes.items()
-        if name in {"src", "href"}
-    ]
-    assert all(value.startswith(("#", "data:")) for value in addresses)
+    for _, attributes in outline.elements:
+        for name in attributes.keys() & {"src", "href"}:
+            assert attributes[name].startswith(("#", "data:"))
 
 
 def test_a_screen_reader_finds_its_way(outline: Outline) -> None:
     headings = [int(tag[1]) for tag, _ in outline.elements if re.fullmatch("h[1-6]", tag)]
-    ids = {attributes["id"] for _, attributes in outline.elements if "id" in attributes}
+    ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
 
+    assert len(ids) == len(set(ids))
     assert outline.all("html")[0]["lang"] == "en"
     assert headings.count(1) == 1
     assert headings[0] == 1
@@ -168,12 +166,6 @@ def test_a_screen_reader_finds_its_way(outline: Outline) -> None:
     assert all(attributes["scope"] in {"col", "row"} for attributes in outline.all("th"))
     for link in outline.all("a"):
         assert link["href"].removeprefix("#") in ids
-
-
-def test_ids_are_unique(outline: Outline) -> None:
-    ids = [one["id"] for _, one in outline.elements if "id" in one]
-
-    assert len(ids) == len(set(ids))
 
 
 def test_every_chart_says_how_it_was_computed_and_carries_the_signature(whole: str) -> None:

@@ -9,13 +9,10 @@ archives here. Run as a program, this file prints the face of the version that i
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from typer.testing import CliRunner
 
@@ -27,45 +24,18 @@ SIGNATURES = Path(__file__).with_name("signatures.json")
 COLUMNS = 80
 
 
-class Ended(NamedTuple):
-    """The exit code and output of a command."""
-
-    code: int
-    out: str
-    err: str
-
-
-def run_commands(
-    commands: Sequence[Sequence[str]], folder: Path | None = None, columns: int = COLUMNS
-) -> list[Ended]:
-    """Return the exit code and output of each command of the program.
-
-    Args:
-        commands: the arguments of each, as behind ``medsim``.
-        folder: where they run.
-        columns: the width of the terminal.
-    """
-    runner = CliRunner(env={"COLUMNS": str(columns), "NO_COLOR": "1"})
-    with contextlib.chdir(folder or Path.cwd()):
-        found = [
-            runner.invoke(app, [*command], prog_name="medsim", terminal_width=columns - 2)
-            for command in commands
-        ]
-    return [Ended(one.exit_code, one.stdout, one.stderr) for one in found]
-
-
 def help_texts() -> dict[str, str]:
     """Return the help of every command and group of commands, by its name behind ``medsim``."""
+    runner = CliRunner(env={"COLUMNS": str(COLUMNS), "NO_COLOR": "1"})
     texts: dict[str, str] = {}
     unread: list[list[str]] = [[]]
     while unread:
-        ended = run_commands([[*name, "--help"] for name in unread])
-        found: list[list[str]] = []
-        for name, one in zip(unread, ended, strict=True):
-            assert one.code == 0, one.err
-            texts[" ".join(name)] = one.out
-            found += [[*name, command] for command in _listed(one.out)]
-        unread = found
+        name = unread.pop()
+        command = [*name, "--help"]
+        one = runner.invoke(app, command, prog_name="medsim", terminal_width=COLUMNS - 2)
+        assert one.exit_code == 0, one.stderr
+        texts[" ".join(name)] = one.stdout
+        unread += [[*name, listed] for listed in _listed(one.stdout)]
     return dict(sorted(texts.items()))
 
 

@@ -71,22 +71,13 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
         (DESCRIPTIONS, replace_line(5, lambda line: line.replace(b"\t", b" ", 1)), "line 5 has 8"),
         (DESCRIPTIONS, replace_line(7, lambda line: b"9\t" + line), "line 7 has 10 columns"),
         (DESCRIPTIONS, lambda lines: [*lines[:-1], lines[-1][:30]], "is the file cut short?"),
-        (
-            DESCRIPTIONS,
-            replace_line(4, lambda _: b"1\t2\xff\r\n"),
-            "line 4 is not UTF-8: byte 0xff",
-        ),
+        (DESCRIPTIONS, replace_line(4, lambda _: b"1\t2\xff\r\n"), "line 4 is not UTF-8: byte"),
         (DESCRIPTIONS, replace_line(3, set_value(7, b"a\rb")), "line 3 has a carriage return"),
         (DESCRIPTIONS, replace_line(3, set_value(7, b"x" * (1 << 20))), "line 3 is longer than"),
-        (
-            CONCEPTS,
-            replace_line(2, set_value(1, b"20201332")),
-            "line 2 has effectiveTime '20201332'",
-        ),
+        (CONCEPTS, replace_line(2, set_value(1, b"20201332")), "effectiveTime '20201332'"),
         (CONCEPTS, replace_line(2, set_value(2, b"yes")), "line 2 has active 'yes'"),
         (CONCEPTS, replace_line(2, set_value(0, b"")), "line 2 has no id"),
         (CONCEPTS, replace_line(1, lambda _: b"a\tb\r\n"), "line 1 is not the header"),
-        (CONCEPTS, lambda lines: [lines[0][:12]], "line 1 is not the header"),
         (CONCEPTS, lambda _: [], "line 1 is not the header"),
         (ASSOCIATIONS, lambda _: [b"\xff\xfe\x00"], "line 1 is not UTF-8"),
         (CONCEPTS, lambda lines: [*lines, lines[1]], "repeats id"),
@@ -105,28 +96,20 @@ def test_the_line_at_fault_is_named(
     assert said in error
 
 
-@pytest.mark.parametrize("name", [CONCEPTS, DESCRIPTIONS, ASSOCIATIONS])
-def test_a_missing_file_is_named_by_the_name_that_is_expected(
-    folder: Path, tmp_path: Path, name: str
-) -> None:
-    file_of(folder, name).unlink()
+def test_a_missing_file_is_named_by_the_name_that_is_expected(folder: Path, tmp_path: Path) -> None:
+    file_of(folder, DESCRIPTIONS).unlink()
 
     assert "an RF2 release has one whose name matches" in build(folder, tmp_path)
 
 
-def test_an_empty_release_has_no_descriptions(folder: Path, tmp_path: Path) -> None:
+def test_languages_without_descriptions_are_met_with_those_that_are_there(
+    folder: Path, tmp_path: Path
+) -> None:
+    said = "no active descriptions in language '{}'; languages found: {}"
+    assert said.format("xx", "en") in build(folder, tmp_path, "--language", "xx")
     for path in folder.rglob("*.txt"):
         edit(path, lambda lines: lines[:1])
-
-    assert "no active descriptions in language 'en'; languages found: none" in build(
-        folder, tmp_path
-    )
-
-
-def test_an_unknown_language_is_met_with_those_that_are_there(folder: Path, tmp_path: Path) -> None:
-    error = build(folder, tmp_path, "--language", "xx")
-
-    assert "no active descriptions in language 'xx'; languages found: en" in error
+    assert said.format("en", "none") in build(folder, tmp_path)
 
 
 def test_a_day_needs_history_and_one_that_has_come(folder: Path, tmp_path: Path) -> None:
@@ -205,20 +188,9 @@ def test_a_program_that_fails_on_a_damaged_ontology_says_one_line(tmp_path: Path
         b"format-version: 1.2\n\n[Term]\nid: IN:1\nname: \xff\n"
     )
 
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "medsim",
-            "build",
-            tmp_path / "invented.obo",
-            "-o",
-            tmp_path / "out",
-        ],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    arguments = ["build", tmp_path / "invented.obo", "-o", tmp_path / "out"]
+    command = [sys.executable, "-m", "medsim", *arguments]
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
 
     assert len(run.stderr.splitlines()) == 1  # DuckDB tells at exit of a connection that is kept
 
@@ -266,17 +238,20 @@ def test_files_side_by_side_and_off_the_norm_are_told_apart(tmp_path: Path) -> N
     assert all("Snapshot" in file["name"] for file in every.manifest.source["files"])
 
 
-@pytest.mark.parametrize(("synonyms", "n_positives"), [((), 0), (("Bear pyrexia",), 1)])
-def test_one_concept_makes_a_build(
-    tmp_path: Path, synonyms: tuple[str, ...], n_positives: int
-) -> None:
+def build_of_one_concept(folder: Path, *synonyms: str) -> medsim.Build:
     release = Release()
     release.named("101", "Bear fever (disorder)", *synonyms)
     release.association("101", "101", "same_as", module=MODEL)
     release.is_a("101", "101")
-    release.write_folder(tmp_path / "release", "Snapshot")
+    release.write_folder(folder / "release", "Snapshot")
+    return medsim.build(folder / "release", folder / "out")
 
-    build = medsim.build(tmp_path / "release", tmp_path / "out")
+
+@pytest.mark.parametrize(("synonyms", "n_positives"), [((), 0), (("Bear pyrexia",), 1)])
+def test_one_concept_makes_a_build(
+    tmp_path: Path, synonyms: tuple[str, ...], n_positives: int
+) -> None:
+    build = build_of_one_concept(tmp_path, *synonyms)
 
     assert build.stats()["n_positives"].sum() == 4 * n_positives
     assert build.stats()["n_negatives"].sum() == 0
@@ -285,14 +260,9 @@ def test_one_concept_makes_a_build(
 
 
 def test_quotes_and_long_terms_are_taken_as_they_stand(tmp_path: Path) -> None:
-    release = Release()
     terms = ['"Quoted fever', "'; drop table term; --", "x" * 20_000, "a\x00b", "\\N", "#7"]
-    release.named("101", "Bear fever (disorder)", *terms)
-    release.association("101", "101", "same_as", module=MODEL)
-    release.is_a("101", "101")
-    release.write_folder(tmp_path / "release", "Snapshot")
 
-    build = medsim.build(tmp_path / "release", tmp_path / "out")
+    build = build_of_one_concept(tmp_path, *terms)
 
     pairs = build.pairs("fsn_syn", negatives="random").collect()
     assert sorted(pairs["term2"]) == sorted(terms)

@@ -121,19 +121,26 @@ def test_all_of_an_output_is_on_the_disk_before_it_is_published(
     assert disk.keeps(tmp_path / "out")
 
 
+@pytest.mark.parametrize("carried", [False, True])
 def test_an_earlier_output_goes_only_when_the_new_one_is_on_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, carried: bool
 ) -> None:
-    publish(tmp_path / "out")
-    outputs = (tmp_path / "out" / MANIFEST).read_text()
-    monkeypatch.setattr("medsim.core.output.check_free", lambda *_a, **_b: None)
-    disk = Disk(monkeypatch)
-    disk._check = lambda source: None if source == tmp_path / "out" else Disk._check(disk, source)
+    def no_links(*_arguments: object) -> None:  # so that files that are carried over are copied
+        raise OSError(errno.EPERM, "Operation not permitted")
 
-    publish(tmp_path / "out")
+    out = tmp_path / "out"
+    publish(out)
+    outputs = (out / MANIFEST).read_text()
+    monkeypatch.setattr("medsim.core.output.check_free", lambda *_a, **_b: None)
+    monkeypatch.setattr(os, "link", no_links)
+    disk = Disk(monkeypatch)
+    disk._check = lambda source: None if source == out else Disk._check(disk, source)
+
+    publish(out, carried=carried)
 
     assert disk.lost == []
-    assert (tmp_path / "out" / MANIFEST).read_text() == outputs
+    assert (out / MANIFEST).read_text() == outputs
+    assert (out / "label" / "notes.txt").read_text() == "text"
 
 
 @pytest.mark.parametrize("earlier", [True, False])
@@ -157,24 +164,6 @@ def test_an_output_whose_name_cannot_be_synced_is_withdrawn(
     assert out.exists() == earlier
     assert not earlier or (out / MANIFEST).read_text() == "{}"
     assert not out.with_name(".out.replaced").exists()
-
-
-def test_files_that_are_copied_over_are_on_the_disk_as_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_links(*_arguments: object) -> None:
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    publish(tmp_path / "out")
-    monkeypatch.setattr("medsim.core.output.check_free", lambda *_a, **_b: None)
-    monkeypatch.setattr(os, "link", no_links)
-    disk = Disk(monkeypatch)
-    disk._check = lambda source: None if source == tmp_path / "out" else Disk._check(disk, source)
-
-    publish(tmp_path / "out", carried=True)
-
-    assert disk.lost == []
-    assert (tmp_path / "out" / "label" / "notes.txt").read_text() == "text"
 
 
 def test_a_single_file_is_on_the_disk_with_its_name(

@@ -46,55 +46,49 @@ def test_either_signal_ends_the_program(number: int) -> None:
     assert outcome("interrupt(); time.sleep(60)", number=number) == (130, "interrupted\n")
 
 
-def test_an_interrupt_that_a_finaliser_drops_is_not_lost() -> None:
-    finaliser = """
-    class Finalised:
-        def __del__(self):
-            interrupt()
-    """
-    body = "Finalised(); time.sleep(60)"
-    assert outcome(body, definitions=finaliser) == (130, "interrupted\n")
-
-
-def test_an_interrupt_that_a_callback_drops_is_not_lost() -> None:
-    callback = """
-    import ctypes
-
-    @ctypes.CFUNCTYPE(None)
-    def called():
+FINALISER = """
+class Finalised:
+    def __del__(self):
         interrupt()
-    """
-    assert outcome("called(); time.sleep(60)", definitions=callback) == (130, "interrupted\n")
+"""
+CALLBACK = """
+import ctypes
 
+@ctypes.CFUNCTYPE(None)
+def called():
+    interrupt()
+"""
+COMMAND = """
+from medsim.cli import app
+from medsim.core.errors import InputError
 
-def test_what_a_library_makes_of_an_interrupt_counts_as_one() -> None:
-    body = """
+@app.command()
+def late() -> None:
     try:
         interrupt()
     except KeyboardInterrupt:
-        raise TypeError("'<unprintable str object>' is not a data type") from None
-    """
-    assert outcome(body) == (130, "interrupted\n")
+        raise InputError("a worker is gone") from None
+"""
+TURNED = """
+try:
+    interrupt()
+except KeyboardInterrupt:
+    raise TypeError("'<unprintable str object>' is not a data type") from None
+"""
 
 
-def test_a_known_failure_after_an_interrupt_is_not_told() -> None:
-    command = """
-    from medsim.cli import app
-    from medsim.core.errors import InputError
-
-    @app.command()
-    def late() -> None:
-        try:
-            interrupt()
-        except KeyboardInterrupt:
-            raise InputError("a worker is gone") from None
-    """
-    body = "sys.argv = ['medsim', 'late']; app()"
-    assert outcome(body, definitions=command) == (130, "interrupted\n")
-
-
-def test_an_interrupt_of_executed_text_is_no_death_by_the_signal() -> None:
-    assert outcome("exec('interrupt()')") == (130, "interrupted\n")
+@pytest.mark.parametrize(
+    ("body", "definitions"),
+    [
+        pytest.param("Finalised(); time.sleep(60)", FINALISER, id="dropped by a finaliser"),
+        pytest.param("called(); time.sleep(60)", CALLBACK, id="dropped by a callback"),
+        pytest.param(TURNED, "", id="turned by a library into another error"),
+        pytest.param("sys.argv = ['medsim', 'late']; app()", COMMAND, id="before a known failure"),
+        pytest.param("exec('interrupt()')", "", id="of executed text, no death by the signal"),
+    ],
+)
+def test_an_interrupt_is_not_lost(body: str, definitions: str) -> None:
+    assert outcome(body, definitions=definitions) == (130, "interrupted\n")
 
 
 def test_a_program_that_ends_well_all_the_same_is_done() -> None:

@@ -63,6 +63,20 @@ def killed(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unfinished(out, ".")
 
 
+@pytest.fixture
+def left(killed: Path, tmp_path: Path) -> Path:
+    """The place of a build that was killed, with all that it left."""
+    shutil.copytree(killed, unfinished(tmp_path / "out", "."))
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def there(finished: medsim.Build, tmp_path: Path) -> Path:
+    """The place of a finished build."""
+    shutil.copytree(finished.folder, tmp_path / "out")
+    return tmp_path / "out"
+
+
 def start(source: Path, out: Path, *options: str, **process) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "medsim", "build", str(source), "-o", str(out), *options]
     return subprocess.Popen(
@@ -101,15 +115,10 @@ def leftovers(out: Path) -> list[str]:
 
 
 def test_a_build_that_was_killed_again_and_again_is_completed_by_the_next_run(
-    source: Path, undisturbed: dict, killed: Path, tmp_path: Path
+    source: Path, undisturbed: dict, left: Path
 ) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(killed, unfinished(out, "."))
-
-    build = medsim.build(source, out)
-
-    assert build.manifest.outputs == undisturbed
-    assert leftovers(out) == []
+    assert medsim.build(source, left).manifest.outputs == undisturbed
+    assert leftovers(left) == []
 
 
 def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
@@ -137,23 +146,18 @@ def test_an_interrupt_ends_cleanly_and_the_next_run_goes_on(
 
 
 def test_files_of_another_job_are_not_taken_over(
-    source: Path, undisturbed: dict, of_seed_1: dict, killed: Path, tmp_path: Path
+    source: Path, undisturbed: dict, of_seed_1: dict, left: Path
 ) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(killed, unfinished(out, "."))
-
-    assert medsim.build(source, out, seed=1).manifest.outputs == of_seed_1 != undisturbed
+    assert medsim.build(source, left, seed=1).manifest.outputs == of_seed_1 != undisturbed
 
 
 def test_a_damaged_file_of_an_interrupted_run_is_made_again(
-    source: Path, undisturbed: dict, killed: Path, tmp_path: Path
+    source: Path, undisturbed: dict, left: Path
 ) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(killed, unfinished(out, "."))
-    damaged = unfinished(out, FIRST)
+    damaged = unfinished(left, FIRST)
     damaged.write_bytes(damaged.read_bytes()[:-50])
 
-    assert medsim.build(source, out).manifest.outputs == undisturbed
+    assert medsim.build(source, left).manifest.outputs == undisturbed
 
 
 def test_a_second_build_into_the_same_folder_is_refused(source: Path, tmp_path: Path) -> None:
@@ -213,41 +217,35 @@ def test_files_that_are_not_medsim_s_are_never_replaced(source: Path, tmp_path: 
 
 
 def test_an_earlier_build_is_replaced_only_when_that_is_asked_for(
-    source: Path, finished: medsim.Build, of_seed_1: dict, tmp_path: Path
+    source: Path, undisturbed: dict, of_seed_1: dict, there: Path
 ) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(finished.folder, out)
-
     with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
-        medsim.build(source, out, seed=1)
-    second = medsim.build(source, out, seed=1, overwrite=True)
+        medsim.build(source, there, seed=1)
+    second = medsim.build(source, there, seed=1, overwrite=True)
 
-    assert second.manifest.outputs == of_seed_1 != finished.manifest.outputs
-    assert json.loads((out / "manifest.json").read_text())["options"]["seed"] == 1
-    assert leftovers(out) == []
+    assert second.manifest.outputs == of_seed_1 != undisturbed
+    assert json.loads((there / "manifest.json").read_text())["options"]["seed"] == 1
+    assert leftovers(there) == []
 
 
 def test_an_interrupted_replacement_leaves_the_earlier_build(
-    source: Path, finished: medsim.Build, tmp_path: Path
+    source: Path, undisturbed: dict, there: Path
 ) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(finished.folder, out)
-    kill_at(source, out, LAST, "--overwrite", "--seed", "1")
+    kill_at(source, there, LAST, "--overwrite", "--seed", "1")
 
-    assert medsim.open(out).manifest.outputs == finished.manifest.outputs
+    assert medsim.open(there).manifest.outputs == undisturbed
 
 
 def test_a_replacement_that_was_cut_between_its_two_renames_is_undone(
-    source: Path, finished: medsim.Build, tmp_path: Path
+    source: Path, undisturbed: dict, there: Path
 ) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(finished.folder, tmp_path / ".out.replaced")
+    there.rename(there.with_name(".out.replaced"))
 
     with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
-        medsim.build(source, out)
+        medsim.build(source, there)
 
-    assert medsim.open(out).manifest.outputs == finished.manifest.outputs
-    assert leftovers(out) == []
+    assert medsim.open(there).manifest.outputs == undisturbed
+    assert leftovers(there) == []
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "of another form", "a folder", "unreadable"])

@@ -15,9 +15,9 @@ from medsim.statistics.delong import delong
 from medsim.statistics.scores import LabelledSample, labelled_sample
 
 Z95 = stats.norm.ppf(0.975)
-Rows = st.lists(
-    st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), min_size=1, max_size=30
-)
+Row = st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans())
+Drawn = st.lists(Row, min_size=1, max_size=30)
+Rows = list[tuple[int, int, bool]]
 
 
 def scores_of(similarities: np.ndarray, labels: np.ndarray) -> LabelledSample:
@@ -37,13 +37,13 @@ def covariance(sides: list[np.ndarray], labels: np.ndarray) -> np.ndarray:
     return by_positive / labels.sum() + by_negative / (~labels).sum()
 
 
-def arrays(rows: list[tuple[int, int, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def arrays(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     first, second, labels = zip(*rows, strict=True)
     return np.array(first, float), np.array(second, float), np.array(labels, np.bool_)
 
 
-@given(Rows)
-def test_placements_are_shares_of_the_other_class(rows: list[tuple[int, int, bool]]) -> None:
+@given(Drawn)
+def test_placements_are_shares_of_the_other_class(rows: Rows) -> None:
     similarities, _, labels = arrays(rows)
 
     placed = scores_of(similarities, labels).area.placements
@@ -56,19 +56,15 @@ def test_placements_are_shares_of_the_other_class(rows: list[tuple[int, int, boo
         np.testing.assert_allclose(placed[~labels], won.mean(axis=0), atol=1e-15)
 
 
-@given(Rows)
-def test_interval_and_test_are_those_of_the_covariance_matrix(
-    rows: list[tuple[int, int, bool]],
-) -> None:
+@given(Drawn)
+def test_interval_and_test_are_those_of_the_covariance_matrix(rows: Rows) -> None:
     first, second, labels = arrays(rows)
     scores1, scores2 = scores_of(first, labels), scores_of(second, labels)
 
     found = delong(scores1.area, scores2.area, labels)
 
     if min(labels.sum(), (~labels).sum()) < 2:
-        assert math.isnan(found.p)
-        assert math.isnan(found.low)
-        assert math.isnan(scores1.area.auc.low)
+        assert np.isnan([found.p, found.low, scores1.area.auc.low]).all()
         return
     matrix = covariance([first, second], labels)
     auc1, auc2 = (wins(side[labels], side[~labels]).mean() for side in (first, second))
@@ -100,21 +96,6 @@ def test_without_variance_a_difference_is_certain() -> None:
     found = delong(constant.area, perfect.area, labels)
 
     assert (found.statistic, found.p, found.low, found.high) == (-math.inf, 0, -0.5, -0.5)
-
-
-def test_the_test_of_the_other_direction_is_the_mirror_image() -> None:
-    rng = np.random.default_rng(8)
-    labels = rng.random(80) < 0.4
-    scores1, scores2 = (scores_of(rng.normal(labels).round(1), labels) for _ in range(2))
-
-    there, back = (
-        delong(scores1.area, scores2.area, labels),
-        delong(scores2.area, scores1.area, labels),
-    )
-
-    assert there.p == back.p < 1
-    assert there.statistic == -back.statistic
-    assert (there.low, there.high) == (-back.high, -back.low)
 
 
 def test_scores_of_other_pairs_are_refused() -> None:

@@ -12,19 +12,15 @@ from scipy import stats
 
 from medsim.core.errors import OptionError
 from medsim.statistics.resampling import Resampling
-from medsim.statistics.scores import (
-    LabelledSample,
-    RatedSample,
-    labelled_sample,
-    rated_samples,
-)
+from medsim.statistics.scores import LabelledSample, RatedSample, labelled_sample, rated_samples
 
 INF = math.inf
 Similarities = st.sampled_from([-INF, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, INF])
+Rows = list[tuple[float, bool, bool]]
 Labelled = st.lists(st.tuples(Similarities, st.booleans(), st.booleans()), max_size=25)
 
 
-def scores_of(rows: list[tuple[float, bool, bool]]) -> LabelledSample:
+def scores_of(rows: Rows) -> LabelledSample:
     return labelled_sample(
         np.array([row[0] for row in rows], np.float64),
         np.array([row[1] for row in rows], np.bool_),
@@ -37,46 +33,38 @@ def plain(similarities: list[float], labels: list[bool]) -> LabelledSample:
     return scores_of([(similarity, label, False) for similarity, label in rows])
 
 
-def n_right(rows: list[tuple[float, bool, bool]], threshold: float) -> int:
+def n_right(rows: Rows, threshold: float) -> int:
     return sum((similarity >= threshold) == label for similarity, label, _ in rows)
 
 
-def most_right(rows: list[tuple[float, bool, bool]]) -> int:
+def most_right(rows: Rows) -> int:
     """Return how many any threshold gets right: one at each value, one beyond finite values."""
     return max(n_right(rows, threshold) for threshold in [*(row[0] for row in rows), -INF, INF])
 
 
-def finite(rows: list[tuple[float, bool, bool]]) -> list[float]:
+def finite(rows: Rows) -> list[float]:
     """Return similarities that scikit-learn takes, in the same order."""
     return [max(-9.0, min(9.0, row[0])) for row in rows]
 
 
 @given(Labelled)
-def test_auc_and_average_precision_are_those_of_scikit_learn(
-    rows: list[tuple[float, bool, bool]],
-) -> None:
+def test_auc_and_average_precision_are_those_of_scikit_learn(rows: Rows) -> None:
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     scores, labels = scores_of(rows), [row[1] for row in rows]
 
+    found = [scores.area.auc.value, scores.average_precision.value]
     if len(set(labels)) < 2:
-        assert math.isnan(scores.area.auc.value)
-        assert math.isnan(scores.average_precision.value)
-        assert np.isnan(scores.area.placements).all()
+        assert np.isnan([*found, *scores.area.placements]).all()
     else:
-        assert scores.area.auc.value == pytest.approx(
-            roc_auc_score(labels, finite(rows)), abs=1e-12
-        )
-        expected = average_precision_score(labels, finite(rows))
-        assert scores.average_precision.value == pytest.approx(expected, abs=1e-12)
+        oracles = (roc_auc_score, average_precision_score)
+        expected = [oracle(labels, finite(rows)) for oracle in oracles]
+        assert found == pytest.approx(expected, abs=1e-12)
 
 
 @given(Labelled)
-def test_no_threshold_is_more_accurate_and_none_splits_ties(
-    rows: list[tuple[float, bool, bool]],
-) -> None:
+def test_no_threshold_is_more_accurate_and_none_splits_ties(rows: Rows) -> None:
     scores = scores_of(rows)
-
     if rows:
         assert scores.accuracy.value == most_right(rows) / len(rows)
         assert n_right(rows, scores.threshold.value) == most_right(rows) == scores.correct.sum()
@@ -86,11 +74,8 @@ def test_no_threshold_is_more_accurate_and_none_splits_ties(
 
 
 @given(Labelled)
-def test_held_out_pairs_are_told_by_the_threshold_of_the_others(
-    rows: list[tuple[float, bool, bool]],
-) -> None:
-    held_out = [row for row in rows if row[2]]
-    kept = [row for row in rows if not row[2]]
+def test_held_out_pairs_are_told_by_the_threshold_of_the_others(rows: Rows) -> None:
+    held_out, kept = ([row for row in rows if row[2] == flag] for flag in (True, False))
 
     found = scores_of(rows).accuracy_heldout
 
@@ -143,7 +128,7 @@ def test_a_constant_similarity_tells_nothing(n_positive: int) -> None:
 
 
 @given(Labelled)
-def test_the_order_of_pairs_changes_no_score(rows: list[tuple[float, bool, bool]]) -> None:
+def test_the_order_of_pairs_changes_no_score(rows: Rows) -> None:
     there, back = scores_of(rows), scores_of(rows[::-1])
 
     for name in ("average_precision", "accuracy", "accuracy_heldout", "threshold"):
@@ -156,8 +141,7 @@ def test_the_order_of_pairs_changes_no_score(rows: list[tuple[float, bool, bool]
 def test_the_interval_of_accuracy_is_that_of_wilson(n_right: int, n_pairs: int) -> None:
     from statsmodels.stats.proportion import proportion_confint
 
-    labels = [True] * n_pairs
-    held_out = [(1.0 if pair < n_right else -1.0, label, True) for pair, label in enumerate(labels)]
+    held_out = [(1.0 if pair < n_right else -1.0, True, True) for pair in range(n_pairs)]
 
     found = scores_of([(0.5, True, False), (-0.5, False, False), *held_out]).accuracy_heldout
 
@@ -186,7 +170,7 @@ def rated(similarities: np.ndarray, ratings: np.ndarray) -> RatedSample:
     return rated_samples([similarities], ratings, resampling)[0]
 
 
-Rated = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=2, max_size=20)
+Rated = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), max_size=20)
 
 
 @given(Rated)
@@ -196,7 +180,7 @@ def test_correlations_are_those_of_scipy(rows: list[tuple[int, int]]) -> None:
     scores = rated(left, right)
 
     found = [scores.spearman.value, scores.pearson.value, scores.kendall.value]
-    if len(set(left)) < 2 or len(set(right)) < 2:
+    if len(set(left)) < 2 or len(set(right)) < 2:  # of fewer than two pairs as well
         assert np.isnan(found).all()
     else:
         oracles = (stats.spearmanr, stats.pearsonr, stats.kendalltau)
@@ -204,7 +188,7 @@ def test_correlations_are_those_of_scipy(rows: list[tuple[int, int]]) -> None:
         assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_interval_of_pearson_is_that_of_fisher() -> None:
+def test_pearson_and_spearman_have_intervals_and_kendall_has_none() -> None:
     rng = np.random.default_rng(2)
     left = rng.normal(size=40)
     right = left + rng.normal(size=40)
@@ -214,24 +198,7 @@ def test_the_interval_of_pearson_is_that_of_fisher() -> None:
     expected = stats.pearsonr(left, right).confidence_interval(0.95)
     assert (found.pearson.low, found.pearson.high) == pytest.approx(tuple(expected), abs=1e-12)
     assert found.spearman.low < found.spearman.value < found.spearman.high
-    assert math.isnan(found.kendall.low)
-    assert math.isnan(found.kendall.high)
-
-
-@pytest.mark.parametrize("n_pairs", [0, 1])
-def test_fewer_than_two_pairs_have_no_correlation(n_pairs: int) -> None:
-    found = rated(np.ones(n_pairs), np.ones(n_pairs))
-
-    assert all(math.isnan(one.value) for one in (found.spearman, found.pearson, found.kendall))
-
-
-def test_three_pairs_have_no_fisher_interval_and_a_perfect_one_is_a_point() -> None:
-    three = rated(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0]))
-    line = rated(np.arange(9.0), 2 * np.arange(9.0))
-
-    assert math.isnan(three.pearson.low)
-    assert not math.isnan(three.pearson.value)
-    assert (line.pearson.low, line.pearson.value, line.pearson.high) == (1, 1, 1)
+    assert np.isnan([found.kendall.low, found.kendall.high]).all()
 
 
 def test_infinite_similarities_are_ranked_but_have_no_pearson() -> None:

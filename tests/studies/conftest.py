@@ -15,13 +15,7 @@ from medsim.studies.sheets.annotate import rendered_sheet
 if TYPE_CHECKING:
     from fixtures.sittings import Sitting
 
-    import medsim
     from medsim.studies.sheets import Sheet
-
-
-@pytest.fixture(scope="session")
-def small(shared_build: medsim.Build) -> medsim.Build:
-    return shared_build
 
 
 @pytest.fixture
@@ -66,3 +60,16 @@ def sit(browser, desk, tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
         context.close()
     for seen in at_desk:
         seen.forget()
+
+
+@pytest.fixture
+def begun(sit) -> Callable[..., Sitting]:
+    """Opens a sheet's page, begins to answer, and presses keys."""
+
+    def _begun(sheet: Sheet, *keys: str, **options) -> Sitting:
+        seen = sit(sheet, **options)
+        seen.page.locator("#begin").click()
+        seen.press(*keys)
+        return seen
+
+    return _begun

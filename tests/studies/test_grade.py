@@ -7,10 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import medsim
-from medsim.cli import app
 from medsim.core.errors import OptionError
 
 
@@ -55,17 +53,6 @@ def test_shares_that_cannot_be_are_refused(
         medsim.grade_study(pairs, tmp_path / "study", **{"duplicates": 5, **options})
 
     assert not (tmp_path / "study").exists()
-
-
-def test_messages_of_the_command_line_name_options_as_users_write_them(
-    pairs: Path, tmp_path: Path
-) -> None:
-    for option, value in {"page-size": -1, "duplicates": 119, "consistency": 120}.items():
-        command = ["study", "grade", str(pairs), "-o", str(tmp_path / "study")]
-        result = CliRunner().invoke(app, [*command, f"--{option}", str(value)])
-
-        assert result.exit_code == 1
-        assert f"error: --{option} {value} " in result.stderr
 
 
 def test_one_group_rates_all_pairs_and_needs_no_consistency_set(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.embeddings import write_words
 from fixtures.exports import written_jsonl
 from fixtures.release import Release
 from fixtures.simulated import judge, rate
@@ -18,15 +16,14 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import OutputError
-from medsim.studies import grade, score
 
 NAMES = ("ada", "ben", "eva")
 
 
 def test_scores_lie_in_files_that_medsim_takes(
-    small: medsim.Build, shared_release: Path, tmp_path: Path
+    shared_build: medsim.Build, shared_release: Path, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=8, annotators=NAMES)
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=8, annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.3))
 
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=100)
@@ -46,62 +43,24 @@ def test_scores_lie_in_files_that_medsim_takes(
     assert all(same.table(name).equals(table) for name, table in scores.tables.items())
 
 
-def test_digests_are_of_the_bytes_that_were_read(
-    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    of_pairs, answers = sha256(pairs.read_bytes()).hexdigest(), tmp_path / "answers"
-    read_pairs, read_answers = grade.read_pairs, score.read_answers
-
-    def changing(read: Callable[..., object], *files: Path) -> Callable[..., object]:
-        def read_and_change(*arguments: object) -> object:
-            found = read(*arguments)
-            for file in files:
-                file.write_text("changed")
-            return found
-
-        return read_and_change
-
-    monkeypatch.setattr(grade, "read_pairs", changing(read_pairs, pairs))
+def test_manifests_name_the_digests_of_what_was_read(pairs: Path, tmp_path: Path) -> None:
     study = medsim.grade_study(pairs, tmp_path / "study", raters=2, groups=1, duplicates=0)
-    rate(study, answers, frozenset())
-    files = sorted(answers.iterdir())
-    known = [{"name": f.name, "sha256": sha256(f.read_bytes()).hexdigest()} for f in files]
-    monkeypatch.setattr(score, "read_answers", changing(read_answers, *files))
-    medsim.score_study(study, [answers], tmp_path / "scores", resamples=0)
+    rate(study, tmp_path / "answers", frozenset())
+    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
 
-    assert study.manifest.source["fingerprint"] == of_pairs
-    assert json.loads((tmp_path / "scores" / "manifest.json").read_text())["answers"] == known
-
-
-def test_answers_of_several_kinds_are_scored_together(small: medsim.Build, tmp_path: Path) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
-    judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 0.0), dont_know=0)
-    (tmp_path / "answers" / "ada.jsonl").unlink()
-    sheet = pl.read_csv(study.folder / "annotators" / "ada" / "sheet-ada.csv", infer_schema=False)
-    labels = (
-        study.items()
-        .select("item_id", "label")
-        .join(study.assignment().filter(annotator="ada"), on="item_id")
-    )
-    said = {
-        entry: "Same" if label else " not same"
-        for entry, label in labels["entry_id", "label"].iter_rows()
+    digests = {
+        path.name: sha256(path.read_bytes()).hexdigest()
+        for path in (pairs, *sorted((tmp_path / "answers").iterdir()))
     }
-    entries = [entry.removeprefix("'") for entry in sheet["entry"]]
-    sheet = sheet.with_columns(pl.Series("answer", [said[entry] for entry in entries]))
-    sheet.head(-2).write_csv(tmp_path / "answers" / "filled in by ada.csv", separator=";")
-
-    scores = medsim.score_study(study, [tmp_path / "answers"], resamples=100)
-
-    assert scores.table().filter(dataset="all")["accuracy"].item() == 1.0
-    assert any("'ada' left 2 of" in warning for warning in scores.warnings)
-    assert scores.table("missing")["annotator"].to_list() == ["ada", "ada"]
+    assert study.manifest.source["fingerprint"] == digests.pop("pairs.csv")
+    manifest = json.loads((tmp_path / "scores" / "manifest.json").read_text())
+    assert manifest["answers"] == [{"name": k, "sha256": v} for k, v in digests.items()]
 
 
 def test_what_nobody_answered_is_told_and_counts_as_missing(
-    small: medsim.Build, tmp_path: Path
+    shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=3, annotators=NAMES)
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=3, annotators=NAMES)
     judge(study, tmp_path / "all", dict.fromkeys(NAMES, 0.0), dont_know=0)
     items = dict(study.assignment().select("entry_id", "item_id").iter_rows())
     left_out = set(study.items()["item_id"].head(4))
@@ -136,7 +95,8 @@ def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
     release = Release()
     for at, (name, synonym) in enumerate(zip(names, synonyms, strict=True)):
         release.named(str(1000 + at), name, synonym)
-    build = medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "out")
+    source = release.write_zip(tmp_path / "release.zip")
+    build = medsim.build(source, tmp_path / "out", negatives=["random"])
     study = medsim.sample_study(build, tmp_path / "study", annotators=NAMES)
     judge(study, tmp_path / "answers", dict.fromkeys(NAMES, 1.0), dont_know=0)
 
@@ -145,7 +105,10 @@ def test_hostile_terms_come_back_as_corrections(tmp_path: Path) -> None:
     text = (tmp_path / "scores" / "disagreements.csv").read_text(encoding="utf-8-sig")
     assert not [line for line in text.splitlines() if ",=HYPERLINK" in line or ",+1+1" in line]
     corrected = medsim.build(
-        tmp_path / "release.zip", tmp_path / "new", corrections=tmp_path / "scores/corrections.csv"
+        source,
+        tmp_path / "new",
+        negatives=["random"],
+        corrections=tmp_path / "scores/corrections.csv",
     )
     options = corrected.manifest.options["corrections"]
     rejected = {frozenset(pair) for *pair, same in options if not same}
@@ -184,52 +147,6 @@ def test_a_graded_study_finds_the_bad_rater_and_makes_a_rated_set(
     assert 9 < greatest <= 10
 
 
-def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(tmp_path: Path) -> None:
-    words = [f"{one}{other}" for one in ("cardi", "nephr", "hous", "tabl") for other in "aeiou"]
-    count = {word: 50 + at for at, word in enumerate(words)}
-    pl.DataFrame({"word": words, "class": "noun", "count": count.values()}).write_csv(
-        tmp_path / "words.csv"
-    )
-    (tmp_path / "biomedical.txt").write_text("\n".join(words[:10]))
-    norms = [(word, words[(at + 1) % 20], 0.5) for at, word in enumerate(words)]
-    pl.DataFrame(norms, schema=["cue", "target", "strength"], orient="row").write_csv(
-        tmp_path / "norms.csv"
-    )
-    release = Release()
-    for at in range(0, 10, 2):
-        release.named(str(2000 + at), words[at], words[at + 1])
-    medsim.build(release.write_zip(tmp_path / "release.zip"), tmp_path / "build")
-    chosen = medsim.choose_pairs(
-        tmp_path / "words.csv",
-        terminology=tmp_path / "build",
-        norms=[tmp_path / "norms.csv"],
-        biomedical=tmp_path / "biomedical.txt",
-        size=16,
-        no_lemmas=True,
-    )
-    chosen.write(tmp_path / "pairs.csv")
-    study = medsim.grade_study(
-        tmp_path / "pairs.csv", tmp_path / "study", raters=3, groups=1, duplicates=2
-    )
-    rate(study, tmp_path / "answers", frozenset())
-    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=0)
-    write_words(tmp_path / "words.vec", words, 1)
-
-    results = medsim.evaluate(
-        [tmp_path / "scores" / "rated.csv"],
-        {"invented": tmp_path / "words.vec"},
-        tmp_path / "results",
-        metrics=["avg_cos"],
-        resamples=200,
-    ).results()
-
-    sizes = dict(results.filter(statistic="spearman").select("dataset", "n_pairs").iter_rows())
-    assert sizes["rating"] == 16
-    assert sizes["rating/domain=biomedical"] == sizes["rating/domain=general"] == 8
-    assert sizes["rating/associated=yes"] == sizes["rating/associated=no"] == 8
-    assert sizes["rating/count=10-99"] == 16
-
-
 def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path) -> None:
     study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
     rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
@@ -241,9 +158,9 @@ def test_raters_who_all_answer_at_random_are_told_of(pairs: Path, tmp_path: Path
 
 
 def test_what_cannot_be_written_or_shown_is_told_before_anything_is_read(
-    small: medsim.Build, tmp_path: Path
+    shared_build: medsim.Build, tmp_path: Path
 ) -> None:
-    study = medsim.sample_study(small, tmp_path / "study", per_class=2)
+    study = medsim.sample_study(shared_build, tmp_path / "study", per_class=2)
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores" / "mine.txt").write_text("mine")
 

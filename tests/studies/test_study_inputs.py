@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fixtures.studies import put
 
 from medsim.core.errors import InputError, OptionError
 from medsim.studies.inputs import annotators_of, instructions_of, read_pairs
@@ -15,7 +16,7 @@ from medsim.studies.sheets import GRADED, JUDGEMENT
 @pytest.mark.parametrize(
     ("named", "expected"),
     [
-        (2, ("annotator-1", "annotator-2")),
+        (10, (*(f"annotator-0{at}" for at in range(1, 10)), "annotator-10")),
         ("1", ("annotator-1",)),
         ("ada, Ben C.-D, éva_2", ("ada", "Ben C.-D", "éva_2")),
         (["ada", "ben"], ("ada", "ben")),
@@ -23,10 +24,6 @@ from medsim.studies.sheets import GRADED, JUDGEMENT
 )
 def test_annotators_are_counted_or_named(named: object, expected: tuple[str, ...]) -> None:
     assert annotators_of(named, stem="annotator") == expected
-
-
-def test_numbers_have_as_many_digits_as_the_last() -> None:
-    assert annotators_of(12, stem="rater")[0] == "rater-01"
 
 
 @pytest.mark.parametrize(
@@ -50,8 +47,7 @@ def test_every_scale_has_instructions(scale) -> None:
 
 
 def test_instructions_of_ones_own_are_cut_at_empty_lines(tmp_path: Path) -> None:
-    file = tmp_path / "told.txt"
-    file.write_bytes("\ufeffOne\r\nline.\r\n  \r\n\r\nÄnother <b>.\r\n".encode())
+    file = put(tmp_path, "told.txt", "\ufeffOne\r\nline.\r\n  \r\n\r\nÄnother <b>.\r\n")
 
     assert instructions_of(GRADED, file) == ("One line.", "Änother <b>.")
 
@@ -61,18 +57,14 @@ def test_instructions_of_ones_own_are_cut_at_empty_lines(tmp_path: Path) -> None
     [(b" \n\n", "holds no text"), (b"\xff\xfe", "not UTF-8"), (b"a" * 20_001, "20,001 characters")],
 )
 def test_instructions_that_are_none_are_refused(tmp_path: Path, content: bytes, says: str) -> None:
-    file = tmp_path / "told.txt"
-    file.write_bytes(content)
-
     with pytest.raises(InputError, match=says):
-        instructions_of(GRADED, file)
+        instructions_of(GRADED, put(tmp_path, "told.txt", content))
 
 
 def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
-    file = tmp_path / "pairs.csv"
-    file.write_text('reason;term2;term1;count1\n"a; b";cat;dog;007\nnone;ö;x;\n', encoding="utf-8")
+    text = 'reason;term2;term1;count1\n"a; b";cat;dog;007\nnone;ö;x;\n'
 
-    found = read_pairs(file).frame
+    found = read_pairs(put(tmp_path, "pairs.csv", text)).frame
 
     assert found.columns == ["term1", "term2", "reason", "count1"]
     assert found.rows() == [("dog", "cat", "a; b", "007"), ("x", "ö", "none", "")]
@@ -92,8 +84,5 @@ def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_file_of_pairs_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    file = tmp_path / "pairs.csv"
-    file.write_text(text, encoding="utf-8")
-
     with pytest.raises(InputError, match=re.escape(says)):
-        read_pairs(file)
+        read_pairs(put(tmp_path, "pairs.csv", text))

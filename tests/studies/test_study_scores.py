@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 from medsim.core.errors import OptionError
 from medsim.statistics.resampling import Resampling
-from medsim.studies.graded import graded_tables
+from medsim.studies.graded import graded_tables, scaled_means
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEM_COLUMNS, JUDGED_ITEM_COLUMNS
 
@@ -23,18 +23,7 @@ SAME, NOT_SAME, DONT_KNOW = 1, 0, 2
 
 def items_of(labels: dict[str, list[int]]) -> pl.DataFrame:
     rows = [
-        (
-            f"{name}-{at}",
-            f"p{name}{at}",
-            f"a{at}",
-            f"b{at}",
-            name,
-            "hard",
-            "random",
-            label,
-            "1",
-            "2",
-        )
+        (f"{name}-{at}", f"p{name}{at}", f"a{at}", f"b{at}", name, "hard", "random", label, "", "")
         for name, all_labels in labels.items()
         for at, label in enumerate(all_labels)
     ]
@@ -84,6 +73,7 @@ def test_table_3_of_three_pairs_is_as_counted_by_hand() -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> None:
     from sklearn.metrics import accuracy_score, precision_score, recall_score
+    from statsmodels.stats.proportion import proportion_confint
 
     drawn = random.Random(seed)  # noqa: S311 — no secret
     names, errors = ("ada", "ben", "eva", "tom"), (0.02, 0.1, 0.3, 0.5)
@@ -116,6 +106,8 @@ def test_simulated_annotators_score_as_trusted_libraries_have_it(seed: int) -> N
         assert row["accuracy"] == pytest.approx(accuracy_score(truth, labels))
         assert row["recall"] == pytest.approx(recall_score(truth, labels))
         assert row["precision"] == pytest.approx(precision_score(truth, labels))
+        interval = proportion_confint(sum(truth) * row["recall"], sum(truth), method="wilson")
+        assert (row["recall_low"], row["recall_high"]) == pytest.approx(interval)
     table = np.array([[given[n].get(i, np.nan) for i in items["item_id"]] for n in ("ada", "tom")])
     agreement = found["agreement"].filter(annotators="ada & tom")
     table_decided = np.where(table == DONT_KNOW, np.nan, table)
@@ -190,27 +182,17 @@ def test_one_bad_rater_is_found_and_left_out_where_that_is_asked_for() -> None:
     own = without["agreement"].filter(pairs="group 1")
     iaa = dict(own.select("raters", "iaa1").iter_rows())
     assert iaa["accepted"] > iaa["all"] + 0.3
-    group = items.filter(pl.col("group") == 1)["item_id"].to_list()
     assert without["rated"].filter(group=1)["n_ratings"].unique().to_list() == [2]
-    values = {
-        name: answers.filter(annotator=name)
-        .group_by("item_id")
-        .agg(pl.col("value").mean())
-        .rows_by_key("item_id", unique=True)
-        for name in ("ada", "ben")
-    }
-    both = [[values[name][item_id][0] for item_id in group] for name in ("ada", "ben")]
-    assert iaa["accepted"] == pytest.approx(spearmanr(*both).statistic)
+    both = answers.join(items.filter(group=1), on="item_id").pivot(
+        "annotator", index="item_id", values="value", aggregate_function="mean"
+    )
+    assert iaa["accepted"] == pytest.approx(spearmanr(both["ada"], both["ben"]).statistic)
 
 
 def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
     items = graded_items(22)
-    rows = [
-        ("ada", "e1", "i20", 1, 1, 3),
-        ("ben", "e2", "i20", 1, 1, 6),
-        ("ben", "e3", "i20", 2, 2, 3),
-    ]
-    rows += [("ada", "e4", "i21", 1, 2, 0)]
+    rows = [("ada", "e1", "i20", 1, 1, 3), ("ada", "e4", "i21", 1, 2, 0)]
+    rows += [("ben", "e2", "i20", 1, 1, 6), ("ben", "e3", "i20", 2, 2, 3)]
     answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
     found = graded_tables(items, answers, (), Resampling(seed=0, resamples=0, threads=1))
@@ -220,10 +202,35 @@ def test_ratings_are_means_from_0_to_10_with_their_deviation() -> None:
     assert first["deviation"] == pytest.approx(np.std([5, 7.5], ddof=1))
     assert (second["rating"], second["deviation"], second["n_ratings"]) == (0.0, None, 1)
     assert first["domain"] == "x"
-    ben = found["raters"].filter(rater="ben").row(0, named=True)
-    assert (ben["n_twice"], ben["twice_equal"], ben["twice_difference"]) == (1, 0.0, 3.0)
     parts = dict(found["parts"].select("part", "n_pairs").iter_rows())
     assert (parts["all"], parts["domain=x"], parts["domain=y"]) == (2, 1, 1)
+
+
+def test_deviations_are_those_of_numpy() -> None:
+    ratings = np.random.default_rng(1).integers(0, 7, (12, 30)).astype(np.float64)
+
+    found = scaled_means(ratings)
+
+    assert found["rating"].to_list() == pytest.approx(ratings.mean(axis=0) / 0.6)
+    assert found["deviation"].to_list() == pytest.approx(ratings.std(axis=0, ddof=1) / 0.6)
+
+
+def test_consistency_is_counted_over_pairs_that_were_rated_twice() -> None:
+    first, second = (0, 1, 2, 3, 6, 4), (0, 2, 2, 5, 6)
+    rows = [
+        ("ada", f"e{showing}-{at}", f"i{at}", showing, at + 6 * showing, value)
+        for showing, values in ((1, first), (2, second))
+        for at, value in enumerate(values)
+    ]
+    rows.append(("ben", "e", "i0", 1, 1, 3))
+    answers = pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
+
+    found = graded_tables(graded_items(6), answers, (), RESAMPLING)["raters"]
+
+    columns = [f"twice_{name}" for name in ("equal", "within_one", "difference", "spearman")]
+    ada, ben = found.select("n_twice", *columns).rows()
+    assert ada == pytest.approx((5, 3 / 5, 4 / 5, 3 / 5, spearmanr(first[:5], second).statistic))
+    assert ben == (0, None, None, None, None)
 
 
 def test_somebody_must_be_left() -> None:

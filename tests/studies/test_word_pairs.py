@@ -9,6 +9,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.embeddings import write_words
+from fixtures.simulated import rate
+from fixtures.studies import put
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -16,6 +19,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import MedsimError, OptionError, OutputError
+from medsim.core.manifest import Skipped
 from medsim.studies.output import WORD_PAIR_COLUMNS
 
 SIGNS = ("fever", "chill", "nausea", "rash", "cough", "edema", "pallor", "itch")
@@ -29,12 +33,6 @@ NORMS = [*pairwise(GENERAL), ("king", "house"), ("heart", "king")]
 def words_table(words: dict[str, int]) -> str:
     rows = [f"{word},noun,{count}" for word, count in words.items()]
     return "\n".join(["word,class,count", *rows, "run,verb,50", ""])
-
-
-def put(folder: Path, name: str, text: str) -> Path:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def chosen(folder: Path, **changes) -> medsim.WordPairs:
+def chosen(folder: Path, words: str = "words.csv", **changes) -> medsim.WordPairs:
     options = {
         "word_class": "noun",
         "terminology": folder / "build",
@@ -68,7 +66,7 @@ def chosen(folder: Path, **changes) -> medsim.WordPairs:
         "biomedical": folder / "list.txt",
         "size": 24,
     }
-    return medsim.choose_pairs(folder / "words.csv", **{**options, **changes})
+    return medsim.choose_pairs(folder / words, **{**options, **changes})
 
 
 def known_to_the_terminology() -> dict[frozenset[str], str]:
@@ -149,13 +147,8 @@ def test_the_order_of_rows_does_not_matter(folder: Path, rng: random.Random) -> 
         rng.shuffle(lines)
         put(folder, f"shuffled-{name}", "\n".join([header, *lines]))
 
-    found = medsim.choose_pairs(
-        folder / "shuffled-words.csv",
-        word_class="noun",
-        norms=[folder / "shuffled-norms.csv"],
-        biomedical=folder / "list.txt",
-        size=24,
-    )
+    norms = [folder / "shuffled-norms.csv"]
+    found = chosen(folder, "shuffled-words.csv", terminology=None, norms=norms)
 
     assert found.frame.equals(expected)
 
@@ -173,16 +166,10 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
 
     used = {*found.frame["term1"], *found.frame["term2"]}
     assert "heart" not in used
-    assert found.left_out[-1].reason == "used alike by both corpora"
-    assert found.left_out[-1].n_rows == 1
+    assert found.left_out[-1] == Skipped(reason="used alike by both corpora", n_rows=1)
     for row in found.frame.iter_rows(named=True):
         expected = BIOMEDICAL if row["domain"] == "biomedical" else GENERAL
         assert {row["term1"], row["term2"]} <= set(expected)
-
-
-def test_a_lower_ratio_is_proposed_where_a_ratio_leaves_too_few_words(folder: Path) -> None:
-    spoken = dict.fromkeys(BIOMEDICAL, 1) | dict.fromkeys(GENERAL, 900)
-    other = put(folder, "other.csv", words_table(spoken))
     with pytest.raises(OptionError, match="words, and a `ratio` below 1000 leaves more; no size"):
         chosen(folder, biomedical=None, general=other, ratio=1000)
 
@@ -235,11 +222,12 @@ def test_what_cannot_be_honoured_is_said(folder: Path, changes: dict, said: str)
         chosen(folder, **changes)
 
 
-def run(folder: Path, out: Path, *more: str | Path):
-    options = ["--class", "noun", "--terminology", folder / "build", "--norms"]
-    options += [folder / "norms.csv", "--biomedical", folder / "list.txt", "--size", "24", *more]
-    arguments = ["study", "pairs", folder / "words.csv", "-o", out, *options]
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+def run(folder: Path, out: Path, *more: str, norms: tuple[str, ...] = ("norms.csv",)):
+    arguments = ["study", "pairs", folder / "words.csv", "-o", out, "--class", "noun"]
+    arguments += ["--biomedical", folder / "list.txt", "--terminology", folder / "build"]
+    for name in norms:
+        arguments += ["--norms", folder / name]
+    return CliRunner().invoke(app, [*map(str, arguments), "--size", "24", *more])
 
 
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet"])
@@ -260,10 +248,7 @@ def test_the_command_writes_the_pairs_and_prints_the_quarters(
 def test_a_warning_of_the_command_names_options_as_the_user_writes_them(
     folder: Path, tmp_path: Path
 ) -> None:
-    options = ["--class", "noun", "--biomedical", folder / "list.txt", "--size", "24"]
-    options += ["--terminology", folder / "build"]
-    arguments = ["study", "pairs", folder / "words.csv", "-o", tmp_path / "pairs.csv", *options]
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    result = run(folder, tmp_path / "pairs.csv", norms=())
 
     assert result.exit_code == 0, result.output
     assert "associated general pairs, since --norms is not given" in result.stderr
@@ -292,3 +277,23 @@ def test_a_place_that_takes_no_file_is_an_error(folder: Path, tmp_path: Path) ->
     }.items():
         with pytest.raises(OutputError, match=said):
             pairs.write(out)
+
+
+def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(
+    folder: Path, tmp_path: Path
+) -> None:
+    pairs, answers, scores = (tmp_path / name for name in ("pairs.csv", "answers", "scores"))
+    chosen(folder).write(pairs)
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=3, groups=1, duplicates=2)
+    rate(study, answers, frozenset())
+    medsim.score_study(study, [answers], scores, resamples=0)
+    words = write_words(tmp_path / "words.vec", [*BIOMEDICAL, *GENERAL], 1)
+
+    results = medsim.evaluate(
+        [scores / "rated.csv"], {"invented": words}, tmp_path / "results", metrics=["avg_cos"]
+    ).results()
+
+    sizes = dict(results.filter(statistic="spearman").select("dataset", "n_pairs").iter_rows())
+    assert sizes["rating"] == sizes["rating/count=10-99"] == 24
+    assert sizes["rating/domain=biomedical"] == sizes["rating/domain=general"] == 12
+    assert sizes["rating/associated=yes"] == sizes["rating/associated=no"] == 12

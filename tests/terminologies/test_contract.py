@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 from fixtures.mesh import write_mesh
 from fixtures.release import edge_release, small_release
+from fixtures.sources import Read, n_skipped, read_source
 from fixtures.umls import random_metathesaurus
 
 from medsim.core.errors import OptionError
 from medsim.core.options import declared
 from medsim.core.schema import CANONICAL_TABLES
-from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import SOURCES, Terminology, find_source
+from medsim.terminologies.sources import SOURCES
 
 OBO = """format-version: 1.2
 
@@ -98,17 +98,12 @@ KEYS = {
 
 
 @pytest.fixture(scope="module", params=sorted(SOURCES.all()))
-def loaded(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Terminology, dict[str, pl.DataFrame]]:
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Read:
     if request.param not in SAMPLES:
         pytest.skip(f"SAMPLES has no sample of {request.param} yet")
-    location = SAMPLES[request.param](tmp_path_factory.mktemp("contract"))
-    source, path = find_source(location)
-    assert source.name == request.param
-    with Store(threads=2) as store:
-        terminology = source.read(path, store, ReadingOptions())
-        return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
+    found = read_source(SAMPLES[request.param](tmp_path_factory.mktemp("contract")))
+    assert found[0].source in {request.param, "obo"}
+    return found
 
 
 def test_the_tables_have_their_columns(loaded) -> None:
@@ -154,27 +149,14 @@ def test_the_source_says_what_it_read_and_whether_it_may_be_passed_on(loaded) ->
     assert len({one.reason for one in terminology.skipped}) == len(terminology.skipped)
 
 
-def test_what_the_obo_sample_leaves_out_is_counted(tmp_path: Path) -> None:
-    source, path = find_source(obo_sample(tmp_path))
-    with Store(threads=1) as store:
-        terminology = source.load(path, store, ReadingOptions())
-        fsns = store.table("description").filter(pl.col("kind") == "fsn")
+def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
+    tmp_path: Path,
+) -> None:
+    terminology, tables = read_source(obo_sample(tmp_path))
 
-    assert {one.reason: one.n_rows for one in terminology.skipped} == {
-        "term has a second name": 1,
-        "description is empty": 1,
-        "synonym has another scope": 0,
-    }
-    assert sorted(fsns["term"]) == ["Blue fever", "Fever"]
-
-
-def test_cross_references_of_obo_are_codes_by_the_names_of_umls(tmp_path: Path) -> None:
-    source, path = find_source(obo_sample(tmp_path))
-    with Store(threads=1) as store:
-        source.read(path, store, ReadingOptions())
-        codes = store.table("code").rows()
-
-    assert codes == [
+    assert n_skipped(terminology) == {"term has a second name": 1, "description is empty": 1}
+    assert sorted(tables["description"].filter(kind="fsn")["term"]) == ["Blue fever", "Fever"]
+    assert tables["code"].rows() == [  # by the names of UMLS
         ("IN:1", "Fyler", "4866"),
         ("IN:1", "MSH", "D000001"),
         ("IN:1", "SNOMEDCT_US", "80585000"),
@@ -183,18 +165,15 @@ def test_cross_references_of_obo_are_codes_by_the_names_of_umls(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: str) -> None:
-    source, path = find_source(SAMPLES[name](tmp_path))
-    with Store(threads=1) as store:
-        if name != "rf2":
-            with pytest.raises(
-                OptionError, match=f"`as_of` is an option of rf2, .* is read as {name}"
-            ):
-                source.read(path, store, ReadingOptions(as_of=date(2026, 1, 1)))
-        if name != "umls":
-            with pytest.raises(
-                OptionError, match=f"`vocabularies` is an option of umls, .* is read as {name}"
-            ):
-                source.read(path, store, ReadingOptions(vocabularies=("MSH",)))
+    location = SAMPLES[name](tmp_path)
+    for owner, option, value in (
+        ("rf2", "as_of", date(2026, 1, 1)),
+        ("umls", "vocabularies", ("MSH",)),
+    ):
+        says = f"`{option}` is an option of {owner}, .* is read as {name}"
+        if name != owner:
+            with pytest.raises(OptionError, match=says):
+                read_source(location, **{option: value})
 
 
 @pytest.mark.parametrize("name", sorted(SOURCES.all()))
@@ -221,6 +200,4 @@ def test_a_source_of_another_name_is_met_with_a_suggestion() -> None:
 
 def test_the_edge_release_loads(tmp_path: Path) -> None:
     edge_release().write_folder(tmp_path, "Snapshot")
-    source, path = find_source(str(tmp_path))
-    with Store(threads=1) as store:
-        assert source.load(path, store, ReadingOptions()).rf2_rules
+    assert read_source(tmp_path)[0].rf2_rules

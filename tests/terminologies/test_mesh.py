@@ -10,30 +10,15 @@ from xml.dom import minidom
 import polars as pl
 import pytest
 from fixtures.mesh import concept, descriptor, document, relation, supplement, write_mesh
+from fixtures.sources import n_skipped, read_source
 
 import medsim
 from medsim.core.errors import InputError
-from medsim.core.schema import CANONICAL_TABLES
-from medsim.core.store import Store
-from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import Terminology, find_source
-
-
-def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
-    source, found = find_source(str(path))
-    assert source.name == "mesh"
-    with Store(threads=2) as store:
-        terminology = source.read(found, store, ReadingOptions(**options))
-        return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 
 def write(path: Path, *records: str, kind: str = "Descriptor") -> Path:
     path.write_text(document(kind, records), encoding="utf-8")
     return path
-
-
-def n_skipped(terminology: Terminology) -> dict[str, int]:
-    return {one.reason: one.n_rows for one in terminology.skipped if one.n_rows}
 
 
 FEVER = descriptor(
@@ -54,7 +39,7 @@ FEVER = descriptor(
 
 
 def test_the_terms_of_the_preferred_concept_are_synonyms(tmp_path: Path) -> None:
-    terminology, tables = read(write(tmp_path / "desc2026.xml", FEVER))
+    terminology, tables = read_source(write(tmp_path / "desc2026.xml", FEVER))
 
     assert tables["description"].rows() == [
         ("D1", "D1", "Fever", "fsn", True, "en"),
@@ -81,7 +66,7 @@ def test_the_terms_of_the_preferred_concept_are_synonyms(tmp_path: Path) -> None
 def test_other_concepts_have_the_scope_of_their_relation(
     tmp_path: Path, scope: str, texts: list[str]
 ) -> None:
-    _, tables = read(write(tmp_path / "desc2026.xml", FEVER), synonyms=(scope,))
+    _, tables = read_source(write(tmp_path / "desc2026.xml", FEVER), synonyms=(scope,))
     names = tables["description"]
     assert sorted(names.filter(pl.col("kind") == "synonym")["term"]) == texts
 
@@ -100,7 +85,7 @@ def test_what_is_broader_is_read_off_tree_numbers_and_mapped_headings(tmp_path: 
         supplement("C2", "Bluine", "", [], kind="9"),
         kind="Supplemental",
     )
-    _, tables = read(tmp_path)
+    _, tables = read_source(tmp_path)
 
     assert tables["is_a"].rows() == [
         ("C1", "D1"),
@@ -148,7 +133,7 @@ def expected_names(folder: Path) -> set[tuple[str, str, str]]:
 @pytest.mark.parametrize("seed", range(3))
 def test_invented_records_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
     folder = write_mesh(tmp_path, seed)
-    _, tables = read(folder)
+    _, tables = read_source(folder)
     found = tables["description"].select("concept_id", "kind", "term").rows()
     assert len(found) == len(set(found))
     assert set(found) == expected_names(folder)
@@ -158,26 +143,26 @@ def test_records_are_read_whole_wherever_chunks_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_mesh(tmp_path, 1, n_records=12)
-    _, expected = read(folder)
+    _, expected = read_source(folder)
     for size in (1, 7, 1000):
         monkeypatch.setattr("medsim.terminologies.sources.mesh._CHUNK_BYTES", size)
-        _, tables = read(folder)
+        _, tables = read_source(folder)
         for table, frame in expected.items():
             assert tables[table].equals(frame), table
 
 
 def test_file_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
     folder = write_mesh(tmp_path / "mesh", 4)
-    terminology, expected = read(folder)
+    terminology, expected = read_source(folder)
     with zipfile.ZipFile(tmp_path / "mesh.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for path in folder.iterdir():
             archive.write(path, f"xmlmesh/{path.name}")
-    _, zipped = read(tmp_path / "mesh.zip")
+    _, zipped = read_source(tmp_path / "mesh.zip")
     for path in folder.glob("*.xml"):
         path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    _, packed = read(folder)
-    _, alone = read(folder / "desc2026.gz")
+    _, packed = read_source(folder)
+    _, alone = read_source(folder / "desc2026.gz")
 
     assert terminology.vocabulary == "MSH"
     for table, frame in expected.items():
@@ -219,7 +204,7 @@ def test_what_is_wrong_with_the_xml_is_named(tmp_path: Path, text: str, said: st
     path = tmp_path / "desc2026.xml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read(path)
+        read_source(path)
     assert str(caught.value).startswith("desc2026.xml: ")
     assert said in str(caught.value)
 
@@ -228,21 +213,21 @@ def test_text_that_is_not_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "desc2026.xml"
     path.write_bytes(document("Descriptor", [FEVER]).encode().replace(b"Glow", b"Gl\xff"))
     with pytest.raises(InputError, match=r"desc2026\.xml: line \d+: no XML \(not well-formed"):
-        read(path)
+        read_source(path)
 
 
 def test_a_damaged_gzip_is_named(tmp_path: Path) -> None:
     whole = gzip.compress(document("Descriptor", [FEVER] * 50).encode())
     (tmp_path / "desc2026.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"desc2026\.gz is damaged"):
-        read(tmp_path / "desc2026.gz")
+        read_source(tmp_path / "desc2026.gz")
 
 
 def test_two_years_side_by_side_are_refused(tmp_path: Path) -> None:
     for year in (2025, 2026):
         write(tmp_path / f"desc{year}.xml", FEVER)
     with pytest.raises(InputError, match=r"desc2025\.xml and desc2026\.xml are the same part"):
-        read(tmp_path)
+        read_source(tmp_path)
 
 
 def test_a_build_of_mesh_keeps_its_promises(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.stores import empty_store
 
-from medsim.core.store import Store
 from medsim.terminologies import sctid
 from medsim.terminologies.sctid import check_digits
 
@@ -22,7 +22,7 @@ KNOWN = {
 def in_sql() -> dict[str, str | None]:
     """Return what the macro gives for each name that Python knows, and for one that nobody does."""
     names = [*(name.lower() for name in KNOWN), "no_such_name"]
-    with Store(threads=1) as store:
+    with empty_store() as store:
         store.put("probe", pl.DataFrame({"name": names}))
         found = store.select("select name, sctid(name) as id from probe")
     return dict(found.rows())

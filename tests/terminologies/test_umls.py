@@ -10,31 +10,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.sources import n_skipped, read_source
 from fixtures.umls import Metathesaurus, random_metathesaurus
 
 import medsim
 from medsim.core.errors import InputError, OptionError
-from medsim.core.schema import CANONICAL_TABLES
-from medsim.core.store import Store
-from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import Terminology, find_source
-
-
-def read(path: Path, **options: object) -> tuple[Terminology, dict[str, pl.DataFrame]]:
-    source, found = find_source(str(path))
-    assert source.name == "umls"
-    with Store(threads=2) as store:
-        terminology = source.read(found, store, ReadingOptions(**options))
-        return terminology, {table: store.table(table) for table in CANONICAL_TABLES}
 
 
 def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
     columns = ["concept_id", "language", "kind", "term"]
     return tables["description"].select(columns).sort(columns).rows()
-
-
-def n_skipped(terminology: Terminology) -> dict[str, int]:
-    return {one.reason: one.n_rows for one in terminology.skipped if one.n_rows}
 
 
 def test_the_best_name_in_a_language_is_the_full_one(tmp_path: Path) -> None:
@@ -45,7 +30,7 @@ def test_the_best_name_in_a_language_is_the_full_one(tmp_path: Path) -> None:
     made.atom("C1", "preferred term", best="P VO N", aui="A3")
     made.atom("C1", "fiebre", best="S VO N", lat="SPA")
 
-    assert names(read(made.write(tmp_path))[1]) == [
+    assert names(read_source(made.write(tmp_path))[1]) == [
         ("C1", "en", "fsn", "preferred term"),
         ("C1", "en", "synonym", "later preferred term"),
         ("C1", "en", "synonym", "preferred atom only"),
@@ -59,7 +44,7 @@ def test_equal_names_of_a_concept_count_once_as_the_best_atom_has_them(tmp_path:
     made.atom("C1", "Fever", best="S VO N", aui="A1")
     made.atom("C1", " Fever", best="P PF Y", aui="A2", sab="OMIM")
     made.atom("C1", "fever", best="S PF Y", aui="A3")
-    terminology, tables = read(made.write(tmp_path))
+    terminology, tables = read_source(made.write(tmp_path))
 
     rows = tables["description"].select("description_id", "term", "kind").rows()
     assert rows == [("A2", "Fever", "fsn"), ("A3", "fever", "synonym")]
@@ -73,7 +58,7 @@ def test_obsolete_names_stand_only_where_a_concept_has_no_other(tmp_path: Path) 
     made.atom("C1", "edited fever", suppress="E")
     made.atom("C2", "retired fever", suppress="O")
     made.atom("C2", "abbreviated fever", suppress="Y")
-    terminology, tables = read(made.write(tmp_path))
+    terminology, tables = read_source(made.write(tmp_path))
 
     assert tables["concept"].select("concept_id", "active").rows() == [("C1", True), ("C2", False)]
     assert names(tables) == [("C1", "en", "fsn", "fever"), ("C2", "en", "fsn", "retired fever")]
@@ -91,7 +76,7 @@ def test_vocabularies_choose_names_but_not_codes(tmp_path: Path) -> None:
     made.atom("C2", "obsolete", sab="OMIM", code="111", suppress="O")
     made.write(tmp_path)
 
-    terminology, tables = read(tmp_path, vocabularies=("SNOMEDCT_US", "MSH"))
+    terminology, tables = read_source(tmp_path, vocabularies=("SNOMEDCT_US", "MSH"))
     assert names(tables) == [
         ("C1", "en", "fsn", "Fever [MeSH]"),
         ("C1", "en", "synonym", "pyrexia"),
@@ -99,9 +84,9 @@ def test_vocabularies_choose_names_but_not_codes(tmp_path: Path) -> None:
     assert n_skipped(terminology) == {"atom is of another vocabulary": 3, "atom is obsolete": 1}
     codes = [("C1", "MSH", "D1"), ("C1", "SNOMEDCT_US", "386661006")]
     assert tables["code"].rows() == codes
-    assert read(tmp_path)[1]["code"].rows() == codes
+    assert read_source(tmp_path)[1]["code"].rows() == codes
     with pytest.raises(OptionError, match="unknown vocabulary 'MHS'; did you mean MTH or MSH"):
-        read(tmp_path, vocabularies=("MHS",))
+        read_source(tmp_path, vocabularies=("MHS",))
 
 
 def test_relations_are_read_in_their_direction(tmp_path: Path) -> None:
@@ -118,7 +103,7 @@ def test_relations_are_read_in_their_direction(tmp_path: Path) -> None:
     made.relation("C1", "SY", "C2", "same_as")
     made.relation("C1", "RQ", "C2", "possibly_equivalent_to")
     made.relation("C1", "SY", "C1", "same_as")
-    terminology, tables = read(made.write(tmp_path))
+    terminology, tables = read_source(made.write(tmp_path))
 
     assert tables["is_a"].rows() == [("C1", "C2"), ("C3", "C4"), ("C5", "C6"), ("C7", "C8")]
     assert tables["association"].rows() == [
@@ -138,9 +123,9 @@ def test_the_semantic_type_is_that_of_the_smallest_identifier(tmp_path: Path) ->
     made.type("C1", "T033", "Finding")
     made.write(tmp_path)
 
-    assert read(tmp_path)[1]["concept"]["semantic_tag"].to_list() == ["Finding", ""]
+    assert read_source(tmp_path)[1]["concept"]["semantic_tag"].to_list() == ["Finding", ""]
     (tmp_path / "MRSTY.RRF").unlink()
-    assert read(tmp_path)[1]["concept"]["semantic_tag"].to_list() == ["", ""]
+    assert read_source(tmp_path)[1]["concept"]["semantic_tag"].to_list() == ["", ""]
 
 
 def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
@@ -149,21 +134,21 @@ def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
     for number, text in enumerate(texts):
         made.atom(f"C{number}", text)
 
-    assert [row[3] for row in names(read(made.write(tmp_path))[1])] == texts
+    assert [row[3] for row in names(read_source(made.write(tmp_path))[1])] == texts
 
 
 def test_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
     folder = random_metathesaurus(3).write(tmp_path / "2026AA" / "META")
     (folder / "release.dat").write_text("umls.release.name=2026AA\numls.release.date=20260504\n")
-    _, expected = read(tmp_path / "2026AA")
+    _, expected = read_source(tmp_path / "2026AA")
     with zipfile.ZipFile(tmp_path / "2026AA.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for path in folder.iterdir():
             archive.write(path, f"2026AA/META/{path.name}")
-    terminology, zipped = read(tmp_path / "2026AA.zip")
+    terminology, zipped = read_source(tmp_path / "2026AA.zip")
     for path in folder.glob("*.RRF"):
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    _, packed = read(tmp_path / "2026AA")
+    _, packed = read_source(tmp_path / "2026AA")
 
     assert f"{terminology.release_date}" == "2026-05-04"
     assert (terminology.vocabulary, terminology.redistributable) == ("UMLS", False)
@@ -194,7 +179,7 @@ def expected_names(made: Metathesaurus) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_random_releases_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
     made = random_metathesaurus(seed)
-    _, tables = read(made.write(tmp_path))
+    _, tables = read_source(made.write(tmp_path))
 
     assert names(tables) == expected_names(made)
     is_a = set()
@@ -209,11 +194,11 @@ def test_random_releases_agree_with_a_plain_reading(tmp_path: Path, seed: int) -
 
 def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
     made = random_metathesaurus(5)
-    _, expected = read(made.write(tmp_path / "a"))
+    _, expected = read_source(made.write(tmp_path / "a"))
     turned = Metathesaurus(
         atoms=made.atoms[::-1], relations=made.relations[::-1], types=made.types[::-1]
     )
-    _, tables = read(turned.write(tmp_path / "b"))
+    _, tables = read_source(turned.write(tmp_path / "b"))
 
     for table, frame in expected.items():
         assert tables[table].equals(frame), table
@@ -247,7 +232,7 @@ def test_the_line_at_fault_is_named(
     path.write_bytes(b"".join(lines))
 
     with pytest.raises(InputError) as caught:
-        read(tmp_path)
+        read_source(tmp_path)
     assert said in str(caught.value)
     assert file in str(caught.value)
 
@@ -256,7 +241,7 @@ def test_a_file_that_is_cut_short_is_known(tmp_path: Path) -> None:
     path = random_metathesaurus(1).write(tmp_path) / "MRREL.RRF"
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(InputError, match=r"ends in .* without a line end; is the file cut short"):
-        read(tmp_path)
+        read_source(tmp_path)
 
 
 def test_a_missing_file_and_two_of_one_name_are_named(tmp_path: Path) -> None:
@@ -264,10 +249,10 @@ def test_a_missing_file_and_two_of_one_name_are_named(tmp_path: Path) -> None:
     made.write(tmp_path / "a")
     (tmp_path / "a" / "MRREL.RRF").unlink()
     with pytest.raises(InputError, match=r"no MRREL\.RRF"):
-        read(tmp_path / "a")
+        read_source(tmp_path / "a")
     made.write(tmp_path / "a" / "subset")
     with pytest.raises(InputError, match=r"MRCONSO\.RRF and subset/MRCONSO\.RRF"):
-        read(tmp_path / "a")
+        read_source(tmp_path / "a")
 
 
 def test_a_build_of_umls_keeps_its_promises(tmp_path: Path) -> None:
@@ -283,7 +268,8 @@ def test_a_build_of_umls_keeps_its_promises(tmp_path: Path) -> None:
 
 
 def test_a_build_that_is_older_than_codes_opens_and_verifies(tmp_path: Path) -> None:
-    build = medsim.build(random_metathesaurus(2).write(tmp_path / "META"), tmp_path / "out")
+    release = random_metathesaurus(2).write(tmp_path / "META")
+    build = medsim.build(release, tmp_path / "out", negatives=["random"])
     assert build.sql("select count(*) from code").item() > 0
     (tmp_path / "out" / "terminology" / "code.parquet").unlink()
     assert not medsim.verify(tmp_path / "out", threads=1).holds

@@ -10,14 +10,18 @@ import polars as pl
 import pytest
 from fixtures.corpora import invented_names, write_corpus
 from fixtures.umls import Metathesaurus
+from typer.testing import CliRunner
 
+from medsim import evaluate_wic
+from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.opened import open_output
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
+from medsim.wic.options import STATISTICS_TABLES
 from medsim.wic.output import WIC_COLUMNS, WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
-from medsim.wic.readable import STATISTICS_TABLES, readable_statistics
+from medsim.wic.readable import readable_statistics
 from medsim.wic.verify import verify
 
 if TYPE_CHECKING:
@@ -38,9 +42,18 @@ def built(shared_benchmark: Benchmark) -> Benchmark:
 
 
 def test_every_rule_holds_for_a_built_benchmark(built: Benchmark) -> None:
-    found = verify(built.folder)
-    assert found.breaches.height == 0
-    assert found.holds
+    for data in (built.folder, built):  # opened or not
+        found = verify(data)
+        assert found.breaches.height == 0
+        assert found.holds
+
+
+def test_an_opened_benchmark_is_evaluated_like_its_folder(built: Benchmark, tmp_path: Path) -> None:
+    opened, named = (
+        evaluate_wic(data, tmp_path / name, models=["random"]).results
+        for data, name in ((built, "opened"), (built.folder, "named"))
+    )
+    assert opened.equals(named)
 
 
 def test_what_is_kept_of_the_terminology_is_compared_with_it(
@@ -126,15 +139,8 @@ def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> No
     umls.atom("C0000001", "velp itch", sab="SNOMEDCT_US", code="77")
     umls.relation("C0000002", "SY", "C0000005")
     umls.relation("C0000006", "RB", "C0000001")
-    codes = [
-        "D000001",
-        "OMIM:100100",
-        "D000002",
-        "MESH:D000003",
-        "UMLS:C0000005",
-        "D000006",
-        "OMIM:999999",
-    ]
+    codes = ["D000001", "OMIM:100100", "D000002", "MESH:D000003", "UMLS:C0000005", "D000006"]
+    codes.append("OMIM:999999")  # which none has
     text = "\n".join(
         mentioning(code, "velp ache", 10 * at + n)
         for at, code in enumerate(codes)
@@ -146,12 +152,8 @@ def test_codes_of_mesh_and_omim_stand_for_concepts_of_umls(tmp_path: Path) -> No
     made = build_wic([path], umls.write(tmp_path / "META"), tmp_path / "wic", threads=1)
 
     mentions = made.mentions()["concept_id"].value_counts().sort("concept_id")
-    assert mentions.rows() == [
-        ("C0000001", 8),
-        ("C0000002", 4),
-        ("C0000005", 4),
-        ("C0000006", 4),
-    ]
+    found = {"C0000001": 8, "C0000002": 4, "C0000005": 4, "C0000006": 4}
+    assert dict(mentions.iter_rows()) == found
     skipped = {one["reason"]: one["n_rows"] for one in made.manifest.skipped}
     assert skipped["mention has a code of several concepts"] == 4
     assert skipped["mention has a code that the terminology does not know"] == 4
@@ -175,11 +177,26 @@ def test_statistics_count_what_the_files_hold(built: Benchmark) -> None:
     assert terms["instances"].to_list() == [built.instances(split).height for split in SPLITS]
     assert corpora["corpus"].to_list() == ["one", "two"]
     assert corpora["train sides of instances"].sum() == 2 * n_train
-    test_terms = built.instances("test")
-    sides = set(test_terms["term1"].str.to_lowercase()) | set(
-        test_terms["term2"].str.to_lowercase()
+    lower = [
+        {term.lower() for name in ("term1", "term2") for term in built.instances(split)[name]}
+        for split in SPLITS
+    ]
+    assert terms["terms"].to_list() == [len(own) for own in lower]
+    assert terms["terms in train"].to_list() == [len(own & lower[0]) for own in lower]
+
+
+def test_the_command_prints_the_numbers_of_a_benchmark(built: Benchmark) -> None:
+    command = ["wic", "stats", str(built.folder), "--format", "csv"]
+    printed = CliRunner().invoke(app, [*command, "--table", "terms"])
+    refused = CliRunner().invoke(app, [*command, "--table", "term"])
+
+    expected = readable_statistics(built.statistics(), "terms")
+    assert pl.read_csv(printed.stdout.encode()).rows() == expected.rows()
+    assert CliRunner().invoke(app, command).stdout.startswith("group,train true,train false,dev")
+    assert (refused.exit_code, refused.stderr) == (
+        1,
+        "error: unknown table 'term'; did you mean terms?\n",
     )
-    assert terms["terms"].to_list()[2] == len(sides)
 
 
 def test_every_parquet_file_says_whose_terms_of_use_apply(built: Benchmark) -> None:

@@ -13,17 +13,13 @@ import pytest
 from fixtures.embeddings import write_text
 from fixtures.encoders import hidden_of, write_encoder
 from fixtures.tuning import TunableModel, stand_in
-from fixtures.wic import (
-    invented_instances,
-    write_benchmark,
-    write_instances,
-    write_kinds,
-)
+from fixtures.wic import invented_instances, write_benchmark, write_instances, write_kinds
 from typer.testing import CliRunner
 
 from medsim import WicScores, evaluate_wic
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.making.instances import coin_flips
@@ -207,7 +203,7 @@ def test_labels_of_a_fold_do_not_decide_what_is_said_of_it(place: Path, tmp_path
 
 
 def test_rounds_of_one_file_share_no_sentence_and_no_pair_of_terms(place: Path) -> None:
-    benchmark = read_dataset(place / "one.json", train=None, dev=None, seed=3)
+    benchmark = read_dataset(place / "one.json", seed=3)
 
     rows = list(benchmark.instances.iter_rows(named=True))
 
@@ -278,10 +274,7 @@ def test_what_a_model_cannot_see_is_answered_as_most_labels_are(tmp_path: Path) 
     assert "words sees nothing of 2 instances" in manifest["warnings"][-1]
 
 
-def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
-    from statsmodels.stats.contingency_tables import mcnemar
-    from statsmodels.stats.multitest import multipletests
-
+def test_every_two_models_are_compared_by_mcnemar(scored: WicScores) -> None:
     right = {
         name: (part["prediction"] == part["label"]).to_numpy()
         for (name,), part in scored.predictions.group_by("model", maintain_order=True)
@@ -290,14 +283,12 @@ def test_models_are_compared_as_statsmodels_does(scored: WicScores) -> None:
     assert between.height == 10
     for row in between.iter_rows(named=True):
         one, other = right[row["model1"]], right[row["model2"]]
-        counts = [[(one & other).sum(), (one & ~other).sum()], [(~one & other).sum(), 0]]
-        is_exact = row["test"] == "mcnemar_exact"
-        expected = mcnemar(np.array(counts), exact=is_exact, correction=True)
-        assert np.isclose(row["p"], expected.pvalue)
+        expected = mcnemar(one, other)
+        assert (row["test"], row["p"]) == (expected.method, expected.p)
         assert np.isclose(row["difference"], one.mean() - other.mean())
-    for method in ("bonferroni", "holm"):
-        corrected = multipletests(between["p"].to_numpy(), method=method)[1]
-        assert np.allclose(between[f"p_{method}"], corrected)
+    for correct in (bonferroni, holm):
+        corrected = correct(between["p"].to_numpy())
+        assert between[f"p_{correct.__name__}"].to_list() == corrected.tolist()
 
 
 def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
@@ -377,6 +368,9 @@ def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -
     assert accuracy(found.results, "llm") == 1
     folds = found.results.filter(statistic="threshold")["subset"].to_list()
     assert folds == [f"fold {number}" for number in range(1, 11)]
+    both = [f"llm={path},dev={path}"]  # the dev split is the file itself
+    again = evaluate_wic(place / "one.json", tmp_path / "again", predictions=both)
+    assert again.results.equals(found.results)
 
 
 @pytest.mark.parametrize("data", ["data", "one.json"])
@@ -389,7 +383,7 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
         place / data, tmp_path / "out", models=[f"tuned={folder},tune=yes,epochs=2"]
     )
 
-    benchmark = read_dataset(place / data, train=None, dev=None, seed=0)
+    benchmark = read_dataset(place / data, seed=0)
     kinds = [
         [term.partition("-")[0] for term in benchmark.instances[benchmark.tested][f"term{side}"]]
         for side in "12"
@@ -454,40 +448,21 @@ def test_earlier_results_are_replaced_only_when_told(place: Path, tmp_path: Path
         ("words={}/kinds.txt,inputs=target", "unknown option of models 'inputs'"),
         ("onnx={}/encoder,input=sentence", r"input=sentence does not fit.*target, quoted"),
         ("words={}/kinds.txt,keys=terms", "does not fit|vectors of whole terms"),
+        ("a={tunable},tune=yes,epochs=0", "epochs=0 is out of range; 1 to 1,000"),
+        ("a={tunable},tune=yes,epochs=-1", "epochs=-1 is out of range"),
+        ("a={tunable},tune=yes,epochs=many", "epochs=many is out of range"),
+        ("a={tunable},tune=yes,epochs=1001", "epochs=1001 is out of range"),
+        ("a={tunable},input=target", r"input=target does not fit .*accepted: quoted"),
+        ("", "name at least one model"),
+        ("random random", "two models are named 'random'"),
     ],
 )
-def test_what_is_no_model_is_refused(place: Path, tmp_path: Path, model: str, says: str) -> None:
-    with pytest.raises(OptionError, match=says):
-        evaluate_wic(place / "data", tmp_path / "out", models=[model.format(place)])
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("epochs", ["0", "-1", "many", "1001"])
-def test_epochs_out_of_range_are_refused(place: Path, tmp_path: Path, epochs, monkeypatch) -> None:
-    folder = stand_in(tmp_path / "model", monkeypatch)
-
-    with pytest.raises(OptionError, match=f"epochs={epochs} is out of range; 1 to 1,000"):
-        evaluate_wic(
-            place / "data", tmp_path / "o", models=[f"a={folder},tune=yes,epochs={epochs}"]
-        )
-
-
-def test_only_an_encoder_in_onnx_reads_targets(place: Path, tmp_path: Path, monkeypatch) -> None:
-    folder = stand_in(tmp_path / "model", monkeypatch)
-
-    with pytest.raises(OptionError, match=r"input=target does not fit .*accepted: quoted"):
-        evaluate_wic(place / "data", tmp_path / "o", models=[f"a={folder},input=target"])
-
-
-@pytest.mark.parametrize(
-    ("models", "says"),
-    [([], "name at least one model"), (["random", "random"], "two models are named 'random'")],
-)
-def test_every_model_has_a_name_of_its_own(
-    place: Path, tmp_path: Path, models: list[str], says: str
-) -> None:
+def test_what_is_no_model_is_refused(place, tmp_path: Path, monkeypatch, model, says) -> None:
+    tunable = stand_in(tmp_path / "model", monkeypatch)
+    models = model.format(place, tunable=tunable).split()
     with pytest.raises(OptionError, match=says):
         evaluate_wic(place / "data", tmp_path / "out", models=models)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_split_that_a_model_needs_is_asked_for(place: Path, tmp_path: Path) -> None:

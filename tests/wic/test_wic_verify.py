@@ -242,6 +242,8 @@ def test_a_file_is_of_the_split_that_its_name_or_the_option_says(tmp_path: Path)
     assert set(verify(unnamed, split="dev").findings["split"]) == {"dev"}
     with pytest.raises(OptionError, match=r"latest\.json does not tell which split it is"):
         verify(unnamed)
+    with pytest.raises(InputError, match=r"it has none of train\.json, dev\.json, test\.json"):
+        verify(tmp_path)
 
 
 def test_further_splits_come_from_options(tmp_path: Path) -> None:
@@ -273,11 +275,6 @@ def test_options_that_do_not_fit_are_refused(
 
     with pytest.raises(OptionError, match=message):
         verify(out, **options)
-
-
-def test_a_folder_without_instances_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"it has none of train\.json, dev\.json, test\.json"):
-        verify(tmp_path)
 
 
 def test_the_command_prints_findings_and_says_by_its_exit_code_what_holds(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -18,23 +17,6 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import TermIndex
     from medsim.core.progress import Stage
     from medsim.kernels.types import Flags, Ids, Starts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateLists:
-    """The candidates of first terms, nearest first.
-
-    Attributes:
-        starts: int64[n_firsts + 1], the candidates of each first term.
-        term2_ids: int32[n_candidates].
-        sizes: int32[n_firsts], how many were asked for.
-        complete: bool[n_firsts], whether there are no others.
-    """
-
-    starts: Starts
-    term2_ids: Ids
-    sizes: Ids
-    complete: Flags
 
 
 class Listed(Protocol):
@@ -89,27 +71,26 @@ class CandidateSource:
         self._counts[rows] = np.diff(found.starts)
         self._found = np.concatenate([self._found, found.term2_ids])
 
-    def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> CandidateLists:
-        """Return at least the nearest candidates that each first term asks for.
+    def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> SearchResult:
+        """Return at least as many candidates of terms of the pool as each asks for, if it has them.
 
-        Args:
-            term1_ids: int32[n_firsts], terms of the pool.
-            sizes: int32[n_firsts], how many each asks for.
-            stage: told how many are searched for.
+        The stage is told how many terms are searched for.
         """
         rows = np.searchsorted(self._term_ids, term1_ids)
-        short = np.flatnonzero((self._sizes[rows] < sizes) & ~self._complete(rows))
+        has_more = self._counts[rows] >= self._sizes[rows]  # or was not searched for
+        short = np.flatnonzero((self._sizes[rows] < sizes) & has_more)
         if len(short):
             stage.total(len(short))
             self.add(self.search(term1_ids[short], sizes[short], stage.advance))
         counts = self._counts[rows]
         starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
-        return CandidateLists(
+        return SearchResult(
+            pool=self._name,
+            term1_ids=term1_ids,
+            sizes=self._sizes[rows],
             starts=starts,
             term2_ids=self._found[slots],
-            sizes=self._sizes[rows],
-            complete=self._complete(rows),
         )
 
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
@@ -126,19 +107,16 @@ class CandidateSource:
             term2_ids=self._term_ids[nearest.ids],
         )
 
-    def _complete(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Flags:
-        return self._counts[rows] < self._sizes[rows]
-
 
 def candidate_source(
     index: TermIndex, name: str, pool_ids: Ids, *, seed: int, threads: int
 ) -> CandidateSource:
     """Return the source of candidates of one pool by Levenshtein distance, exact as brute force."""
-
-    def lay_out() -> Search:
-        return NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)
-
-    return CandidateSource(name, pool_ids, lay_out)
+    return CandidateSource(
+        name,
+        pool_ids,
+        lambda: NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads),
+    )
 
 
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:

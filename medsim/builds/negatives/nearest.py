@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +13,7 @@ from medsim.builds.negatives.groups import groups
 from medsim.builds.negatives.layout import Candidates, laid_out, orders, slate, tally, workspace
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
+from medsim.core.threads import in_threads
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.edit_search import Search, search, search_neighbours
 from medsim.kernels.sliced import search_group
@@ -176,12 +176,7 @@ def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]
         finally:
             idle.put(space)
 
-    executor = ThreadPoolExecutor(len(spaces))
-    try:
-        for _ in executor.map(serve, parts):
-            pass
-    finally:
-        executor.shutdown(cancel_futures=True)
+    in_threads(len(spaces), serve, parts)
 
 
 def _trimmed(best: Best) -> Nearest:

@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.negatives import (
-    STRATEGIES,
-    Negatives,
-    PositiveSet,
-    SearchResult,
-    TermIndex,
-    UsedPairs,
-)
+from medsim.builds.negatives import STRATEGIES, Negatives
 from medsim.core.terms import pack
 from medsim.kernels.hashing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
@@ -21,43 +14,46 @@ from medsim.kernels.serving import draw_random, used_pairs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medsim.builds.negatives import (
+        NegativeSampler,
+        PositiveSet,
+        SearchResult,
+        TermIndex,
+        UsedPairs,
+    )
     from medsim.core.progress import Stage
     from medsim.kernels.types import Hashes
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
 
 
-class RandomNegatives:
-    """For each positive a term of the pool, drawn uniformly among those that are allowed.
+def random_negatives(
+    index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
+) -> NegativeSampler:
+    """Return the sampler of terms of the pool, drawn uniformly among those that are allowed.
 
     Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.builds.negatives.Strategy``.
     Where a set draws from its own terms it draws an occurrence, a term of another pair, as the
     paper does; of a terminology each term is as likely as any other.
     """
+    del threads, known
 
-    def __init__(
-        self, index: TermIndex, *, seed: int, threads: int, known: Sequence[SearchResult] = ()
-    ) -> None:
-        del threads, known
-        self._index = index
-        self._seed = seed
-
-    def __call__(self, positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
-        """Return the negatives of one set; see ``medsim.builds.negatives.NegativeSampler``."""
-        stage.total(len(positives.term1_ids))
-        drawn_from = self._index.pool
-        if drawn_from is None:
-            drawn_from = np.concatenate([positives.term1_ids, positives.term2_ids])
+    def drawn(positives: PositiveSet, used: UsedPairs, stage: Stage) -> Negatives:
+        n_pairs = len(positives.term1_ids)
+        stage.total(n_pairs)
+        own = np.concatenate([positives.term1_ids, positives.term2_ids])
         seconds = draw_random(
             positives.term1_ids,
-            _pair_seeds(self._index, positives, self._seed),
-            drawn_from,
-            self._index.components,
-            used_pairs(used.term1_ids, used.term2_ids, len(positives.term1_ids)),
+            _pair_seeds(index, positives, seed),
+            own if index.pool is None else index.pool,
+            index.components,
+            used_pairs(used.term1_ids, used.term2_ids, n_pairs),
         )
         rows = np.flatnonzero(seconds >= 0).astype(np.int32)
-        stage.advance(len(positives.term1_ids))
+        stage.advance(n_pairs)
         return Negatives(positive_rows=rows, term2_ids=seconds[rows])
+
+    return drawn
 
 
 def _pair_seeds(index: TermIndex, positives: PositiveSet, seed: int) -> Hashes:
@@ -68,4 +64,4 @@ def _pair_seeds(index: TermIndex, positives: PositiveSet, seed: int) -> Hashes:
     return np.asarray(salt ^ (first * _SPREAD) ^ second, np.uint64)
 
 
-STRATEGIES.register("random", RandomNegatives)
+STRATEGIES.register("random", random_negatives)

@@ -69,13 +69,8 @@ def share_of(request: SearchRequest, lengths: Ids, number: int, total: int) -> S
     """Return one share of a request; all shares together are all of it.
 
     First terms are taken in order of (length, text) and dealt out in blocks, so shares cost about
-    the same and neighbours stay together.
-
-    Args:
-        request: that is shared out.
-        lengths: int[n_terms], the code points of every term of the terminology.
-        number: of the share, from 1.
-        total: how many shares there are.
+    the same and neighbours stay together. Lengths, int[n_terms], are of all terms; shares are
+    numbered from 1.
     """
     order = np.lexsort((request.term1_ids, lengths[request.term1_ids]))
     block = min(_BLOCK, max(1, len(order) // (_BLOCKS_A_SHARE * total)))

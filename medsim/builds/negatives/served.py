@@ -14,8 +14,8 @@ from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.builds.negatives import PositiveSet, TermIndex, UsedPairs
-    from medsim.builds.negatives.candidates import CandidateLists, CandidateSource
+    from medsim.builds.negatives import PositiveSet, SearchResult, TermIndex, UsedPairs
+    from medsim.builds.negatives.candidates import CandidateSource
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids
 
@@ -45,7 +45,7 @@ class ServedNegatives:
         while True:
             lists = source.lists(firsts, sizes, stage)
             chosen = _serve(firsts, wanted, lists, used)
-            dry = (chosen.counts < wanted) & ~lists.complete
+            dry = (chosen.counts < wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not dry.any():
                 return _against_positives(positives, firsts, chosen)
             sizes[dry] = 3 * lists.sizes[dry]
@@ -61,7 +61,7 @@ class ServedNegatives:
         return source
 
 
-def _serve(firsts: Ids, wanted: Ids, lists: CandidateLists, used: UsedPairs) -> Chosen:
+def _serve(firsts: Ids, wanted: Ids, lists: SearchResult, used: UsedPairs) -> Chosen:
     starts = starts_of(wanted)
     chosen = Chosen(
         starts=starts, counts=np.zeros(len(firsts), np.int32), ids=np.empty(starts[-1], np.int32)

@@ -92,12 +92,8 @@ def table_of(
 ) -> Table:
     """Return columns of a text, see ``read_table``.
 
-    Args:
-        text: of a file.
-        needed: columns that must be there.
-        known: columns that may be there; None takes all others.
-        filled_in: whether a spreadsheet wrote it: then a row may lack empty cells at its end, and
-            cells are not trimmed.
+    In one that a spreadsheet filled in a row may lack empty cells at its end, and cells are not
+    trimmed.
     """
     first = first_lines(text)
     separator = max(first, key=lambda one: _fit(first[one], needed))

@@ -55,12 +55,8 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
     """Return the text of a file: UTF-8, or UTF-16 with its mark, as spreadsheets write it.
 
     A text that is wrapped in ``<pre>`` to be shown as a web page is unwrapped; what stood before it
-    leaves blank lines, so that lines keep their numbers.
-
-    Args:
-        path: of the file.
-        guess: whether a file in neither is taken for latin-1, with a warning, if nothing in it
-            shows that it is no text.
+    leaves blank lines, so that lines keep their numbers. With ``guess``, a file in neither encoding
+    is taken for latin-1, with a warning, if nothing in it shows that it is no text.
     """
     data, sha256 = bytes_of(path)
     for begin, what in _NO_TEXT.items():

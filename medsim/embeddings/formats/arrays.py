@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -26,7 +26,6 @@ from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocab
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from medsim.embeddings import Request, TermVectors, WordVectors
@@ -38,22 +37,18 @@ _SUFFIXES = (".npy", ".npz", ".safetensors")
 _ACCEPTED = ", ".join(_SUFFIXES)
 _NPY = b"\x93NUMPY"
 _ZIP = b"PK\x03\x04"
-_DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "<i1"}  # by safetensors' names
+_DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "|i1"}  # by safetensors' names
 _DAMAGES = (SafetensorError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError)
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+_Shape: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Array:
-    """An array whose rows are read when they are asked for.
-
-    Attributes:
-        n_rows: how many it has.
-        take: returns increasing rows, int64[n_rows], with the type of value that the file has.
-    """
+    """An array; ``take`` reads increasing rows, with the type of value that the file has."""
 
     n_rows: int
     take: Callable[[Rows], Numbers]
@@ -115,20 +110,17 @@ def _array_file(path: Path) -> Path:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[_Array]:
-    opens = _opener(file)
-    with readable(file, *_DAMAGES), opens(file) as array:
-        yield array
-
-
-def _opener(file: Path) -> Callable[[Path], AbstractContextManager[_Array]]:
     beginning = signature(file)
     if beginning.startswith(_NPY):
-        return _npy
-    if beginning.startswith(_ZIP):
-        return _npz
-    if _is_safetensors(file, beginning):
-        return _safetensors
-    raise InputError(f"{file} {what_it_is(beginning)}; an array ({_ACCEPTED}) is due")
+        opened = _npy(file)
+    elif beginning.startswith(_ZIP):
+        opened = _npz(file)
+    elif _is_safetensors(file, beginning):
+        opened = _safetensors(file)
+    else:
+        raise InputError(f"{file} {what_it_is(beginning)}; an array ({_ACCEPTED}) is due")
+    with readable(file, *_DAMAGES), opened as array:
+        yield array
 
 
 def _is_safetensors(file: Path, beginning: bytes) -> bool:
@@ -180,7 +172,7 @@ def _safetensors(file: Path) -> Iterator[_Array]:
 
 
 def _in_blocks(
-    shape: tuple[int, int], dtype: np.dtype[np.generic], read: Callable[[int, int], Numbers]
+    shape: _Shape, dtype: np.dtype[np.generic], read: Callable[[int, int], Numbers]
 ) -> _Array:
     """Return an array that is read in blocks of rows from its beginning to its end."""
     n_rows, n_columns = shape
@@ -197,21 +189,17 @@ def _in_blocks(
     return _Array(n_rows=n_rows, take=take)
 
 
-def _npy_header(
-    file: Path, stream: IO[bytes]
-) -> tuple[tuple[int, int], bool, np.dtype[np.generic]]:
+def _npy_header(file: Path, stream: IO[bytes]) -> tuple[_Shape, bool, np.dtype[np.generic]]:
     """Return an array's rows and columns, whether it is stored by column, and its type."""
     version = np.lib.format.read_magic(stream)
     if version not in _HEADERS:
         raise InputError(f"{file} is of numpy's format {version}; 1.0 and 2.0 are read")
     shape, by_column, dtype = _HEADERS[version](stream)
-    is_known = np.dtype(dtype.newbyteorder("<")).str in {
-        np.dtype(one).str for one in _DTYPES.values()
-    }
+    is_known = dtype.newbyteorder("<").str in _DTYPES.values()
     return _checked(file, shape, dtype if is_known else None, dtype), by_column, dtype
 
 
-def _checked(file: Path, shape: Sequence[int], known: object, dtype: object) -> tuple[int, int]:
+def _checked(file: Path, shape: Sequence[int], known: object, dtype: object) -> _Shape:
     """Return the shape of an array of numbers that has a vector a row."""
     if len(shape) != 2 or min(shape) < 1:  # noqa: PLR2004 — rows and columns
         raise InputError(f"{file} is an array of {_by(shape)} values; rows by numbers are due")

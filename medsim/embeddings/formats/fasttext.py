@@ -51,11 +51,8 @@ _WORDS_AT_ONCE = 1_024
 class _Model:
     """A model after its size was compared with what it claims.
 
-    Attributes:
-        n_words: in its dictionary.
-        grams: its n-grams.
-        rows: of the wanted words that its dictionary has.
-        matrix: float32[n_words + n_buckets, n_dimensions], mapped from the file.
+    ``rows`` are of the wanted words that its dictionary has; the matrix is mapped from the file,
+    float32[n_words + n_buckets, n_dimensions].
     """
 
     n_words: int

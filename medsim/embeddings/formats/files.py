@@ -37,13 +37,7 @@ _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first line of a word2vec file.
-
-    Attributes:
-        n_words: how many rows follow.
-        n_dimensions: numbers in a row.
-        size: bytes of the line, its end included.
-    """
+    """The first line of a word2vec file, whose ``size`` is in bytes, its end included."""
 
     n_words: int
     n_dimensions: int
@@ -108,20 +102,16 @@ def header_of(beginning: bytes) -> Header | None:
     return Header(n_words=int(found[1]), n_dimensions=int(found[2]), size=found.end())
 
 
-def checked_header(path: Path, beginning: bytes, row_size: int, number_size: int) -> Header:
+def checked_header(path: Path, beginning: bytes, number_size: int) -> Header:
     """Return the header of a file after comparing it with the file's size.
 
-    Args:
-        path: of the file.
-        beginning: of its content.
-        row_size: the fewest bytes that a row has beside its numbers.
-        number_size: the fewest bytes of a number.
+    Every row has a word and, of ``number_size`` bytes each at least, its numbers.
     """
     header = header_of(beginning)
     if header is None:
         raise InputError(f'{path} {what_it_is(beginning)}; a header such as "400000 300" is due')
     check_dimensions(path, header.n_dimensions)
-    least = header.n_words * (row_size + number_size * header.n_dimensions)
+    least = header.n_words * (1 + number_size * header.n_dimensions)
     size = path.stat().st_size
     is_packed = signature(path).startswith(_GZIP)
     if header.n_words == 0 or header.size + least > size * (DEFLATE_RATIO if is_packed else 1):

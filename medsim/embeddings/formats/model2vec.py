@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from safetensors import SafetensorError
 
-from medsim.embeddings.encoders import missing_extra, naming, register_encoder
+from medsim.embeddings.encoders import FAULTS, naming, needing, register_encoder
 from medsim.embeddings.formats.model_folder import model_files
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 NAME = "model2vec"
 """Under which the format is registered."""
 
-_FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, SafetensorError)
+_FAULTS = (*FAULTS, IndexError)
 
 
 class StaticEncoder:
@@ -32,16 +31,13 @@ class StaticEncoder:
 
     def __init__(self, path: Path, options: EmbeddingOptions, _threads: int) -> None:
         options.check_fit(NAME, "normalize", "prefix")
-        try:
+        with needing(NAME):
             import model2vec  # noqa: PLC0415 — an extra
             import tokenizers  # noqa: PLC0415 — comes with it
-        except ImportError as error:
-            raise missing_extra(NAME) from error
         with naming(path, _FAULTS):
             self._model = model2vec.StaticModel.from_pretrained(path, force_download=False)
             self.n_dimensions = int(self._model.dim)
-        own = bool(self._model.normalize)
-        self._normalize = own if options.normalize is None else options.normalize == "yes"
+        self._normalize = options.scales(default=bool(self._model.normalize))
         self._prefix = options.prefix
         self._path = path
         self.identity = {

@@ -22,6 +22,7 @@ _CONFIG = "config.json"
 
 _OF_MODELS = {".json", ".jsonl", ".model", ".safetensors", ".txt"}
 _NO_LIMIT = 1 << 31  # transformers writes 10**30 where there is none
+_OWN_STEPS = {"Transformer", "Pooling", "Normalize"}
 _OTHER_BACKENDS = {"onnx", "openvino"}
 _POOLING_FLAGS = {
     "pooling_mode_cls_token": "cls",
@@ -84,19 +85,15 @@ def read_settings(folder: Path) -> Settings:
     steps = [module.rpartition(".")[2] for _, module in modules]
     prompts = _object(folder / _PROMPTS)
     known, chosen = prompts.get("prompts"), prompts.get("default_prompt_name")
-    positions = [
-        _count(folder / _CONFIG, "max_position_embeddings"),
-        _count(folder / _TOKENIZER, "model_max_length"),
-    ]
+    of_config = _count(folder / _CONFIG, "max_position_embeddings")
+    of_tokenizer = _count(folder / _TOKENIZER, "model_max_length")
     return Settings(
         pooling=_pooling(folder, modules),
         normalize="Normalize" in steps,
-        other_steps=tuple(
-            step for step in steps if step not in {"Transformer", "Pooling", "Normalize"}
-        ),
+        other_steps=tuple(step for step in steps if step not in _OWN_STEPS),
         prompt=str(known.get(chosen, "")) if isinstance(known, dict) else "",
         max_tokens=_count(folder / _TRANSFORMER, "max_seq_length"),
-        n_positions=min((one for one in positions if one is not None), default=None),
+        n_positions=min(filter(None, (of_config, of_tokenizer)), default=None),
     )
 
 

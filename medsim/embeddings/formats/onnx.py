@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.encoders import missing_extra, naming, register_encoder, unit
+from medsim.core.threads import in_threads
+from medsim.embeddings.encoders import naming, needing, register_encoder, unit
 from medsim.embeddings.formats.model_folder import onnx_files, read_settings, settings_files
 from medsim.embeddings.formats.onnx_session import OnnxSession
 from medsim.embeddings.options import POOLINGS
@@ -46,9 +46,7 @@ class OnnxEncoder:
         settings = read_settings(_root(path))
         self._session = OnnxSession(path)
         self._pooling = _pooling(self._session, options, settings, path)
-        self._normalize = options.normalize == "yes" or (
-            options.normalize is None and settings.normalize
-        )
+        self._normalize = options.scales(default=settings.normalize)
         self._prefix = options.prefix or settings.prompt
         self._tokenizer_path = tokenizer
         self._tokenizer, version = _read_tokenizer(tokenizer, settings)
@@ -100,9 +98,7 @@ class OnnxEncoder:
             vectors[rows] = pool(self._session.run(ids, types), rows)
 
         runs = self._runs(np.array([len(one.ids) for one in tokens], np.int64))
-        with ThreadPoolExecutor(self._threads) as executor:
-            for _ in executor.map(run, runs):
-                pass
+        in_threads(self._threads, run, runs)
         return vectors
 
     def _runs(self, lengths: Rows) -> list[Rows]:
@@ -181,10 +177,8 @@ def _pooling(
 
 def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
     """Return a tokenizer that never pads and always truncates, and the library's version."""
-    try:
+    with needing(NAME):
         import tokenizers  # noqa: PLC0415 — an extra
-    except ImportError as error:
-        raise missing_extra(NAME) from error
     with naming(path, (ValueError, TypeError, OverflowError)):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
         own = tokenizer.truncation or {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.embeddings.encoders import missing_extra, naming
+from medsim.embeddings.encoders import naming, needing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,18 +32,15 @@ class OnnxSession:
     Attributes:
         n_dimensions: of its vectors.
         of_tokens: whether it gives a vector for every token; else it gives one for every text.
-        dynamic: whether it quantises as it runs: then the values of all texts of a run decide how
-            each is rounded.
+        dynamic: whether it quantises as it runs: all texts of a run decide how each is rounded.
         version: of ONNX Runtime.
     """
 
     def __init__(self, path: Path) -> None:
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would send what it runs over HTTPS
-        try:
+        with needing("onnx"):
             import onnxruntime  # noqa: PLC0415 — an extra
             from onnxruntime.capi import onnxruntime_pybind11_state as state  # noqa: PLC0415
-        except ImportError as error:
-            raise missing_extra("onnx") from error
         self._path = path
         self._faults = (
             state.Fail,
@@ -69,12 +66,7 @@ class OnnxSession:
         self.version = str(onnxruntime.__version__)
 
     def run(self, ids: Tokens, types: Tokens) -> Outputs:
-        """Return the vectors of texts of equally many tokens.
-
-        Returns:
-            float32[n_texts, n_tokens, n_dimensions], or float32[n_texts, n_dimensions] where the
-            model gives one vector a text.
-        """
+        """Return the vectors of texts of equally many tokens."""
         return np.asarray(self._run(ids, types)[0], np.float32)
 
     def _run(self, ids: Tokens, types: Tokens) -> list[Any]:

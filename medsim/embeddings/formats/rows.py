@@ -68,12 +68,9 @@ FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """The words or terms that name the rows of an embedding.
+    """The words or terms that name the rows of an embedding, and the file that has them.
 
-    Attributes:
-        path: of the file that has them.
-        values: one a row.
-        kind: what they are, "words" or "terms".
+    Their ``kind`` is ``WORDS`` or ``TERMS``.
     """
 
     path: Path

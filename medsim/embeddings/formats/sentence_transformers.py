@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from safetensors import SafetensorError
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.encoders import missing_extra, naming, register_encoder
+from medsim.embeddings.encoders import FAULTS, naming, needing, register_encoder
 from medsim.embeddings.formats.model_folder import model_files, read_modules, read_settings
 from medsim.embeddings.tuning import TextPairs, tune
 
@@ -22,16 +21,7 @@ if TYPE_CHECKING:
 NAME = "sentence-transformers"
 """Under which the format is registered."""
 
-_FAULTS = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    ImportError,
-    SafetensorError,
-)
+_FAULTS = (*FAULTS, RuntimeError, ImportError)
 _TERMS_A_RUN = 64
 
 
@@ -39,12 +29,7 @@ class SentenceEncoder:
     """A model that sentence-transformers runs, on a GPU where PyTorch finds one.
 
     Terms of a run are padded to the longest and the padding is masked, so a vector depends on its
-    batch and on threads by rounding alone.
-
-    Args:
-        path: of the folder.
-        options: how it is read.
-        threads: how many may compute; PyTorch has one number for the whole process.
+    batch and on threads by rounding alone. PyTorch has one number of threads for the whole process.
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
@@ -52,12 +37,10 @@ class SentenceEncoder:
         if options.normalize == "no" and read_settings(path).normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
         _check_runs_no_code(path)
-        try:
+        with needing(NAME):
             import sentence_transformers  # noqa: PLC0415 — an extra
             import torch  # noqa: PLC0415 — comes with it
             import transformers  # noqa: PLC0415 — as torch
-        except ImportError as error:
-            raise missing_extra(NAME) from error
         torch.set_num_threads(threads)
         with naming(path, _FAULTS):
             self._model = sentence_transformers.SentenceTransformer(
@@ -96,18 +79,10 @@ class SentenceEncoder:
         self, pairs: TextPairs, *, epochs: int, seed: int, advance: Callable[[int], None]
     ) -> None:
         """Fit the model on pairs of texts; see ``medsim.embeddings.tuning``."""
+        left, right = ([self._before + text for text in of] for of in (pairs.left, pairs.right))
+        texts = TextPairs(left=left, right=right, labels=pairs.labels)
         with naming(self._path, _FAULTS):
-            tune(
-                self._model,
-                TextPairs(
-                    left=[self._before + text for text in pairs.left],
-                    right=[self._before + text for text in pairs.right],
-                    labels=pairs.labels,
-                ),
-                epochs=epochs,
-                seed=seed,
-                advance=advance,
-            )
+            tune(self._model, texts, epochs=epochs, seed=seed, advance=advance)
 
 
 def _check_runs_no_code(path: Path) -> None:

@@ -17,7 +17,7 @@ from medsim.embeddings.formats.files import (
     what_it_is,
 )
 from medsim.embeddings.formats.rows import FITTING, keyed
-from medsim.embeddings.vocabulary import table_keys
+from medsim.embeddings.vocabulary import chosen_column, table_keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,8 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
         table = _scan(path)
         keys = table_keys(path, table, request.options.keys)
         request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
-        column = _vector_column(path, table.collect_schema())
+        schema = table.collect_schema()
+        column = chosen_column(path, schema, _COLUMNS, "lists of numbers", _is_vector)
         vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
         return keyed(keys, request, lambda rows: _taken(keys, vectors, rows))
 
@@ -76,17 +77,6 @@ def _taken(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
 def _fault(keys: Keys, row: int, has: str) -> InputError:
     key = keys.values[row]
     return InputError(f"{keys.path}: the vector of {key!r}, row {row + 1:,}, has {has}")
-
-
-def _vector_column(path: Path, schema: pl.Schema) -> str:
-    lists = [name for name, kind in schema.items() if _is_vector(kind)]
-    found = [name for known in _COLUMNS for name in lists if name.lower() == known][:1] or lists
-    if len(found) != 1:
-        raise InputError(
-            f"{path} has the columns {', '.join(schema)}; one of lists of numbers is due, or one "
-            f"that is named {', '.join(_COLUMNS)}"
-        )
-    return found[0]
 
 
 def _is_vector(kind: pl.DataType) -> bool:

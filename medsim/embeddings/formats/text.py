@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +54,7 @@ def _recognises_without_header(path: Path) -> bool:
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
-    header = checked_header(path, _without_mark(beginning_of(path)), row_size=1, number_size=2)
+    header = checked_header(path, _without_mark(beginning_of(path)), number_size=2)
     found = WantedWords(path, request.words, "line")
     lines = islice(_lines(path, request.stage), 1, None)
     n_rows = _collect(lines, 2, header.n_dimensions, found)
@@ -153,12 +153,7 @@ def _fields(text: bytes) -> list[bytes]:
 
 def _n_numbers(text: bytes) -> int:
     """Return how many numbers end the first line of a text, beside its first field."""
-    n_numbers = 0
-    for field in reversed(_fields(text)[1:]):
-        if not _is_number(field):
-            break
-        n_numbers += 1
-    return n_numbers
+    return len(list(takewhile(_is_number, reversed(_fields(text)[1:]))))
 
 
 def _is_number(field: bytes) -> bool:
@@ -169,23 +164,11 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
-FORMATS.register(
-    "word2vec-text",
-    Format(
-        describes=_WITH_HEADER,
-        recognises=_recognises_with_header,
-        files=itself,
-        gives=WORDS,
-        load=_load_with_header,
-    ),
-)
-FORMATS.register(
-    "glove",
-    Format(
-        describes=_WITHOUT_HEADER,
-        recognises=_recognises_without_header,
-        files=itself,
-        gives=WORDS,
-        load=_load_without_header,
-    ),
-)
+for _name, _describes, _recognises, _load in (
+    ("word2vec-text", _WITH_HEADER, _recognises_with_header, _load_with_header),
+    ("glove", _WITHOUT_HEADER, _recognises_without_header, _load_without_header),
+):
+    FORMATS.register(
+        _name,
+        Format(describes=_describes, recognises=_recognises, files=itself, gives=WORDS, load=_load),
+    )

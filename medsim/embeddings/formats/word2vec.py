@@ -44,7 +44,7 @@ def _load(path: Path, request: Request) -> WordVectors:
     A word ends at the first space. The file is read in blocks, and only what is wanted is kept.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)
-    header = checked_header(path, beginning_of(path), row_size=1, number_size=_NUMBER_SIZE)
+    header = checked_header(path, beginning_of(path), number_size=_NUMBER_SIZE)
     found = WantedWords(path, request.words, "row")
     stream = blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0

@@ -32,11 +32,7 @@ class WordBags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermPoints:
-    """Terms as one vector each.
-
-    Attributes:
-        vectors: float32[n_terms, n_dimensions].
-    """
+    """Terms as one vector each: float32[n_terms, n_dimensions]."""
 
     vectors: Vectors
 
@@ -45,30 +41,20 @@ Embedded: TypeAlias = WordBags | TermPoints
 """Terms as an embedding has them."""
 
 Similarities: TypeAlias = Callable[[Any, "Ids", "Ids", "Workers"], "Values"]
-"""Returns the similarity of each pair of terms.
+"""Returns the similarity of each pair of terms, given as two arrays.
 
-Args:
-    embedded: of the kind that the metric is for; each term of a pair has a word or a vector.
-    first: int32[n_pairs], terms.
-    second: int32[n_pairs], terms.
-    workers: share out the work, and report the pairs that are done.
-
-Returns:
-    float64[n_pairs], finite, larger for what is more similar. It is the same for a pair and its
-    mirror up to rounding, and depends on nothing but the pair.
+The terms are of the kind that the metric is for; each has a word or a vector. Workers share out the
+work, and report the pairs that are done. Similarities are float64[n_pairs], finite, larger for what
+is more similar. One is the same for a pair and its mirror up to rounding, and depends on nothing
+but the pair.
 """
 
 Tabulate: TypeAlias = Callable[[Any, "Ids", "Workers"], Callable[[slice], "Vectors"]]
 """Prepares terms to be compared with each other, all with all, in a table of which rows are asked.
 
-Args:
-    embedded: of the kind that the metric is for; each of the terms has a word or a vector.
-    terms: int32[n_terms].
-    workers: share out the work of each call.
-
-Returns:
-    A function that gives for a slice of the terms their similarities with all the terms,
-    float32[n_rows, n_terms]: those of ``Similarities``, rounded to single precision.
+Each of the terms has a word or a vector. The function that is returned gives for a slice of the
+terms their similarities with all the terms, float32[n_rows, n_terms]: those of ``Similarities``,
+rounded to single precision.
 """
 
 

@@ -46,28 +46,18 @@ class Comparison:
     tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
 
 
+def _unchanged(vectors: Vectors) -> Vectors:
+    return vectors
+
+
+_centred = partial(Comparison, compare=centred_cosines, tabulate=cosine_table)
+
 COMPARISONS = {
-    "cos": Comparison(
-        describes="cosine",
-        prepare=lambda vectors: vectors,
-        weigh=lambda vectors: np.zeros(len(vectors)),
-        compare=centred_cosines,
-        tabulate=cosine_table,
+    "cos": _centred(
+        describes="cosine", prepare=_unchanged, weigh=lambda vectors: np.zeros(len(vectors))
     ),
-    "pearson": Comparison(
-        describes="Pearson's correlation",
-        prepare=lambda vectors: vectors,
-        weigh=means,
-        compare=centred_cosines,
-        tabulate=cosine_table,
-    ),
-    "spearman": Comparison(
-        describes="Spearman's rank correlation",
-        prepare=mean_ranks,
-        weigh=means,
-        compare=centred_cosines,
-        tabulate=cosine_table,
-    ),
+    "pearson": _centred(describes="Pearson's correlation", prepare=_unchanged, weigh=means),
+    "spearman": _centred(describes="Spearman's rank correlation", prepare=mean_ranks, weigh=means),
     "kendall": Comparison(
         describes="Kendall's tau-b",
         prepare=mean_ranks,
@@ -89,49 +79,26 @@ def compare_rows(
     """Return the similarity of each pair of rows.
 
     Rows are prepared once where ``BLOCK_VALUES`` hold all of them; else pairs are compared block by
-    block, and a row is prepared once a block.
-
-    Args:
-        comparison: of prepared rows.
-        vectors_of: returns float32[n_rows, n_dimensions] for int32[n_rows].
-        first: int32[n_pairs], rows.
-        second: int32[n_pairs], rows.
-        workers: share out rows, then pairs.
+    block, and a row is prepared once a block. Workers share out rows, then pairs.
     """
     found = np.zeros(len(first))
     if not len(first):
         return found
     n_rows = max(2, BLOCK_VALUES // vectors_of(first[:1]).shape[1])
-    for pairs in _blocks(first, second, n_rows):
+
+    def compared(pairs: Rows) -> Values:
         rows, at = np.unique([first[pairs], second[pairs]], return_inverse=True)
         left, right = at.reshape(2, -1).astype(np.int32)
         prepared, weights = prepared_rows(comparison, vectors_of, rows, workers)
-        compare = partial(_compared, comparison, prepared, weights, left, right)
-        found[pairs] = workers.spread(compare, len(left), workers.advance)
-    return found
-
-
-def tabulate_rows(
-    comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
-) -> Callable[[slice], Vectors]:
-    """Return a function that compares some rows with all; see ``embeddings.metrics.Tabulate``.
-
-    Args:
-        comparison: of prepared rows, all of which are held at once.
-        vectors_of: returns float32[n_rows, n_dimensions] for int32[n_rows].
-        rows: int32[n_rows].
-        workers: share out rows, then columns.
-    """
-    prepared, weights = prepared_rows(comparison, vectors_of, rows, workers)
-
-    def table(part: slice) -> Vectors:
-        left, of_left = prepared[part], weights[part]
-        return workers.spread_columns(
-            lambda right: comparison.tabulate(left, of_left, prepared[right], weights[right]),
-            np.empty((len(left), len(prepared)), np.float32),
+        return workers.spread(
+            lambda part: comparison.compare(prepared, weights, left[part], right[part]),
+            len(left),
+            workers.advance,
         )
 
-    return table
+    for pairs in _blocks(first, second, n_rows):
+        found[pairs] = compared(pairs)
+    return found
 
 
 def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
@@ -152,17 +119,6 @@ def prepared_rows(
     return prepared, workers.spread(lambda part: comparison.weigh(prepared[part]), len(rows))
 
 
-def _compared(
-    comparison: Comparison,
-    prepared: Vectors,
-    weights: NDArray[Any],
-    first: Ids,
-    second: Ids,
-    part: slice,
-) -> Values:
-    return comparison.compare(prepared, weights, first[part], second[part])
-
-
 def row_metric(
     of: type[WordBags | TermPoints],
     describes: str,
@@ -175,7 +131,16 @@ def row_metric(
         return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)
 
     def tabulate(embedded: Embedded, terms: Ids, workers: Workers) -> Callable[[slice], Vectors]:
-        return tabulate_rows(comparison, partial(vectors_of, embedded), terms, workers)
+        prepared, weights = prepared_rows(comparison, partial(vectors_of, embedded), terms, workers)
+
+        def table(part: slice) -> Vectors:
+            left, of_left = prepared[part], weights[part]
+            return workers.spread_columns(
+                lambda right: comparison.tabulate(left, of_left, prepared[right], weights[right]),
+                np.empty((len(left), len(prepared)), np.float32),
+            )
+
+        return table
 
     return Metric(of=of, describes=describes, similarities=similarities, tabulate=tabulate)
 

@@ -36,13 +36,9 @@ def tabulate_bags(
 ) -> Callable[[slice], Vectors]:
     """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
 
-    Args:
-        bags: of ``bags_of``.
-        compare_words: returns float64[n_rows, n_columns] for some words and a slice of the words.
-        compare_bags: returns float32[n_left, n_right] for such a table of words; the row of each
-            token, int32[n_tokens], and its column; and where the tokens of the terms on either
-            side begin, int64[n_left + 1] and int64[n_right + 1].
-        workers: share out columns.
+    Bags are of ``bags_of``. ``compare_words`` tabulates some words and a slice of the words;
+    ``compare_bags`` takes such a table, the row of each token and its column, and where the tokens
+    of the terms on either side begin, and returns float32[n_left, n_right].
     """
     n_words = len(bags.vectors)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+from medsim.core.threads import in_threads, thread_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,56 +23,44 @@ _ROWS_A_TASK = 8192
 _COLUMNS_A_TASK = 2048
 
 
-def _unreported(_n_rows: int) -> None:
-    """Report progress to nobody."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
     """Threads that report their progress."""
 
     threads: int
-    advance: Callable[[int], None] = _unreported
+    advance: Callable[[int], None] = lambda _n_rows: None
 
     def spread(
         self,
         work: Callable[[slice], NDArray[Any]],
         n_rows: int,
-        advance: Callable[[int], None] = _unreported,
+        advance: Callable[[int], None] = lambda _n_rows: None,
         rows_a_task: int = _ROWS_A_TASK,
     ) -> NDArray[Any]:
         """Return the results of ``work`` for all rows, row by row.
 
-        Args:
-            work: returns an array with a row for each row of a slice; called from several threads,
-                and once with no rows where there are none.
-            n_rows: how many there are.
-            advance: called with the number of rows done since the last call.
-            rows_a_task: how many at most are in a slice.
+        It returns an array with a row for each row of a slice of at most ``rows_a_task``, is called
+        from several threads, and once with no rows where there are none. ``advance`` is called with
+        the number of rows done since the last call.
         """
         slices = [
             slice(begin, min(begin + rows_a_task, n_rows))
             for begin in range(0, max(n_rows, 1), rows_a_task)
         ]
-        executor = ThreadPoolExecutor(self.threads)
-        try:
+        with thread_pool(self.threads) as executor:
             parts = executor.map(work, slices)
             first = next(parts)  # there is at least one slice
             found: NDArray[Any] = np.empty((n_rows, *first.shape[1:]), first.dtype)
             for rows, part in zip(slices, chain([first], parts), strict=True):
                 found[rows] = part
                 advance(rows.stop - rows.start)
-        finally:
-            executor.shutdown(cancel_futures=True)
         return found
 
     def spread_columns(self, work: Callable[[slice], Table], found: FilledTable) -> FilledTable:
         """Return a table after ``work`` has filled it, some columns at a time.
 
-        Args:
-            work: returns an array with all rows and the columns of a slice; called from several
-                threads.
-            found: floating[n_rows, n_columns], what is filled, which rounds to its own precision.
+        It returns all rows of the columns of a slice, and is called from several threads. The table
+        rounds to its own precision.
         """
 
         def fill(part: slice) -> None:
@@ -82,10 +71,5 @@ class Workers:
             slice(begin, min(begin + _COLUMNS_A_TASK, n_columns))
             for begin in range(0, n_columns, _COLUMNS_A_TASK)
         )
-        executor = ThreadPoolExecutor(self.threads)
-        try:
-            for _ in executor.map(fill, slices):
-                pass
-        finally:
-            executor.shutdown(cancel_futures=True)
+        in_threads(self.threads, fill, slices)
         return found

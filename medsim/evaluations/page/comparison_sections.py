@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from medsim.core.cells import number
 from medsim.evaluations.conclusions import ALPHA, all_metrics
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
@@ -11,6 +12,7 @@ from medsim.evaluations.tables.labels import (
     LABELS,
     hardest_first,
     headed,
+    p_text,
     rounded,
     set_columns,
     set_name,
@@ -19,7 +21,6 @@ from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct
 
 _FEW = 3  # embeddings of which wide cells would say no more than narrow ones
-_LAST_DIGIT = 0.001  # of a p as it is written into a cell
 
 
 def metrics(results: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
@@ -135,7 +136,5 @@ def _cells(main: pl.DataFrame) -> pl.DataFrame:
 
 def _verdict(difference: float, p: float | None) -> str:
     """Return a difference with its p in two lines."""
-    lines = [f"{difference:+.3f}"]
-    if p is not None:
-        lines.append(f"p < {_LAST_DIGIT}" if p < _LAST_DIGIT else f"p = {p:.3f}")
-    return "\n".join(lines).replace("-", "\N{MINUS SIGN}")
+    shown = number(difference, "+.3f")
+    return shown if p is None else f"{shown}\np = {p_text(p)}".replace("= <", "<")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import listed
 from medsim.evaluations.page.comparison_sections import metrics, significance
 from medsim.evaluations.page.coverage_section import coverage
 from medsim.evaluations.page.retrieval_section import retrieval
@@ -20,6 +21,7 @@ from medsim.pages.provenance import (
     content_digest,
     facts,
     format_value,
+    license_notice,
     passed_on,
     warnings_of,
 )
@@ -36,6 +38,9 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
     options = ", ".join(f"{key} {value}" for key, value in manifest.options.items())
     name = f"results@{content_digest(manifest)}"
     embeddings = sorted(manifest.embeddings)
+    licensed = [
+        name for name, one in manifest.inputs.items() if one.get("redistributable") is False
+    ]
     sections = [
         _evaluated(manifest, data.coverage),
         leaderboard(data.results, data.comparisons, embeddings),
@@ -55,31 +60,14 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         title="How well embeddings represent medical terms",
         lead=f"{_counted(embeddings, 'embeddings')} on "
         f"{_counted(list(manifest.inputs), 'inputs')}, evaluated by medsim {manifest.medsim}.",
-        notice=_notice(manifest),
+        notice=license_notice(licensed) if licensed else None,
         signature=f"medsim {manifest.medsim}, {name}, {options}",
         sections=[section for section in sections if section is not None],
     )
 
 
-def _listed(names: list[str]) -> str:
-    *rest, last = names or [""]
-    return f"{', '.join(rest)} and {last}" if rest else last
-
-
 def _counted(names: list[str], what: str) -> str:
-    return _listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
-
-
-def _notice(manifest: EvaluationManifest) -> str | None:
-    licensed = [
-        name for name, one in manifest.inputs.items() if one.get("redistributable") is False
-    ]
-    if not licensed:
-        return None
-    return (
-        f"This page holds terms of a licensed terminology ({_listed(licensed)}) and must not be "
-        "passed on, unless its licence allows it."
-    )
+    return listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
 
 
 def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.cells import number
 from medsim.evaluations.conclusions import retrieval_at_best_metric
 from medsim.evaluations.retrieval_ranks import LENGTHS
 from medsim.evaluations.statistic import statistics_of
-from medsim.evaluations.tables.labels import headed
+from medsim.evaluations.tables.labels import headed, p_text
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
 _ENDS = ("low", "high")
-_LAST_DIGIT = 0.001  # of a p
 
 
 def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
@@ -27,7 +27,7 @@ def retrieval(rows: pl.DataFrame, comparisons: pl.DataFrame) -> Section | None:
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         common = _named(retrieval_at_best_metric(of_input.filter(subset="common")))
         if common.height:
-            parts.append(_by_difficulty(str(name), common, _retrieval_table(str(name), of_input)))
+            parts.append(_by_difficulty(str(name), common, of_input))
             parts += _by_length(str(name), common)
             compared = comparisons.filter(input=name, dataset="retrieval")
             parts += _differences(str(name), compared)
@@ -50,19 +50,8 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(name.alias("contender"))
 
 
-def _contenders(rows: pl.DataFrame) -> list[str]:
-    return sorted(set(rows["contender"]))
-
-
-def _retrieval_table(name: str, rows: pl.DataFrame) -> PageTable:
+def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart:
     every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
-    return PageTable(
-        caption=f"Retrieval on {name}, with 95% intervals",
-        frame=headed(every, pl.exclude("input", "signature")),
-    )
-
-
-def _by_difficulty(name: str, common: pl.DataFrame, table: PageTable) -> Chart:
     drawn = charts.points(
         common.filter(pl.col("length").is_null(), pl.col("statistic").is_in(list(_RETRIEVED))),
         panel=pl.col("statistic").replace_strict(_RETRIEVED),
@@ -75,14 +64,17 @@ def _by_difficulty(name: str, common: pl.DataFrame, table: PageTable) -> Chart:
         "10, and the mean of 1 / rank, with 95% intervals. A term is easy if one of the same "
         f"meaning differs by at most 5 edits.{_recall(common)}",
         spec=charts.dots(
-            _contenders(drawn),
+            sorted(set(drawn["contender"])),
             x="share of terms, or mean of 1 / rank",
             y=_in_order(("all", "easy", "hard"), drawn["y"]),
             panels=_in_order(list(_RETRIEVED.values()), drawn["panel"]),
             scale={"zero": True},
         ),
         rows=drawn,
-        table=table,
+        table=PageTable(
+            caption=f"Retrieval on {name}, with 95% intervals",
+            frame=headed(every, pl.exclude("input", "signature")),
+        ),
     )
 
 
@@ -91,7 +83,9 @@ def _recall(common: pl.DataFrame) -> str:
     lowest = common["recall"].min()
     if not isinstance(lowest, float):
         return ""
-    return f" The index ivf finds {100 * lowest:.1f}% of the true nearest terms, or more."
+    return (
+        f" The index ivf finds {number(100 * lowest, '.1f')}% of the true nearest terms, or more."
+    )
 
 
 def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
@@ -110,7 +104,7 @@ def _by_length(name: str, common: pl.DataFrame) -> list[Chart]:
             says="Share of the terms of so many words whose nearest term means the same, with 95% "
             "intervals.",
             spec=charts.dots(
-                _contenders(drawn),
+                sorted(set(drawn["contender"])),
                 x="share of terms",
                 y=_in_order(list(words.values()), drawn["y"]),
                 scale={"zero": True},
@@ -130,7 +124,7 @@ def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
         compared.with_columns(
             score=pl.col("of").replace(_RETRIEVED),
             embeddings=pl.format("{} \N{MINUS SIGN} {}", "embedding1", "embedding2"),
-            p_bonferroni=pl.col("p_bonferroni").map_elements(_p, pl.String),
+            p_bonferroni=pl.col("p_bonferroni").map_elements(p_text, pl.String),
         ),
         columns,
         p_bonferroni="p after Bonferroni",
@@ -141,10 +135,6 @@ def _differences(name: str, compared: pl.DataFrame) -> list[PageTable]:
         "are linked to each other count as one cluster"
     )
     return [PageTable(caption=caption, frame=frame)]
-
-
-def _p(p: float) -> str:
-    return f"below {_LAST_DIGIT}" if p < _LAST_DIGIT else f"{p:.3f}"
 
 
 def _in_order(order: Sequence[str], values: pl.Series) -> list[str]:

@@ -91,7 +91,8 @@ def _means(name: str, among: pl.DataFrame) -> Chart:
         label=rounded("mean_similarity"),
     )
     left = len(sizes) - len(categories)
-    rest = f" The {left} smallest categories are in the table above only." if left else ""
+    smallest = "smallest category is" if left == 1 else f"{left} smallest categories are"
+    rest = f" The {smallest} in the table above only." if left else ""
     names = {"panel": "embedding, metric", "y": "category", "x": "other category"}
     return Chart(
         title=f"Mean similarity within and across categories of {name}",

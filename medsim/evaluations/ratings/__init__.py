@@ -69,15 +69,11 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     columns = columns or RatedColumns()
     text = read_text(path)
     positions = find_positions(text, columns)
-    rows = read_rows(text, positions)
-    first = _first_of_repeats(rows.frame)
-    frame = rows.frame.filter(first)
-    counts = {
-        "a rating is missing": rows.n_without_rating,
-        "a term is empty": rows.n_without_term,
-        "the pair stands there already, with the same ratings": len(rows.frame) - len(frame),
-    }
-    skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in counts.items() if count)
+    every, properties, left_out = read_rows(text, positions)
+    first = _first_of_repeats(every)
+    frame = every.filter(first)
+    left_out["the pair stands there already, with the same ratings"] = len(every) - len(frame)
+    skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in left_out.items() if count)
     if frame.is_empty():
         why = ", ".join(f"{one.reason} ({one.n_rows})" for one in skipped)
         raise InputError(f"{path} has no rated pair; lines left out: {why}")
@@ -89,7 +85,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         name=path.stem,
         layout=layout.name if layout else OWN_COLUMNS,
         pairs=_finished(frame, layout, upward=upward),
-        properties=rows.properties.filter(first) if rows.properties.width else rows.properties,
+        properties=properties.filter(first) if properties.width else properties,
         range=(layout.low, layout.high) if layout else None,
         higher_is_similar=upward,
         skipped=skipped,
@@ -101,9 +97,9 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
 def _first_of_repeats(frame: pl.DataFrame) -> pl.Series:
     """Return which rows are the first with their terms, in either order, and ratings."""
     sides = ("term1", "term2")
-    least = pl.min_horizontal(sides).alias("least")
-    greatest = pl.max_horizontal(sides).alias("greatest")
-    alike = pl.struct(least, greatest, *frame.columns[2:])
+    alike = pl.struct(
+        *frame.columns[2:], least=pl.min_horizontal(sides), greatest=pl.max_horizontal(sides)
+    )
     return frame.select(alike.is_first_distinct()).to_series()
 
 

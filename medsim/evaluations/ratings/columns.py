@@ -70,9 +70,6 @@ def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
 
     Columns begin at the first comma before one of the options of ``parse_columns``; a comma before
     anything else is of the path.
-
-    Raises:
-        OptionError: see ``parse_columns``.
     """
     path, *rest = re.split(rf",(?=(?:{'|'.join(_OPTIONS)})=)", text, maxsplit=1)
     return Path(path), parse_columns(rest[0]) if rest else None
@@ -87,29 +84,29 @@ def parse_columns(text: str) -> RatedColumns:
     Raises:
         OptionError: an option is unknown, missing, given twice or has a wrong value.
     """
-    given: dict[str, list[str]] = {name: [] for name in _OPTIONS}
+    given: dict[str, str] = {}
+    ratings: list[str] = []
     for part in _COMMA_BEFORE_OPTION.split(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
             raise OptionError(f"{text!r}: {part!r} is not NAME=VALUE; say {HOW_TO_NAME}")
-        if name not in given:
+        if name not in _OPTIONS:
             raise OptionError(f"{text!r}: {unknown_name('option', name, list(_OPTIONS))}")
-        if given[name] and name != "rating":
+        if name in given:
             raise OptionError(f"{text!r} gives {name} twice")
-        given[name].append(value)
+        if name == "rating":
+            ratings.append(value)
+        else:
+            given[name] = value
     columns = RatedColumns(
-        term1=_first(given["term1"]),
-        term2=_first(given["term2"]),
-        ratings=tuple(given["rating"]),
-        separator=_choice("separator", _first(given["separator"]), SEPARATORS),
-        higher_is_similar=_choice("higher", _first(given["higher"]), DIRECTIONS),
+        term1=given.get("term1"),
+        term2=given.get("term2"),
+        ratings=tuple(ratings),
+        separator=_choice("separator", given.get("separator"), SEPARATORS),
+        higher_is_similar=_choice("higher", given.get("higher"), DIRECTIONS),
     )
     columns.named()
     return columns
-
-
-def _first(values: list[str]) -> str | None:
-    return values[0] if values else None
 
 
 def _choice(option: str, value: str | None, choices: dict[str, T]) -> T | None:

@@ -47,12 +47,7 @@ class ColumnPositions:
 
 
 def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
-    """Return the positions of terms and ratings: as the user says, else as a layout does.
-
-    Raises:
-        InputError: no layout fits, or the first line cannot be cut.
-        OptionError: the file has no such column, or two of that name.
-    """
+    """Return the positions of terms and ratings: as the user says, else as a layout does."""
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_lines(text, separators)
     widest = max(first.values(), key=len)
@@ -73,8 +68,12 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     ]
     if not fitting:
         raise InputError(f"{text.path} is in no known layout: {_description(widest)}")
-    _, separator, layout = max(fitting, key=lambda found: found[0])
-    return _as_laid_out(layout, separator, first[separator])
+    _, separator, layout = max(fitting, key=lambda one: one[0])
+    cells, names = first[separator], (layout.term1, layout.term2, *layout.ratings.values())
+    found = [_matches(name, cells)[0] for name in names]
+    return _positions(
+        separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
+    )
 
 
 def _plain(name: str) -> str:
@@ -91,14 +90,6 @@ def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
         separator == SEPARATORS["tab"]
         and len(cells) == len(columns)
         and all(number_in(cells[int(one) - 1]) is not None for one in layout.ratings.values())
-    )
-
-
-def _as_laid_out(layout: Layout, separator: str, cells: list[str]) -> ColumnPositions:
-    names = (layout.term1, layout.term2, *layout.ratings.values())
-    found = [_matches(name, cells)[0] for name in names]
-    return _positions(
-        separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
     )
 
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PARTS = ("count", "topics", "domain", "associated")
 """The properties by which a set of rated pairs is divided."""
@@ -54,8 +50,18 @@ def property_in(column: str, cell: str) -> float | str | None:
     """
     if is_missing(cell):
         return None
-    kind = column.rstrip("12")
-    return _READERS[kind](column, cell)
+    kind, text = column.rstrip("12"), cell.strip()
+    if kind == "domain":
+        return text
+    if kind == "associated":
+        if text.lower() not in _TRUTHS:
+            raise _refused(column, cell, "neither yes nor no")
+        return _TRUTHS[text.lower()]
+    topics = topic_names(cell) if kind == "topics" else None
+    count = number_in(cell) if topics is None else len(topics)
+    if count is None or count < 0:
+        raise _refused(column, cell, "no count such as 120")
+    return count
 
 
 def topic_names(cell: str) -> frozenset[str] | None:
@@ -63,37 +69,6 @@ def topic_names(cell: str) -> frozenset[str] | None:
     if number_in(cell) is not None:
         return None
     return frozenset(name for name in map(str.strip, cell.split(";")) if name)
-
-
-def _count(column: str, cell: str) -> float:
-    count = number_in(cell)
-    if count is None or count < 0:
-        raise _refused(column, cell, "no count such as 120")
-    return count
-
-
-def _n_topics(column: str, cell: str) -> float:
-    names = topic_names(cell)
-    return _count(column, cell) if names is None else len(names)
-
-
-def _domain(_column: str, cell: str) -> str:
-    return cell.strip()
-
-
-def _associated(column: str, cell: str) -> str:
-    truth = _TRUTHS.get(cell.strip().lower())
-    if truth is None:
-        raise _refused(column, cell, "neither yes nor no")
-    return truth
-
-
-_READERS: dict[str, Callable[[str, str], float | str]] = {
-    "count": _count,
-    "topics": _n_topics,
-    "domain": _domain,
-    "associated": _associated,
-}
 
 
 def _refused(column: str, cell: str, why: str) -> InputError:

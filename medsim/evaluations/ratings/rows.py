@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.tables.lines import cells_of_lines
 from medsim.evaluations.ratings.columns import HOW_TO_NAME
 from medsim.evaluations.ratings.properties import is_missing, number_in, property_in
@@ -21,24 +20,15 @@ if TYPE_CHECKING:
 _LONGEST_SHOWN = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatedRows:
-    """The rated pairs of a file, in its order.
+def read_rows(
+    text: Text, positions: ColumnPositions
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
+    """Return the pairs of those lines that have two terms and all ratings, in their order.
 
-    Attributes:
-        frame: ``term1``, ``term2`` and a Float64 column for each rating; no value is missing.
-        properties: row for row, a column for each property in the file; values may be missing.
-        n_without_term: how many lines have all ratings and lack a term.
-    """
-
-    frame: pl.DataFrame
-    properties: pl.DataFrame
-    n_without_rating: int
-    n_without_term: int
-
-
-def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
-    """Return the pairs of those lines that have two terms and all ratings.
+    Returns:
+        ``term1``, ``term2`` and a Float64 column for each rating, no value missing; row for row,
+        a column for each property in the file, where values may be missing; and how many lines
+        were left out, by reason.
 
     Raises:
         InputError: a line has more or fewer cells than the first, a rating that is no number or is
@@ -54,7 +44,8 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
         if len(cells) != positions.n_columns:
             raise InputError(
-                f"{path}: line {number} has {len(cells)} cells, and the first {positions.n_columns}"
+                f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first "
+                f"{positions.n_columns}"
             )
         found = [cells[at] for at in positions.ratings.values()]
         values = [_rating(path, number, cell, positions) for cell in found if not is_missing(cell)]
@@ -67,19 +58,16 @@ def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
         raise InputError(f"{path} has a header and no pair")
     terms = {"term1": pl.String, "term2": pl.String}
     schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings, pl.Float64)})
-    return RatedRows(
-        frame=pl.DataFrame(rows, schema, orient="row"),
-        properties=pl.DataFrame(
-            properties,
-            {
-                name: pl.String if name in {"domain", "associated"} else pl.Float64
-                for name in positions.properties
-            },
-            orient="row",
-        ),
-        n_without_rating=n_without_rating,
-        n_without_term=n_lines - n_without_rating - len(rows),
-    )
+    kinds = {
+        name: pl.String if name in {"domain", "associated"} else pl.Float64
+        for name in positions.properties
+    }
+    left_out = {
+        "a rating is missing": n_without_rating,
+        "a term is empty": n_lines - n_without_rating - len(rows),
+    }
+    frames = pl.DataFrame(rows, schema, orient="row"), pl.DataFrame(properties, kinds, orient="row")
+    return *frames, left_out
 
 
 def _rating(path: Path, number: int, cell: str, positions: ColumnPositions) -> float:

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.cells import number
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_LEAST_P = 0.001  # that is written out
 
 LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
 """The labels of statistics by their names."""
@@ -85,6 +88,11 @@ def hardest_first(names: pl.Series) -> list[str]:
     return sorted(set(names), key=lambda one: ("hard, levenshtein" not in one, one))
 
 
-def rounded(*columns: str) -> pl.Expr:
-    """Return numbers as texts with three decimals."""
-    return pl.col(*columns).map_elements("{:.3f}".format, pl.String)
+def rounded(column: str, form: str = ".3f") -> pl.Expr:
+    """Return numbers as texts, by default with three decimals."""
+    return pl.col(column).map_elements(lambda value: number(value, form), pl.String)
+
+
+def p_text(p: float) -> str:
+    """Return a p with three decimals, or "< 0.001" where it is less."""
+    return f"< {_LEAST_P}" if p < _LEAST_P else number(p, ".3f")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from medsim.core.cells import number
 from medsim.evaluations.sets import SET, parts_of_sets
 from medsim.evaluations.tables.labels import rounded, set_columns
 
@@ -69,7 +70,7 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
                 "statistic": statistic,
                 **cells,
                 "models": " to ".join(str(n) for n in dict.fromkeys((n_models[0], n_models[-1]))),
-                "detectable r": f"{max(smallest):.2f}" if smallest else _UNDEFINED,
+                "detectable r": number(max(smallest), ".2f") if smallest else _UNDEFINED,
             }
         )
     found = pl.DataFrame(table, infer_schema_length=None)
@@ -80,7 +81,7 @@ def _correlation(r: float | None, p: float | None) -> str:
     if r is None or p is None:
         return _UNDEFINED
     stars = next((stars for level, stars in _STARS.items() if p < level), "")
-    return f"{r:.3f}{stars}".replace("-", "\N{MINUS SIGN}")
+    return f"{number(r, '.3f')}{stars}"
 
 
 def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
@@ -96,7 +97,7 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
         parts.append(pl.col("metric"))
         index.append("n_pairs")
     else:
-        parts += [pl.col("metric"), pl.col("n_pairs").map_elements("({:,})".format, pl.String)]
+        parts += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
     if compared:
         parts.append(pl.format("+{}\u2212{}", "n_better", "n_worse"))
         parts.append(pl.when("among_best").then(pl.lit("*")))
@@ -114,12 +115,13 @@ def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
 def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
     """Return scores of retrieval, with the half width of their intervals, a column a statistic."""
     index = ["input", "embedding", "index", "recall", "difficulty", "length", "n_terms"]
-    half = ((pl.col("high") - pl.col("low")) / 2).map_elements(" \N{PLUS-MINUS SIGN}{:.3f}".format)
-    cells = rows.with_columns(
+    cells = rows.with_columns(half=(pl.col("high") - pl.col("low")) / 2).with_columns(
         pl.col("difficulty", "length").fill_null("all"),
         pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms").alias("n_terms"),
         rounded("recall"),
-        pl.concat_str(rounded("value"), half.fill_null("")).alias("value"),
+        pl.concat_str(
+            rounded("value"), pl.format(" \N{PLUS-MINUS SIGN}{}", rounded("half")).fill_null("")
+        ).alias("value"),
     )
     table = cells.pivot("statistic", index=index, values="value")
     return table if table["recall"].null_count() < table.height else table.drop("recall")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
 from medsim.kernels.resampling import drawn_rows
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import Estimate
@@ -22,19 +20,6 @@ Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
 
 _PAIRABLE = 2
 _RESAMPLES_A_TASK = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kinds:
-    """Units by the values that they have; those of a kind are the same to alpha.
-
-    Attributes:
-        counts: int64[n_kinds, n_values], how often units of a kind have each value.
-        n_units: int64[n_kinds], the number of units of each kind.
-    """
-
-    counts: CountTable
-    n_units: Counts
 
 
 def nominal_alpha(
@@ -59,11 +44,10 @@ def nominal_alpha(
 
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 for none.
-        n_values: how many values there could be.
+        n_values: how many values there could be; (n_annotators + 1) ** n_values is below 2 ** 63.
         seed: of the draws, which depend neither on the order of units nor on that of annotators.
         resamples: how many, at least 100; 0 for no interval. Each takes time O(n_units).
-        threads: how many to use, all available ones by default; results do not depend on it. Each
-            takes 4 bytes a unit.
+        threads: how many to use; results do not depend on it. Each takes 4 bytes a unit.
 
     Returns:
         1 where all agree, about 0 where they agree by chance. NaN where no unit has two values. NaN
@@ -71,46 +55,33 @@ def nominal_alpha(
         (Krippendorff 2011).
 
     Raises:
-        OptionError: the table is no such table, or a number is out of range.
+        OptionError: a number is out of range.
     """
     if resamples:
         check_resampling(seed, resamples)
-    kinds = _kinds(_counts(table, n_values))
-    features = _features(kinds.counts)
-    sums = kinds.n_units @ features
+    kinds, n_units = _kinds(table, n_values)
+    features = _features(kinds)
+    sums = n_units @ features
     estimate = float(_alpha(sums[None, :])[0])
     if not resamples or np.isnan(estimate):
         return Estimate(value=estimate)
-    left_out = np.repeat(_alpha(sums - features), kinds.n_units)
-    drawn = _resampled(kinds, np.uint64(seed), resamples, checked_threads(threads))
+    left_out = np.repeat(_alpha(sums - features), n_units)
+    drawn = _resampled(features, n_units, np.uint64(seed), resamples, checked_threads(threads))
     return bca_estimate(estimate, drawn, left_out)
 
 
-def _counts(table: Judgements, n_values: int) -> CountTable:
-    """Return how often each unit has each value, int64[n_units, n_values]."""
-    if table.ndim != 2 or table.dtype.kind != "i":  # noqa: PLR2004 — a table has two dimensions
-        raise OptionError(
-            f"values must be whole numbers in two dimensions; they are {table.dtype}"
-            f"{list(table.shape)}"
-        )
-    if table.size and not (table.min() >= -1 and table.max() < n_values):
-        wrong = table.max() if table.min() >= -1 else table.min()
-        raise OptionError(f"value {wrong} is out of range; -1 to {n_values - 1} are accepted")
-    counts = np.zeros((len(table), n_values), np.int64)
-    for column in table.T:
-        seen = np.flatnonzero(column >= 0)
-        counts[seen, column[seen]] += 1  # each unit once, so none is lost
-    return counts
+def _kinds(table: Judgements, n_values: int) -> tuple[CountTable, Counts]:
+    """Return the kinds of units that have two values; those of a kind are the same to alpha.
 
-
-def _kinds(counts: CountTable) -> _Kinds:
-    """Return the kinds of units that have two values, in order of their counts."""
+    Returns:
+        int64[n_kinds, n_values], how often units of a kind have each value, in order of the last
+        value, then of those before it; int64[n_kinds], the number of units of each kind.
+    """
+    counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
     pairable = counts[counts.sum(axis=1) >= _PAIRABLE]
-    ordered = pairable[np.lexsort(pairable.T)]
-    begins = np.ones(len(ordered), np.bool_)
-    begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    starts = np.flatnonzero(begins)
-    return _Kinds(counts=ordered[starts], n_units=np.diff(starts, append=len(ordered)))
+    numbers = pairable @ (table.shape[1] + 1) ** np.arange(n_values)
+    _, first, n_units = np.unique(numbers, return_index=True, return_counts=True)
+    return pairable[first], n_units
 
 
 def _features(counts: CountTable) -> Table:
@@ -131,17 +102,18 @@ def _alpha(sums: Table) -> Values:
     return alphas
 
 
-def _resampled(kinds: _Kinds, seed: np.uint64, resamples: int, threads: int) -> Values:
+def _resampled(
+    features: Table, n_units: Counts, seed: np.uint64, resamples: int, threads: int
+) -> Values:
     """Return the alpha of each resample, as many units drawn with replacement as there are."""
-    features = _features(kinds.counts)
-    n_drawn = int(kinds.n_units.sum())
-    starts = np.cumsum(kinds.n_units) - kinds.n_units
+    n_drawn = int(n_units.sum())
+    starts = np.cumsum(n_units) - n_units
 
     def alphas(first: int, stop: int) -> Values:
-        n_units = [
+        drawn = [
             np.add.reduceat(drawn_rows(n_drawn, seed, np.uint64(resample)), starts)
             for resample in range(first, stop)
         ]
-        return _alpha(np.array(n_units) @ features)
+        return _alpha(np.array(drawn) @ features)
 
     return in_tasks(alphas, resamples, _RESAMPLES_A_TASK, threads)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
@@ -70,16 +69,15 @@ def rater_agreement(
         seed: of the draws of items, from 0 to 2**64 - 1.
         resamples: how many, at least 100; 0 for no intervals. Each takes time
             O(n_raters^2 n_items).
-        threads: how many to use, all available ones by default; results do not depend on it.
+        threads: how many to use; results do not depend on it.
 
     Raises:
-        OptionError: a number is out of range, or ratings are no such table.
+        OptionError: a number is out of range.
     """
-    checked = _checked(ratings)
     if resamples:
         check_resampling(seed, resamples)
-    n_raters = len(checked)
-    ranks = np.vstack([_ranks(checked), _ranks(_means_of_others(checked))])
+    n_raters = len(ratings)
+    ranks = np.vstack([_ranks(ratings), _ranks(_means_of_others(ratings))])
     pairs = _pairs(n_raters)
     two_raters = pairs[:, 1] < n_raters
     found = _correlations(ranks, pairs, fewest)
@@ -99,7 +97,7 @@ def rater_agreement(
     return RaterAgreement(
         iaa1=mean_of(two_raters),
         iaa2=mean_of(~two_raters),
-        with_others=_row_means(pairwise_spearman(checked, fewest)),
+        with_others=_row_means(pairwise_spearman(ratings, fewest)),
         with_mean=found[~two_raters],
     )
 
@@ -110,7 +108,7 @@ def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
     The arguments are those of ``rater_agreement``. The table is float64[n_raters, n_raters]; NaN of
     a rater with oneself, and where a correlation is not defined.
     """
-    ranks = _ranks(_checked(ratings))
+    ranks = _ranks(ratings)
     pairs = np.array(list(combinations(range(len(ranks)), 2)), np.int64).reshape(-1, 2)
     table = np.full((len(ranks), len(ranks)), np.nan)
     table[pairs[:, 0], pairs[:, 1]] = table[pairs[:, 1], pairs[:, 0]] = _correlations(
@@ -153,15 +151,6 @@ def outlying_raters(ratings: Table, fewest: int = FEWEST_SHARED) -> Flags:
         constant = len(given) >= fewest and np.ptp(given) == 0
         outlying[rater] = constant or own[rater] < OUTLIER_SHARE * usual
     return outlying
-
-
-def _checked(ratings: Table) -> Table:
-    if ratings.ndim != 2 or np.isinf(ratings).any():  # noqa: PLR2004 — a table has two dimensions
-        raise OptionError(
-            f"ratings must be finite numbers in two dimensions, NaN where there is none; they are "
-            f"{ratings.dtype}{list(ratings.shape)}"
-        )
-    return ratings.astype(np.float64, copy=False)
 
 
 def _ranks(ratings: Table) -> Ranks:

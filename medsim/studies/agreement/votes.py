@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from medsim.core.errors import OptionError
 from medsim.statistics.estimates import Estimate, share_of
 from medsim.studies.sheets import NOT_SAME, SAME
 
@@ -20,22 +18,20 @@ NO_TRUTH = -1
 """The value of pairs that have no ground truth."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
-    """The quality of labels against a ground truth, with Wilson's intervals.
+class Quality(NamedTuple):
+    """The quality of labels against a ground truth, with Wilson's intervals; NaN of no pairs.
 
     Attributes:
+        no_ground_truth: the share of pairs that have none, and count in none of the others.
         accuracy: of pairs with a ground truth, the share that is labelled as it says.
         recall: of pairs that are the same, the share that is labelled positive.
         precision: of pairs that are labelled positive, the share that is the same.
-        n_with_truth: how many have a ground truth; the others count in none of the shares.
     """
 
+    no_ground_truth: Estimate
     accuracy: Estimate
     recall: Estimate
     precision: Estimate
-    n_pairs: int
-    n_with_truth: int
 
 
 def majority(table: Judgements) -> NDArray[np.int8]:
@@ -56,27 +52,13 @@ def majority(table: Judgements) -> NDArray[np.int8]:
 
 
 def quality(labels: NDArray[np.int8], truth: NDArray[np.int8]) -> Quality:
-    """Return the quality of labels over the pairs that have a ground truth; NaN of no pairs.
-
-    Args:
-        labels: int8[n_pairs], 1 for positives and 0 for negatives.
-        truth: int8[n_pairs], of ``majority``.
-
-    Raises:
-        OptionError: the arrays are not of one length, or a label is neither.
-    """
-    if len(labels) != len(truth):
-        raise OptionError(f"there are {len(labels):,} labels for {len(truth):,} pairs")
-    wrong = labels[(labels != 0) & (labels != 1)]
-    if len(wrong):
-        raise OptionError(f"label {wrong[0]} is neither 1 nor 0")
+    """Return the quality of labels, 1 for positives and 0 for negatives, beside ``majority``."""
     known = truth != NO_TRUTH
     positive, same = labels[known] == 1, truth[known] == SAME
     n_found = int((positive & same).sum())
     return Quality(
+        no_ground_truth=share_of(int((~known).sum()), len(labels)),
         accuracy=share_of(int((positive == same).sum()), int(known.sum())),
         recall=share_of(n_found, int(same.sum())),
         precision=share_of(n_found, int(positive.sum())),
-        n_pairs=len(labels),
-        n_with_truth=int(known.sum()),
     )

@@ -50,13 +50,9 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     """Return the answers in files that annotators sent back.
 
     The content tells the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
-    An answer that stands twice counts once.
-
-    Args:
-        paths: of files; a folder stands for those in it, and in folders in it, that have one of
-            ``SUFFIXES``; of these, sheets that nobody filled in are left out with a warning.
-        assignment: ``ASSIGNMENT_COLUMNS``, the presentations of all annotators.
-        study: of the answers.
+    An answer that stands twice counts once. A folder stands for the files in it, and in folders in
+    it, that have one of ``SUFFIXES``; of these, sheets that nobody filled in are left out with a
+    warning. The assignment has the presentations of all annotators.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -90,7 +86,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     return Answers(
         frame=frame,
         missing=missing,
-        warnings=(*_of_unanswered(unanswered), *_warnings(missing, n_repeated)),
+        warnings=tuple(_warnings(unanswered, missing, n_repeated)),
         absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
         files=tuple(files),
     )
@@ -185,12 +181,11 @@ def _missing(frame: pl.DataFrame, assignment: pl.DataFrame) -> pl.DataFrame:
     return counts.with_columns(n_missing=pl.col("n_entries") - pl.col("n_answered"))
 
 
-def _of_unanswered(paths: Sequence[Path]) -> Iterator[str]:
-    if paths:
-        yield f"no answers in {', '.join(path.name for path in paths)}; left out"
-
-
-def _warnings(missing: pl.DataFrame, n_repeated: Counter[str]) -> Iterator[str]:
+def _warnings(
+    unanswered: Sequence[Path], missing: pl.DataFrame, n_repeated: Counter[str]
+) -> Iterator[str]:
+    if unanswered:
+        yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
     for annotator, count in sorted(n_repeated.items()):
         yield f"{count:,} answers of {quoted(annotator)} stand a second time; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():

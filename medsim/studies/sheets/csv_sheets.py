@@ -41,10 +41,6 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[Given]:
     """Yield the answers of a sheet that was filled in, whatever a spreadsheet made of it.
 
     Columns may stand in any order, among others.
-
-    Raises:
-        InputError: a column is missing, a line is too long or cannot be cut into cells, or a cell
-            holds what is no answer.
     """
     table = table_of(text, COLUMNS, filled_in=True)
     for at, row in table.rows():

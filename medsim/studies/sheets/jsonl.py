@@ -27,12 +27,7 @@ _AGAIN = "export it again from the page"
 
 
 def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
-    """Yield the answers that a page exported.
-
-    Raises:
-        InputError: the text is cut short or was edited, is of another study or scale, or holds what
-            is no answer.
-    """
+    """Yield the answers that a page exported, whose last line must vouch for the others."""
     lines = _whole(path, text.replace("\r\n", "\n"))  # as mail may change them
     location = f"{path}: line 1"
     head = _head(location, parsed_json(location, lines[0]))
@@ -59,7 +54,7 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
 
 
 def _whole(path: Path, text: str) -> list[str]:
-    """Return the lines before the last, which must vouch for them."""
+    """Return the lines before the last."""
     before, _, last = text.rstrip().rpartition("\n")
     lines = list(checked_lines(path, before.split("\n")))
     if (end := _END.fullmatch(last)) is None:

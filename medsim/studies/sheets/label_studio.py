@@ -11,7 +11,6 @@ from medsim.studies.sheets import GRADED, Entry, Scale, Sheet
 from medsim.studies.sheets.returned import (
     Given,
     StudyIdentity,
-    answered,
     check_study,
     parsed_json,
     quoted,
@@ -34,12 +33,17 @@ def tasks(sheet: Sheet) -> str:
 def annotated_tasks(sheet: Sheet, values: Mapping[str, int]) -> str:
     """Return a sheet as tasks with the answers to it as annotations, to be looked at.
 
-    Label Studio ascribes them to whoever imports them; the annotator stands in the data. The
-    values, and what is refused, are those of ``medsim.studies.sheets.returned.answered``.
+    Label Studio ascribes them to whoever imports them; the annotator stands in the data.
+
+    Args:
+        sheet: of one annotator.
+        values: entry_id → place in the sheet's scale; entries may be missing.
     """
-    answers = {entry.entry_id: answer for entry, answer in answered(sheet, values)}
     return _listed(
-        {"data": _data(sheet, entry), "annotations": _annotations(answers.get(entry.entry_id))}
+        {
+            "data": _data(sheet, entry),
+            "annotations": _annotations(sheet.scale, values.get(entry.entry_id)),
+        }
         for entry in sheet.entries
     )
 
@@ -69,9 +73,6 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
 
     A task that was skipped has no answer; one that was annotated several times has several. The
     answer is that of the annotator whose task it is, whoever annotated it in Label Studio.
-
-    Raises:
-        InputError: the text is no such export, is of another study, or holds what is no answer.
     """
     found = parsed_json(str(path), text)
     if not isinstance(found, list):
@@ -107,11 +108,11 @@ def _data(sheet: Sheet, entry: Entry) -> dict[str, str]:
     }
 
 
-def _annotations(answer: str | None) -> list[dict[str, Any]]:
-    if answer is None:
+def _annotations(scale: Scale, value: int | None) -> list[dict[str, Any]]:
+    if value is None:
         return []
     choice = {"from_name": _CONTROL, "to_name": _OBJECT, "type": "choices"}
-    return [{"result": [{**choice, "value": {"choices": [answer]}}]}]
+    return [{"result": [{**choice, "value": {"choices": [scale.answers[value]]}}]}]
 
 
 def _listed(found: Iterable[dict[str, Any]]) -> str:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.studies.sheets import GRADED, Entry, Scale, Sheet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from medsim.studies.sheets import GRADED, Scale
 
 _LETTERS = {"s": "same", "n": "not_same", "d": "dont_know"}
 _LONGEST_SHOWN = 40
@@ -46,11 +42,7 @@ class Given:
 
 
 def parsed_json(location: str, text: str) -> object:
-    """Return the value of a JSON text; messages name its location.
-
-    Raises:
-        InputError: the text is no JSON, or nested too deeply to be read.
-    """
+    """Return the value of a JSON text, which must not be nested too deeply to be read."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -82,9 +74,6 @@ def read_value(location: str, answer: str, scale: Scale) -> int:
 
     Letter case and outer space do not matter; "s", "n" and "d" stand for same, not same and don't
     know, and "4.0" for 4.
-
-    Raises:
-        InputError: it is none of the scale's answers.
     """
     text = answer.strip().lower()
     if scale == GRADED:
@@ -97,39 +86,9 @@ def read_value(location: str, answer: str, scale: Scale) -> int:
 
 
 def value_of(location: str, answer: str, scale: Scale, *, given: object) -> int:
-    """Return the value of an answer that is one of the scale's.
-
-    Raises:
-        InputError: it is not; the message shows what was given.
-    """
+    """Return the value of an answer; if it is none of the scale's, the error shows ``given``."""
     if answer not in scale.answers:
         raise InputError(
             f"{location}: answer {quoted(given)} is none of {', '.join(scale.answers)}"
         )
     return scale.answers.index(answer)
-
-
-def answered(sheet: Sheet, values: Mapping[str, int]) -> Iterator[tuple[Entry, str]]:
-    """Yield the entries that have a value and their answers, in the order of the sheet.
-
-    Args:
-        sheet: of one annotator.
-        values: entry_id → place in the sheet's scale; entries may be missing.
-
-    Raises:
-        InputError: a value is of no entry of the sheet, or outside the scale.
-    """
-    if unknown := sorted(values.keys() - {entry.entry_id for entry in sheet.entries}):
-        raise InputError(
-            f"entry {quoted(unknown[0])} is not on the sheet of {quoted(sheet.annotator)}"
-        )
-    for entry in sheet.entries:
-        value = values.get(entry.entry_id)
-        if value is None:
-            continue
-        if not 0 <= value < len(sheet.scale):
-            raise InputError(
-                f"value {value} of entry {quoted(entry.entry_id)} is outside 0 to "
-                f"{len(sheet.scale) - 1}, the scale {sheet.scale.name}"
-            )
-        yield entry, sheet.scale.answers[value]

@@ -28,25 +28,10 @@ def has_white_space(word: str) -> bool:
     return any(letter.isspace() for letter in word)
 
 
-def has_symbol(word: str) -> bool:
-    """Return whether a word has anything but letters and digits; a hyphen is a symbol."""
-    return not word.isalnum()
-
-
-def has_digit(word: str) -> bool:
-    """Return whether a word has a digit, or another character that is a number."""
-    return not word.isalpha()
-
-
 def is_greek(word: str) -> bool:
     """Return whether a word has a Greek letter, or is the name of one, such as alpha."""
     names = (unicodedata.name(letter, "") for letter in unicodedata.normalize("NFKC", word))
     return bool(_GREEK.fullmatch(word)) or any("GREEK" in name for name in names)
-
-
-def is_auxiliary(word: str) -> bool:
-    """Return whether a word is a form of be, have or do, or a modal verb."""
-    return bool(_AUXILIARY.fullmatch(word))
 
 
 def filtered(
@@ -54,14 +39,15 @@ def filtered(
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
     """Return the words that remain, and how many were left out by each filter.
 
-    A word counts for the first filter that leaves it out.
+    A word counts for the first filter that leaves it out; a digit is any character that is a
+    number, and auxiliaries are the forms of be, have and do.
     """
     filters: tuple[tuple[str, Callable[[str], bool]], ...] = (
         ("not a single word", has_white_space),
-        ("a symbol, or a hyphen", has_symbol),
-        ("a digit", has_digit),
+        ("a symbol, or a hyphen", lambda word: not word.isalnum()),
+        ("a digit", lambda word: not word.isalpha()),
         ("a Greek letter or its name", is_greek),
-        ("an auxiliary or modal verb", is_auxiliary),
+        ("an auxiliary or modal verb", lambda word: bool(_AUXILIARY.fullmatch(word))),
         (f"fewer than {min_length} letters", lambda word: len(word) < min_length),
     )
     left_out = []

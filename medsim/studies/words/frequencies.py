@@ -23,18 +23,12 @@ def read_frequencies(path: Path, word_class: str | None) -> pl.DataFrame:
     """Return the words of one class of a frequency table, a row per line.
 
     The file has columns word, class and count, and where known lemma and topics: how many topics
-    the word occurs in, or their names with ";" between them.
-
-    Of several classes ``word_class`` names one; None takes the only one.
+    the word occurs in, or their names with ";" between them. None for the class takes the only one.
 
     Returns:
         word and lemma (null where the file has none) in lower case and Unicode's form C, class,
         count, and topics: a list of names, or of one number where the file has numbers alone; null
         where nothing is known.
-
-    Raises:
-        InputError: the file cannot be read, or a cell of it is not what it should be.
-        OptionError: the class is not in the file, or must be named.
     """
     table = read_table(path, ("word", "class", "count"), ("lemma", "topics"))
     frame = table.frame
@@ -45,20 +39,17 @@ def read_frequencies(path: Path, word_class: str | None) -> pl.DataFrame:
     counts = frame["count"].str.contains(_NUMBER)
     table.refuse(~counts, "count", "is no whole number such as 120")
     chosen = _class_of(path, frame["class"].unique().sort().to_list(), word_class)
-    empty = pl.lit(None, pl.String)
-    lemma = pl.col("lemma").replace("", None) if "lemma" in frame.columns else empty
-    topics = pl.col("topics").replace("", None) if "topics" in frame.columns else empty
-    rows = frame.filter(pl.col("class") == chosen).select(
-        "word",
-        "class",
-        lemma.alias("lemma"),
-        pl.col("count").cast(pl.Int64),
-        topics.alias("topics"),
+    unknown = [name for name in ("lemma", "topics") if name not in frame.columns]
+    rows = frame.filter(pl.col("class") == chosen).with_columns(
+        pl.lit("").alias(name) for name in unknown
     )
-    return rows.with_columns(
+    topics = pl.col("topics").replace("", None).str.split(";")
+    return rows.select(
         pl.Series("word", normalised(rows["word"].to_list()), pl.String),
-        pl.Series("lemma", _lemmas(rows["lemma"].to_list()), pl.String),
-        pl.col("topics").str.split(";").list.eval(pl.element().str.strip_chars()),
+        "class",
+        pl.Series("lemma", normalised(rows["lemma"].to_list()), pl.String).replace("", None),
+        pl.col("count").cast(pl.Int64),
+        topics.list.eval(pl.element().str.strip_chars()),
     )
 
 
@@ -89,16 +80,12 @@ def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
 
 def _class_of(path: Path, there: list[str], asked: str | None) -> str:
     """Return the class that is asked for, or the only one."""
-    if asked is None and len(there) == 1:
-        return there[0]
     if asked is None:
+        if len(there) == 1:
+            return there[0]
         raise OptionError(
             f"{path} has several classes: {', '.join(there)}; choose one by `word_class`"
         )
     if asked not in there:
         raise OptionError(f"{path}: {unknown_name('class', asked, there)}")
     return asked
-
-
-def _lemmas(lemmas: list[str | None]) -> list[str | None]:
-    return [None if lemma is None else normalised([lemma])[0] for lemma in lemmas]

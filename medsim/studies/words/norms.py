@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from medsim.core.tables.named import Table
     from medsim.studies.words.forms import Forms
 
+_SIDES = ("cue", "target")
 _STRENGTHS = {"fsg": "FSG", "strength": "strength"}
 
 
@@ -29,10 +29,6 @@ def read_norms(paths: Sequence[Path]) -> pl.DataFrame:
 
     Returns:
         cue and target, in lower case; strength, null where there is none; and its name.
-
-    Raises:
-        InputError: a file cannot be read, lacks a cue or a target, or has a strength that is no
-            number.
     """
     return pl.concat([_of_file(path) for path in paths])
 
@@ -43,12 +39,11 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
     Returns:
         word1_id < word2_id, and reason: the strongest association of the two forms.
     """
-    sides = {
-        side: pl.Series(side, [forms.of(word) for word in norms[side].to_list()], pl.String)
-        for side in ("cue", "target")
-    }
     known = (
-        norms.with_columns(*sides.values())
+        norms.with_columns(
+            pl.Series(side, [forms.of(word) for word in norms[side].to_list()], pl.String)
+            for side in _SIDES
+        )
         .join(words.select(cue="word", cue_id="word_id"), on="cue")
         .join(words.select(target="word", target_id="word_id"), on="target")
         .filter(pl.col("cue_id") != pl.col("target_id"))
@@ -72,25 +67,17 @@ def associated(norms: pl.DataFrame, forms: Forms, words: pl.DataFrame) -> pl.Dat
 
 
 def _of_file(path: Path) -> pl.DataFrame:
-    table = read_table(path, ("cue", "target"), tuple(_STRENGTHS))
-    for side in ("cue", "target"):
-        table.refuse(table.frame[side] == "", side, "is empty; give a word, or leave the row out")
-    column = next((name for name in _STRENGTHS if name in table.frame.columns), None)
-    strengths = [None] * table.frame.height if column is None else _numbers(table, column)
-    return pl.DataFrame(
-        {
-            "cue": normalised(table.frame["cue"].to_list()),
-            "target": normalised(table.frame["target"].to_list()),
-            "strength": strengths,
-            "name": [None if column is None else _STRENGTHS[column]] * table.frame.height,
-        },
-        schema={"cue": pl.String, "target": pl.String, "strength": pl.Float64, "name": pl.String},
-    )
-
-
-def _numbers(table: Table, column: str) -> list[float | None]:
-    """Return the strengths of a file, which must be numbers where they are not empty."""
-    values = table.frame[column].replace("", None).cast(pl.Float64, strict=False)
-    wrong = (values.is_null() & (table.frame[column] != "")) | ~values.fill_null(0).is_finite()
+    table = read_table(path, _SIDES, tuple(_STRENGTHS))
+    frame = table.frame
+    for side in _SIDES:
+        table.refuse(frame[side] == "", side, "is empty; give a word, or leave the row out")
+    column = next((name for name in _STRENGTHS if name in frame.columns), "")
+    given = frame[column] if column else pl.repeat("", frame.height, eager=True)
+    strengths = given.replace("", None).cast(pl.Float64, strict=False)
+    wrong = (strengths.is_null() & (given != "")) | ~strengths.fill_null(0).is_finite()
     table.refuse(wrong, column, "is no number such as 0.42")
-    return values.to_list()
+    return pl.DataFrame(
+        [pl.Series(side, normalised(frame[side].to_list()), pl.String) for side in _SIDES]
+    ).with_columns(
+        strengths.alias("strength"), pl.lit(_STRENGTHS.get(column), pl.String).alias("name")
+    )

@@ -16,9 +16,9 @@ from medsim.kernels.hashing import mixed, term_hashes, tie_hashes
 from medsim.studies.words.domains import DOMAINS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from medsim.kernels.types import Hashes, Ids
+    from medsim.kernels.types import Counts, Hashes, Ids
 
 RANDOM = "random"
 """The reason of pairs that nothing associates."""
@@ -49,9 +49,10 @@ class Quarters:
         seed: int,
         per_word: int,
     ) -> None:
-        self._words = words["word"].to_list()
-        self._known = known
-        self._seed = seed
+        packed = pack(words["word"].to_list())
+        self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
+        self._known = self._codes(known)
+        self._seed = np.uint64(seed)
         self._per_word = per_word
         self._ids = {
             domain: np.flatnonzero(words["domain"].to_numpy() == domain).astype(np.int32)
@@ -70,12 +71,13 @@ class Quarters:
         Returns:
             word1_id, word2_id, reason; no pair is there twice.
         """
-        draw = self._draw()
+        left = np.full(len(self._hashes), self._per_word)
         found = {
-            (domain, True): draw.take(frame, n_pairs) for domain, frame in self._associated.items()
+            (domain, True): self._take(frame, n_pairs, left)
+            for domain, frame in self._associated.items()
         }
         for domain, ids in self._ids.items():
-            pairs = draw.take(draw.unassociated(ids, self._known, n_pairs), n_pairs)
+            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, left)
             found[domain, False] = pairs.with_columns(pl.lit(RANDOM).alias("reason"))
         return found
 
@@ -89,41 +91,11 @@ class Quarters:
         return n_pairs
 
     def in_order(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """Return pairs in an order drawn from the seed."""
-        return self._draw().shuffled(pairs)
+        """Return pairs in an order drawn by other hashes than those that drew them."""
+        return pairs[self._order(pairs, np.uint64(mixed(self._seed)))]
 
-    def _draw(self) -> Draw:
-        return Draw(self._words, seed=self._seed, per_word=self._per_word)
-
-
-class Draw:
-    """The draws of one seed among words that are each used a few times."""
-
-    def __init__(self, words: Sequence[str], *, seed: int, per_word: int) -> None:
-        packed = pack(words)
-        self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
-        self._seed = np.uint64(seed)
-        self._left = np.full(len(words), per_word, np.int64)
-
-    def take(self, pairs: pl.DataFrame, wanted: int) -> pl.DataFrame:
-        """Return at most ``wanted`` pairs, none of which uses a word too often.
-
-        Pairs, no two of them the same, are taken in order of the hash of (seed, first word, second
-        word).
-        """
-        ordered = pairs[self._order(pairs, self._seed)]
-        taken: list[int] = []
-        for at, (first, second) in enumerate(ordered.select(PAIR).iter_rows()):
-            if len(taken) == wanted:
-                break
-            if self._left[first] and self._left[second]:
-                self._left[first] -= 1
-                self._left[second] -= 1
-                taken.append(at)
-        return ordered[taken]
-
-    def unassociated(self, words: Ids, associated: pl.DataFrame, wanted: int) -> pl.DataFrame:
-        """Return all pairs of some words but those that are associated.
+    def unassociated(self, words: Ids, wanted: int) -> pl.DataFrame:
+        """Return all pairs of some words but those that are known.
 
         Where there are many words, pairs are those of a sample of them, drawn by their hashes, that
         is large enough to take ``wanted`` pairs of. Time and memory O(n_sampled ** 2).
@@ -133,11 +105,24 @@ class Draw:
         sampled = np.sort(sampled)
         sides = np.triu_indices(len(sampled), 1)
         pairs = pl.DataFrame([sampled[side] for side in sides], PAIR)
-        return pairs.filter(~np.isin(self._codes(pairs), self._codes(associated)))
+        return pairs.filter(~np.isin(self._codes(pairs), self._known))
 
-    def shuffled(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """Return pairs in an order drawn by other hashes than those of ``take``."""
-        return pairs[self._order(pairs, np.uint64(mixed(self._seed)))]
+    def _take(self, pairs: pl.DataFrame, wanted: int, left: Counts) -> pl.DataFrame:
+        """Return at most ``wanted`` pairs, and count their words off what is left of each.
+
+        Pairs, no two of them the same, are taken in order of the hash of (seed, first word, second
+        word).
+        """
+        ordered = pairs[self._order(pairs, self._seed)]
+        taken: list[int] = []
+        for at, (first, second) in enumerate(ordered.select(PAIR).iter_rows()):
+            if len(taken) == wanted:
+                break
+            if left[first] and left[second]:
+                left[first] -= 1
+                left[second] -= 1
+                taken.append(at)
+        return ordered[taken]
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
         """Return the rows of pairs in order of their hashes."""

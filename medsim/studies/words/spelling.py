@@ -133,11 +133,7 @@ def american(word: str, counts: Mapping[str, int]) -> str:
     They name the parts of words that are British, and where in a word they are: a word that no rule
     names stays, since a word that is changed wrongly is lost. The few parts that American writers
     use too (amoeba, catalogue) are changed where the corpus has the result, and has it at least a
-    tenth as often. Plurals such as analyses stay.
-
-    Args:
-        word: in lower case.
-        counts: how often the corpus has each word of the class.
+    tenth as often. Plurals such as analyses stay. The word is in lower case.
     """
     if _NOUNS.search(word):
         return word

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,26 +20,8 @@ if TYPE_CHECKING:
     from medsim.studies.words.forms import Forms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relations:
-    """The pairs of words that a terminology relates; word1_id < word2_id, each pair once.
-
-    Attributes:
-        associated: word1_id, word2_id, and the reason: synonyms or siblings.
-        related: word1_id, word2_id of words that must not count as unassociated: one is above the
-            other, or positives link them.
-    """
-
-    associated: pl.DataFrame
-    related: pl.DataFrame
-
-
 def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:
-    """Return the words of a file, a word a line, or the single-word names of a build, as forms.
-
-    Raises:
-        InputError: it cannot be read, or is empty.
-    """
+    """Return the words of a file, a word a line, or the single-word names of a build, as forms."""
     if path.is_dir():
         with Store(threads=threads) as store:
             reload(Build(path), store, threads)
@@ -49,12 +30,10 @@ def listed_words(path: Path, forms: Forms, threads: int) -> frozenset[str]:
     return frozenset(map(forms.of, normalised(words)))
 
 
-def relations_in(folder: Path, forms: Forms, words: pl.DataFrame, threads: int) -> Relations:
-    """Return how the terminology of a build relates words; see ``relations``.
-
-    Raises:
-        InputError: the folder holds no finished build.
-    """
+def relations_in(
+    folder: Path, forms: Forms, words: pl.DataFrame, threads: int
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return how the terminology of a build relates words; see ``relations``."""
     with Store(threads=threads) as store:
         derived = reload(Build(folder), store, threads)
         component = pl.Series("component", derived.index.components)
@@ -80,8 +59,14 @@ def names_of(store: Store, forms: Forms) -> pl.DataFrame:
 
 def relations(
     store: Store, names: pl.DataFrame, words: pl.DataFrame, components: pl.DataFrame
-) -> Relations:
-    """Return how a terminology relates words."""
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the pairs of words that a terminology relates; word1_id < word2_id, each pair once.
+
+    Returns:
+        word1_id, word2_id and the reason of associated words: synonyms or siblings; word1_id and
+        word2_id of words that must not count as unassociated: one is above the other, or positives
+        link them.
+    """
     nodes = names.join(words, on="word").select("node_id", "word_id")
     store.put("word_node", nodes)
     store.put(
@@ -94,7 +79,5 @@ def relations(
         pl.when("are_synonyms").then(pl.lit("synonyms of ")).otherwise(pl.lit("siblings under ")),
         "concept_id",
     )
-    return Relations(
-        associated=associated.select("word1_id", "word2_id", reason.alias("reason")),
-        related=store.frame("studies/related_words"),
-    )
+    related = store.frame("studies/related_words")
+    return associated.select("word1_id", "word2_id", reason.alias("reason")), related

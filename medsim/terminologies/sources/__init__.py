@@ -123,13 +123,9 @@ SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
 
 def find_source(location: str) -> tuple[Source, Path]:
-    """Return the source that reads ``location`` and the path to read.
+    """Return the source that reads a built-in name or a path, and the path to read.
 
-    Args:
-        location: a built-in name, or a path. A path wins if it contains a separator.
-
-    Raises:
-        InputError: there is no such file, or no source recognises it.
+    A path wins if it contains a separator.
     """
     sources = SOURCES.all()
     built_in = sources.get(location)

@@ -74,11 +74,7 @@ class ReleaseFile:
 
 
 def release_files(path: Path) -> list[ReleaseFile]:
-    """Return the files of a release, in order of path, without those that macOS adds.
-
-    Raises:
-        InputError: the zip is damaged, or an entry's name, size or compression is suspicious.
-    """
+    """Return the files of a release, in order of path, without those that macOS adds."""
     found = _folder_files(path) if path.is_dir() else _zip_files(path)
     kept = (file for file in found if not _is_macos_extra(file.inner))
     return sorted(kept, key=lambda file: file.inner)

@@ -65,10 +65,6 @@ def find_files(
 
     Where a file's Full and Snapshot forms lie side by side, the Snapshot is taken, or the Full form
     if a day is asked for. Delta files are left aside.
-
-    Raises:
-        InputError: a release lacks a kind of file that is required.
-        OptionError: a day is asked for and a file has no history.
     """
     chosen: dict[str, list[ReleaseFile]] = {}
     for kind in FILES:
@@ -152,11 +148,7 @@ def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
 def locate_rows(
     files: list[ReleaseFile], keys: set[tuple[str, str]]
 ) -> dict[tuple[str, str], list[tuple[str, int, bytes]]]:
-    """Return the places of the rows with some (id, effectiveTime).
-
-    Returns:
-        By key: the file, line number and text of each row.
-    """
+    """Return the rows with some (id, effectiveTime), by it: file, line number and text of each."""
     found: dict[tuple[str, str], list[tuple[str, int, bytes]]] = {}
     for file in files:
         with file.open() as stream:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.hashed import HashedReader
 from medsim.core.store import QueryError
 from medsim.terminologies.sources import SourceFile
 
@@ -42,65 +42,6 @@ class RowFormat:
     check_header: Callable[[ReleaseFile, bytes], None] | None = None
 
 
-class RowStream:
-    """The rows of files of one format, one file after the other, without their header lines.
-
-    Line ends become line feeds and a byte order mark is dropped. Each file is hashed on the way.
-
-    Attributes:
-        read: the files that have been read to their end.
-    """
-
-    def __init__(self, row_format: RowFormat, files: list[ReleaseFile]) -> None:
-        self._format = row_format
-        self._files = files
-        self.read: list[SourceFile] = []
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield chunks of text.
-
-        Raises:
-            InputError: a header is another, a file cannot be read, or its text is not UTF-8, has a
-                lone carriage return or ends in the midst of a row.
-        """
-        for file in self._files:
-            with file.open() as stream:
-                yield from self._rows(file, stream)
-
-    def _rows(self, file: ReleaseFile, stream: IO[bytes]) -> Iterator[bytes]:
-        digest = hashlib.sha256()
-        size = 0
-        if self._format.check_header is not None:
-            header = stream.readline(MAX_LINE_BYTES)
-            digest.update(header)
-            size = len(header)
-            self._format.check_header(file, header)
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        carry, last_line = b"", b""
-        while chunk := stream.read(_CHUNK_BYTES):
-            digest.update(chunk)
-            text = carry + (chunk if size else chunk.removeprefix(codecs.BOM_UTF8))
-            size += len(chunk)
-            carry = b"\r" if text.endswith(b"\r") else b""
-            text = text[: len(text) - len(carry)].replace(b"\r\n", b"\n")
-            if b"\r" in text or not _decodes(decoder, text):
-                raise self._fault(file)
-            _, line_feed, tail = text.rpartition(b"\n")
-            last_line = tail if line_feed else last_line + tail
-            yield text
-        if carry or not _decodes(decoder, b"", final=True) or self._is_cut(last_line):
-            raise self._fault(file)
-        if last_line:
-            yield b"\n"
-        self.read.append(SourceFile(name=file.inner, size=size, sha256=digest.hexdigest()))
-
-    def _is_cut(self, last_line: bytes) -> bool:
-        return bool(last_line) and self._format.is_cut(last_line)
-
-    def _fault(self, file: ReleaseFile) -> InputError:
-        return _find_fault(self._format, [file]) or InputError(f"{file.inner}: changed while read")
-
-
 def load_rows(
     query: str, row_format: RowFormat, files: list[ReleaseFile], store: Store
 ) -> list[SourceFile]:
@@ -109,12 +50,60 @@ def load_rows(
     Raises:
         InputError: a line is no row; the message names it.
     """
-    stream = RowStream(row_format, files)
+    read: list[SourceFile] = []
     try:
-        store.run_on_stream(query, stream)
+        store.run_on_stream(query, _text_of(row_format, files, read))
     except QueryError as error:
         raise _find_fault(row_format, files) or error from error
-    return stream.read
+    return read
+
+
+def _text_of(
+    row_format: RowFormat, files: list[ReleaseFile], read: list[SourceFile]
+) -> Iterator[bytes]:
+    """Yield the text of files in chunks, without their header lines, and note what was read.
+
+    Line ends become line feeds and a byte order mark is dropped.
+    """
+    for file in files:
+        with file.open() as stream:
+            hashed = HashedReader(stream)
+            yield from _rows(row_format, file, hashed)
+            read.append(SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes))
+
+
+def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the text of one file.
+
+    Raises:
+        InputError: the header is another, or the text is not UTF-8, has a lone carriage return or
+            ends in the midst of a row.
+    """
+    mark = codecs.BOM_UTF8
+    if row_format.check_header is not None:
+        row_format.check_header(file, stream.readline(MAX_LINE_BYTES))
+        mark = b""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    carry, last_line = b"", b""
+    while chunk := stream.read(_CHUNK_BYTES):
+        text = carry + chunk.removeprefix(mark)
+        mark = b""
+        carry = b"\r" if text.endswith(b"\r") else b""
+        text = text[: len(text) - len(carry)].replace(b"\r\n", b"\n")
+        if b"\r" in text or not _decodes(decoder, text):
+            raise _fault_of(row_format, file)
+        _, line_feed, tail = text.rpartition(b"\n")
+        last_line = tail if line_feed else last_line + tail
+        yield text
+    is_cut = bool(last_line) and row_format.is_cut(last_line)
+    if carry or is_cut or not _decodes(decoder, b"", final=True):
+        raise _fault_of(row_format, file)
+    if last_line:
+        yield b"\n"
+
+
+def _fault_of(row_format: RowFormat, file: ReleaseFile) -> InputError:
+    return _find_fault(row_format, [file]) or InputError(f"{file.inner}: changed while read")
 
 
 def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from medsim.terminologies.rf2_writer import ReleaseOrigin, ReleaseWriter
+from medsim.terminologies.rf2_writer import ReleaseOrigin, release_writer
 from medsim.terminologies.synthetic.associations import association_components, association_rows
 from medsim.terminologies.synthetic.components import concept_components, concept_rows
 from medsim.terminologies.synthetic.descriptions import (
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from medsim.terminologies.rf2_writer import ReleaseType, RF2Table
+    from medsim.terminologies.rf2_writer import ReleaseType, ReleaseWriter, RF2Table
     from medsim.terminologies.synthetic.draws import Ints
     from medsim.terminologies.synthetic.outline import Outline
 
@@ -52,15 +52,13 @@ def write_synthetic(
 ) -> dict[ReleaseType, dict[RF2Table, int]]:
     """Write an invented RF2 release, Full and Snapshot in one zip.
 
-    The content depends on the arguments alone. Memory does not grow with ``concepts``.
-
-    Returns:
-        By type of release, how many rows each of its files has.
+    Returned is how many rows each file has, by type of release. The content depends on the
+    arguments alone. Memory does not grow with ``concepts``.
     """
     outline = outline_of(concepts, seed)
     history = History(outline.draws, release_date)
     types: tuple[ReleaseType, ...] = ("Full", "Snapshot")
-    with ReleaseWriter(path, release_date=release_date, origin=_ORIGIN) as writer:
+    with release_writer(path, release_date=release_date, origin=_ORIGIN) as writer:
         return {one: _write_tables(writer, outline, history, one) for one in types}
 
 

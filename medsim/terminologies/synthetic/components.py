@@ -32,16 +32,9 @@ _DEFINED = 0.3  # of the concepts
 
 
 def components(label: str, concepts: Ints, shares: Reals, draws: Draws) -> pl.DataFrame:
-    """Return components of concepts: in each slot one, in that share of the concepts.
+    """Return components of concepts, int64[n]: in each slot one, in that share of the concepts.
 
-    Args:
-        label: of the random choice.
-        concepts: int64[n], numbers of concepts.
-        shares: float64[n_slots], from 0 to 1.
-        draws: every random choice.
-
-    Returns:
-        A row per component: its number as ``item``, its ``concept``, its ``slot``.
+    There is a row per component: its number as ``item``, its ``concept``, its ``slot``.
     """
     n_slots = len(shares)
     concept, slot = np.repeat(concepts, n_slots), np.tile(np.arange(n_slots), len(concepts))
@@ -55,12 +48,7 @@ def fates(
 ) -> Ints:
     """Return the fate of each component; those of the model's concepts are kept.
 
-    Args:
-        label: of the random choice.
-        parts: the components, a row each.
-        outline: of the release.
-        active: how often each fate befalls components of active concepts.
-        retired: how often each fate befalls components of retired concepts.
+    A component of an active concept and one of a retired concept have weights of their own.
     """
     draws, item, concept = outline.draws, parts["item"].to_numpy(), parts["concept"].to_numpy()
     return np.select(

@@ -57,15 +57,9 @@ class History:
     def rows(self, table: RF2Table, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
         """Return a row for each component and time, ordered by both.
 
-        All that happens to a concept's components in one period happens in one release.
-
-        Args:
-            table: which table the components belong to.
-            components: a row each, with its ``concept`` and its ``fate``.
-            newest_only: whether to leave out all rows but the newest of each component.
-
-        Returns:
-            The components' columns, with ``effectiveTime``, ``active`` and ``changes_later``.
+        All that happens to a concept's components in one period happens in one release. The rows
+        have the components' columns, among them ``concept`` and ``fate``, and ``effectiveTime``,
+        ``active`` and ``changes_later``.
         """
         fate = components["fate"].to_numpy()
         has_row = _HAS_ROW[fate]

@@ -60,11 +60,7 @@ class Names:
         self._clauses = self._invented_clauses()
 
     def wordings(self, concepts: Ints) -> pl.Series:
-        """Return every wording of every concept.
-
-        Returns:
-            The texts; ``wording`` of the concept at ``i`` stands at ``wording * n + i``.
-        """
+        """Return every wording of every concept; see ``worded``."""
         return worded(self._parts(concepts))
 
     def _parts(self, concepts: Ints) -> pl.DataFrame:

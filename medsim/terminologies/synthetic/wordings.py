@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, auto
+from enum import IntEnum
 
 import polars as pl
 
 from medsim.terminologies.synthetic.words import SHORTER
 
-
-class Wording(IntEnum):
-    """The ways in which the name of a concept can be worded."""
-
-    PLAIN = 0
-    REVERSED = auto()
-    COMBINED = auto()
-    INVERTED = auto()
-    PLURAL = auto()
-    REPHRASED = auto()
-    EPONYM = auto()
-    ACRONYM = auto()
-    INITIALED = auto()
-    SPANISH = auto()
-    DEFINITION = auto()
-    RESPELLED = auto()
-    SHORTENED = auto()
-    UNSPECIFIED = auto()
-    UPPER = auto()
-    TITLE = auto()
-    D_FIRST = auto()
-    D_LAST = auto()
-    OR_IN_BRACKETS = auto()
-    AND_IN_BRACKETS = auto()
-
+Wording = IntEnum(
+    "Wording",
+    "PLAIN REVERSED COMBINED INVERTED PLURAL REPHRASED EPONYM ACRONYM INITIALED SPANISH DEFINITION "
+    "RESPELLED SHORTENED UNSPECIFIED UPPER TITLE D_FIRST D_LAST OR_IN_BRACKETS AND_IN_BRACKETS",
+    start=0,
+)
+"""The ways in which the name of a concept can be worded."""
 
 _FRONT, _SITE = ("before", "course"), ("side", "stem", "ending")
 _TAIL = ("detail", "agent", "clauses", "after")
 
 
 def worded(parts: pl.DataFrame) -> pl.Series:
-    """Return every wording of every name.
-
-    Returns:
-        The texts; ``wording`` of the name in row ``i`` stands at ``wording * n + i``.
-    """
+    """Return every wording of n names; ``wording`` of row ``i`` stands at ``wording * n + i``."""
     first = parts.select(**_ordered_wordings(), **_other_wordings())
     capitalised = first.with_columns(_capitalised(pl.all()))
     texts = capitalised.with_columns(parts["other"]).with_columns(**_derived_wordings())

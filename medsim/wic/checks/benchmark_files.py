@@ -12,6 +12,7 @@ from medsim.core.manifest import MANIFEST
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, Benchmark, read_instances
+from medsim.wic.options import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,13 +44,8 @@ class BenchmarkFiles:
 
 
 def read_benchmark(options: WicVerifyOptions) -> BenchmarkFiles:
-    """Return the benchmark in a folder or a file, and in the files of further splits.
-
-    Raises:
-        InputError: a file cannot be read or has another layout.
-        OptionError: it is not clear which split a file is.
-    """
-    data, split = Path(options.data), options.split
+    """Return the benchmark in a folder or a file, and in the files of further splits."""
+    data, split = place_of(options.data), options.split
     if not data.exists():
         raise InputError(f"{data} does not exist")
     folder = data.is_dir()

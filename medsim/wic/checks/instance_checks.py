@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.terms import lowered
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from medsim.wic.checks.terminology_checks import ConceptsByName
 
 _GROUP_CHECKS = ("group", "lemma", "synonyms", "similarity")
-_NO_TERMINOLOGY = "not checked: no terminology was given"
 
 
 def check_instances(
@@ -23,36 +23,24 @@ def check_instances(
 ) -> list[SplitFinding]:
     """Return whether every instance is right by itself; without concepts, synonyms go unchecked."""
     return [
-        each(split, "offsets", instances, _wrong_offsets),
-        each(split, "term", instances, _wrong_term),
+        each(split, "offsets", instances, partial(_of_mentions, _wrong_offsets)),
+        each(split, "term", instances, partial(_of_mentions, _wrong_term)),
         each(split, "two_sentences", instances, _one_sentence),
         *_groups(split, instances, concepts),
     ]
 
 
-def _wrong_offsets(instance: Instance) -> str:
-    return _of_mentions(
-        instance,
-        lambda mention: (
-            ""
-            if 0 <= mention.start < mention.end <= len(mention.sentence)
-            else f"{mention.start} to {mention.end} of {len(mention.sentence)} characters"
-        ),
-    )
+def _wrong_offsets(mention: Mention) -> str:
+    start, end, length = mention.start, mention.end, len(mention.sentence)
+    return "" if 0 <= start < end <= length else f"{start} to {end} of {length} characters"
 
 
-def _wrong_term(instance: Instance) -> str:
-    return _of_mentions(
-        instance,
-        lambda mention: (
-            ""
-            if mention.sentence[mention.start : mention.end] == mention.term
-            else f"{mention.sentence[mention.start : mention.end]!r} stands there"
-        ),
-    )
+def _wrong_term(mention: Mention) -> str:
+    there = mention.sentence[mention.start : mention.end]
+    return "" if there == mention.term else f"{there!r} stands there"
 
 
-def _of_mentions(instance: Instance, fault: Callable[[Mention], str]) -> str:
+def _of_mentions(fault: Callable[[Mention], str], instance: Instance) -> str:
     """Return the faults of both mentions as one text."""
     faults = map(fault, instance.mentions)
     return "; ".join(f"sentence {n}: {words}" for n, words in enumerate(faults, 1) if words)
@@ -77,13 +65,11 @@ def _groups(
             if check == "similarity":
                 found = f"{found}: the ratio is {float(label_ratio(*instance.terms)):.3g}"
             breaches[check].append(Breach(instance=instance, found=found))
-    n_checked = dict.fromkeys(_GROUP_CHECKS, len(instances))
-    note = ""
-    if concepts is None:
-        n_checked["synonyms"], note = 0, _NO_TERMINOLOGY
     return [
-        finding(split, check, n, breaches[check], note if check == "synonyms" else "")
-        for check, n in n_checked.items()
+        finding(split, check, 0, breaches[check], "not checked: no terminology was given")
+        if check == "synonyms" and concepts is None
+        else finding(split, check, len(instances), breaches[check])
+        for check in _GROUP_CHECKS
     ]
 
 
@@ -109,6 +95,5 @@ def _disagreement(instance: Instance, by_rules: str | None) -> str:
 
 
 def _share_concept(instance: Instance, concepts: ConceptsByName) -> bool:
-    lower1, lower2 = lowered(instance.terms)
-    nobody: frozenset[str] = frozenset()
-    return not concepts.get(lower1, nobody).isdisjoint(concepts.get(lower2, nobody))
+    named1, named2 = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
+    return not named1.isdisjoint(named2)

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark
     from medsim.wic.checks.findings import Instance, SplitFinding
 
-_MENTION = ("corpus", "document", "sentence_start", "sentence", "start", "end", "term", "concept")
-"""The columns of a mention in an instance, without its number, as ``WIC_MENTION_COLUMNS``."""
-
 _COLUMNS: dict[str, tuple[str, ...]] = {
     INSTANCES: tuple(WIC_INSTANCE_COLUMNS),
     MENTIONS: tuple(WIC_MENTION_COLUMNS),
@@ -72,11 +69,7 @@ def _fault(made: Benchmark, path: str, known: Output | None) -> str:
 
 
 def read_provenance(made: Benchmark) -> Provenance:
-    """Return the provenance in a folder.
-
-    Raises:
-        InputError: a file cannot be read or lacks a column.
-    """
+    """Return the provenance in a folder."""
     frames = {}
     for path, columns in _COLUMNS.items():
         frames[path] = made.read(path)
@@ -149,7 +142,8 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
 def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
     """Return whether all mentions of a split are among those of the corpora."""
     known = set(provenance.mentions.select(_COLUMNS[MENTIONS]).rows())
-    sides = [rows.select(f"{name}{side}" for name in _MENTION).rows() for side in (1, 2)]
+    names = [name.removesuffix("_id") for name in WIC_MENTION_COLUMNS]
+    sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
 
     def unknown(instance: Instance) -> str:
         wrong = [n for n, of in enumerate(sides, 1) if of[instance.number - 1] not in known]

@@ -7,21 +7,12 @@ from fractions import Fraction
 from rapidfuzz.distance import Indel
 
 from medsim.core.terms import lowered
+from medsim.wic import GROUPS
 from medsim.wic.making.lemmas import lemma_of
 
 QUOTAS: dict[str, dict[str, int]] = {
-    "dev": {
-        "term_identity": 200,
-        "abbreviations": 50,
-        "synonyms": 200,
-        "label_similarity": 50,
-    },
-    "test": {
-        "term_identity": 400,
-        "abbreviations": 100,
-        "synonyms": 400,
-        "label_similarity": 100,
-    },
+    "dev": dict(zip(GROUPS, (200, 50, 200, 50), strict=True)),
+    "test": dict(zip(GROUPS, (400, 100, 400, 100), strict=True)),
 }
 """The number of True instances, and of False ones, that BioWiC has of each group in a split."""
 
@@ -35,16 +26,9 @@ def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | Non
     """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
     Nothing here is shared with the search that makes a benchmark, which is checked against it.
-    The groups and their order are those of Rouhizadeh et al. (2024).
-
-    Args:
-        term1: as its sentence has it.
-        term2: as its sentence has it; the order of the two does not matter.
-        share_concept: whether both are names of one concept of the terminology, ignoring case;
-            None where that is not known, which passes over synonyms.
-
-    Returns:
-        The group; None where none applies, or none is known to.
+    The groups and their order are those of Rouhizadeh et al. (2024). ``share_concept`` says whether
+    both are names of one concept of the terminology, ignoring case; where it is None, that is not
+    known, and synonyms are passed over. The order of the two terms does not matter.
     """
     if equal_ignoring_case(term1, term2) or lemma_of(term1) == lemma_of(term2):
         return "term_identity"
@@ -52,7 +36,7 @@ def group_of(term1: str, term2: str, *, share_concept: bool | None) -> str | Non
         return "abbreviations"
     if share_concept:
         return "synonyms"
-    return "label_similarity" if labels_are_similar(term1, term2) else None
+    return "label_similarity" if label_ratio(term1, term2) > _SIMILAR else None
 
 
 def equal_ignoring_case(term1: str, term2: str) -> bool:
@@ -67,16 +51,12 @@ def one_abbreviates(term1: str, term2: str) -> bool:
     return lower1 == _initials(lower2) or lower2 == _initials(lower1)
 
 
-def labels_are_similar(term1: str, term2: str) -> bool:
-    """Return whether the ratio (|a| + |b| - d) / (|a| + |b|) of the lower-cased terms exceeds 0.75.
-
-    Lengths are code points; d is the edit distance in which a substitution costs 2.
-    """
-    return label_ratio(term1, term2) > _SIMILAR
-
-
 def label_ratio(term1: str, term2: str) -> Fraction:
-    """Return how similar two labels are, 0 to 1, exactly; see ``labels_are_similar``."""
+    """Return exactly how similar two labels are, 0 to 1; those above 0.75 are.
+
+    It is the ratio (|a| + |b| - d) / (|a| + |b|) of the lower-cased terms. Lengths are code points;
+    d is the edit distance in which a substitution costs 2.
+    """
     lower1, lower2 = lowered([term1, term2])
     total = len(lower1) + len(lower2)
     return 1 - Fraction(Indel.distance(lower1, lower2), total) if total else Fraction(1)

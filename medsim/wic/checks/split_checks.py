@@ -36,10 +36,8 @@ def check_splits(
 ) -> dict[str, list[SplitFinding]]:
     """Return whether instances are right together, by split.
 
-    Args:
-        splits: all instances by split.
-        quotas: of each label in each group of a split by the manifest, which are reached exactly;
-            None takes BioWiC's, which a smaller benchmark need not reach.
+    Quotas, of each label in each group of a split by the manifest, are reached exactly; None takes
+    BioWiC's, which a smaller benchmark need not reach.
     """
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}

@@ -30,11 +30,7 @@ ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
 
 
 def names_of_source(location: str, options: ReadingOptions, progress: Progress) -> pl.DataFrame:
-    """Return the names of a terminology's active concepts: term and concept_id.
-
-    Raises:
-        InputError: the terminology is missing, damaged or in no known format.
-    """
+    """Return the names of a terminology's active concepts: term and concept_id."""
     with Store(threads=available_threads()) as store:
         read_terminology(location, store, options, progress)
         return store.frame("wic/name", language=options.language)
@@ -54,11 +50,7 @@ def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByN
 def check_terminology(
     location: str, made: Benchmark, provenance: Provenance, progress: Progress
 ) -> list[SplitFinding]:
-    """Return whether names, related concepts and concepts of mentions are the terminology's.
-
-    Raises:
-        InputError: the terminology is missing, damaged or in no known format.
-    """
+    """Return whether names, related concepts and concepts of mentions are the terminology's."""
     mentions, options = provenance.mentions, made.manifest.options
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)

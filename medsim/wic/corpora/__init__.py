@@ -54,13 +54,13 @@ class Problems:
         self._counts: Counter[str] = Counter()
         self._first: dict[str, str] = {}
 
-    def count(self, reason: str, n_rows: int = 1) -> None:
-        """Count rows that are left out by intention, such as relations."""
-        self._counts[reason] += n_rows
+    def count(self, reason: str) -> None:
+        """Count a row that is left out by intention, such as a relation."""
+        self._counts[reason] += 1
 
     def add(self, reason: str, where: str, value: str) -> None:
         """Count a fault."""
-        self._counts[reason] += 1
+        self.count(reason)
         if reason not in self._first:
             short = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
             self._first[reason] = f"{where}: {short}"

@@ -75,10 +75,6 @@ def read_corpora(
         paths: the files, at least one; corpora are named after them, see ``corpus_names``.
         threads: how many processes cut sentences; it never changes the result.
         advance: told how many more documents are read.
-
-    Raises:
-        InputError: a file cannot be read, or has no document.
-        OptionError: a file is named twice, or none, or the extra wic is not installed.
     """
     problems = Problems()
     corpora, digests = [], []
@@ -96,11 +92,7 @@ def read_corpora(
 
 
 def corpus_names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use.
-
-    Raises:
-        OptionError: a file is named twice, or none is.
-    """
+    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use."""
     if not paths:
         raise OptionError("no corpus is named; one at least is needed")
     names: list[str] = []

@@ -55,14 +55,6 @@ class _Draft:
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Fault:
-    """The reason why an annotation is left out, and its faulty value."""
-
-    reason: str
-    value: str
-
-
 def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator[Document]:
     """Yield the documents of an open file, plain or compressed by gzip, in their order.
 
@@ -73,14 +65,8 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
 
     MedMentions' README describes the format; ``codes_of`` has that of codes.
 
-    Args:
-        file: from its beginning; a line has at most ``LONGEST_LINE`` bytes.
-        path: of the file, for messages.
-        problems: told of every annotation, abstract and document that is left out. Of documents
-            with one id the first is kept. The text at the offsets of a mention must be its own.
-
-    Raises:
-        InputError: the file cannot be read, is not UTF-8, has too long a line, or no document.
+    ``problems`` are told of every annotation, abstract and document that is left out. Of documents
+    with one id the first is kept. The text at the offsets of a mention must be its own.
     """
     seen: set[str] = set()
     for draft in _drafts(file, path, problems):
@@ -140,7 +126,8 @@ def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
         if isinstance(found, Annotation):
             annotations.append(found)
         else:
-            problems.add(found.reason, f"{path}: line {number}", found.value)
+            reason, value = found
+            problems.add(reason, f"{path}: line {number}", value)
     return Document(
         document_id=draft.document_id,
         title=draft.title,
@@ -149,28 +136,27 @@ def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
     )
 
 
-def _annotation(columns: list[str], text: str) -> Annotation | _Fault:
-    """Return the annotation of a text in a line: its id, start, end, and the rest of the line."""
+def _annotation(columns: list[str], text: str) -> Annotation | tuple[str, str]:
+    """Return the annotation of a text in a line: its id, start, end, and the rest of the line.
+
+    Of a faulty one the reason why it is left out, and its value.
+    """
     if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as above
-        return _Fault(reason=_FORMLESS, value=repr("\t".join(columns)[:_SHOWN]))
+        return _FORMLESS, repr("\t".join(columns)[:_SHOWN])
     _, first, last, rest = columns
     if not (_OFFSET.fullmatch(first) and _OFFSET.fullmatch(last)):
-        return _Fault(reason="offsets are no numbers", value=f"{first!r} and {last!r}")
+        return "offsets are no numbers", f"{first!r} and {last!r}"
     start, end = int(first), int(last)
     if not start < end <= len(text):
-        return _Fault(
-            reason="offsets are out of range", value=f"{start} to {end} in a text of {len(text)}"
-        )
+        return "offsets are out of range", f"{start} to {end} in a text of {len(text)}"
     term = text[start:end]
     if not rest.startswith(f"{term}\t"):  # not split before, as a term may have a tab
-        return _Fault(
-            reason="mention is not in the text at its offsets",
-            value=f"{rest.partition(chr(9))[0][:_SHOWN]!r}, where {term[:_SHOWN]!r} stands",
-        )
+        found = f"{rest.partition(chr(9))[0][:_SHOWN]!r}, where {term[:_SHOWN]!r} stands"
+        return "mention is not in the text at its offsets", found
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]
     if (codes := codes_of(column)) is None:
-        return _Fault(reason="code is in an unknown form", value=repr(column))
+        return "code is in an unknown form", repr(column)
     return Annotation(start=start, end=end, text=term, kind=kind, codes=codes)
 
 
@@ -200,11 +186,7 @@ def _lines(file: HashedReader, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def open_corpus(path: Path) -> HashedReader:
-    """Return a reader of the bytes of a file, as they are on disk.
-
-    Raises:
-        InputError: it cannot be opened, or is a folder or a zip.
-    """
+    """Return a reader of the bytes of a file, as they are on disk; a zip is refused."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the corpora in it")
     try:
@@ -219,11 +201,7 @@ def open_corpus(path: Path) -> HashedReader:
 
 
 def digest_of(file: HashedReader, path: Path) -> str:
-    """Return the SHA-256 of a file whose documents were read, in hex.
-
-    Raises:
-        InputError: it cannot be read to its end.
-    """
+    """Return the SHA-256 of a file whose documents were read, in hex."""
     try:
         return file.finish()
     except OSError as error:
@@ -248,10 +226,8 @@ def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
     or without: D, or C for supplementary concepts, and six or nine digits; a C and seven digits is
     a concept of UMLS; OMIM's ids, and those of any other vocabulary, have a prefix, such as
     "HP:0001658". "-1", "-" and nothing link to nothing.
-
-    Returns:
-        (vocabulary, code) each; none where all parts link to nothing, ``UNLINKED`` among them where
-        some do; None for a code in no such form.
+    So there are no codes where all parts link to nothing, and ``UNLINKED`` is among them where some
+    do. It is None for a code in no such form.
     """
     found: dict[tuple[str, str], None] = {}
     for part in _BETWEEN_PARTS.split(column):

@@ -40,9 +40,6 @@ def sentences_of(text: str) -> Spans:
     looks for a sentence from the beginning of the text each time and drops those that it changed;
     here each is looked for where the one before ended, and the text between two that are found is a
     sentence of its own. So every character that is no white space is in one.
-
-    Raises:
-        OptionError: the extra wic is not installed.
     """
     if not text.strip():
         return []
@@ -67,9 +64,6 @@ def cut_documents(
             are held at a time.
         threads: how many processes cut, since PySBD holds Python's lock; it never changes the
             result. One, or few documents, start none.
-
-    Raises:
-        OptionError: the extra wic is not installed, or processes cannot be started.
     """
     _segmenter()
     remaining = iter(documents)

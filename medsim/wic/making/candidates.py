@@ -66,16 +66,10 @@ def candidate_blocks(
 ) -> Blocks:
     """Return the blocks of a terminology and the mentions of its concepts.
 
-    Two terms are compared once, however many sentences have them. Leaves the tables ``form_name``
-    and ``related_concept`` in the store.
-
-    Args:
-        store: with the canonical tables.
-        mentions: see ``medsim.wic.making.mentions.chosen_mentions``; rows of blocks are theirs.
-        language: of the names by which two terms are synonyms.
-        vocabulary: the terminology's own.
-        any_depth: whether all ancestors of a concept are broader, or its parents alone.
-        threads: how many search; they never change the result.
+    Two terms are compared once, however many sentences have them, and are synonyms by names in
+    ``language``. Mentions are those of ``chosen_mentions``, and rows of blocks are theirs.
+    ``any_depth`` tells whether all ancestors of a concept are broader, or its parents alone. Leaves
+    the tables ``form_name`` and ``related_concept`` in the store.
     """
     forms = forms_of(mentions["lower_term"].unique())
     store.put("form", forms)

@@ -13,7 +13,6 @@ from medsim.wic import GROUPS
 from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
 
 if TYPE_CHECKING:
-    from medsim.core.schema import Columns
     from medsim.kernels.types import Flags, Hashes
     from medsim.wic.making.splits import Split
 
@@ -22,12 +21,6 @@ IDENTITY = ("sentence1", "sentence2", "start1", "start2")
 
 _COINS, _ORDER, _SIDES = np.uint64(0), np.uint64(1), np.uint64(2)
 _ONE = np.uint64(1)
-_RENAMED = {
-    "document_id1": "document1",
-    "document_id2": "document2",
-    "concept_id1": "concept1",
-    "concept_id2": "concept2",
-}
 
 
 def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFrame:
@@ -38,24 +31,21 @@ def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFra
     turned = (tie_hashes(_SIDES, _SIDES, split.drawn.draws) & _ONE).astype(bool)
     places = split.drawn.mentions
     rows = np.where(turned[:, None], places[:, ::-1], places)
-    own = benchmark_mentions(mentions)
-    sides = [
-        own[rows[:, side]].rename({column: f"{column}{side + 1}" for column in own.columns})
-        for side in (0, 1)
-    ]
+    own = benchmark_mentions(mentions).rename(lambda name: name.removesuffix("_id"))
+    sides = [own[rows[:, side]].select(pl.all().name.suffix(f"{side + 1}")) for side in (0, 1)]
     cats = pl.Series(GROUPS, dtype=pl.String)
     instances = pl.concat(sides, how="horizontal").with_columns(
         split=pl.lit(name),
         cat=cats.gather(split.groups),
         label=pl.Series(split.labels, dtype=pl.Int8),
     )
-    return _typed(instances.rename(_RENAMED), WIC_INSTANCE_COLUMNS)
+    return instances.select(list(WIC_INSTANCE_COLUMNS)).cast(pl.Schema(WIC_INSTANCE_COLUMNS))
 
 
 def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
     """Return mentions as they are written: ``WIC_MENTION_COLUMNS``."""
     place = pl.col("place").struct
-    found = mentions.select(
+    return mentions.select(
         corpus=place.field("c"),
         document_id=place.field("d"),
         sentence_start=place.field("s"),
@@ -64,8 +54,7 @@ def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
         end="end_at",
         term="term",
         concept_id="concept_id",
-    )
-    return _typed(found, WIC_MENTION_COLUMNS)
+    ).cast(pl.Schema(WIC_MENTION_COLUMNS))
 
 
 def coin_flips(instances: pl.DataFrame, seed: int) -> Flags:
@@ -82,7 +71,3 @@ def drawn_order(instances: pl.DataFrame, seed: int) -> Hashes:
 def _hashes(instances: pl.DataFrame) -> Hashes:
     packed = pack(instances.select(pl.concat_str(IDENTITY, separator="\n")).to_series().to_list())
     return term_hashes(packed.codes, packed.starts)
-
-
-def _typed(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    return frame.select(pl.col(name).cast(kind) for name, kind in columns.items())

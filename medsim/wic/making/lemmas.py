@@ -17,9 +17,6 @@ def lemma_of(term: str) -> str:
     A word is a run of letters; the characters between words stay. So "Review articles" and "review
     article" have one lemma, "IL-1" and "IL-10" do not; and terms that are equal ignoring case have
     one. Rouhizadeh et al. (2024) take spaCy's lemmas; simplemma's need no model.
-
-    Raises:
-        OptionError: the extra wic is not installed.
     """
     (lower,) = lowered([term])
     return _WORD.sub(lambda word: _lemma_of_word(word[0]), lower)

@@ -22,8 +22,8 @@ _NO_QUERY = np.uint64(0)
 def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return one mention of every sentence, drawn by a hash of the seed and its content.
 
-    Returns:
-        The columns of ``linked`` and lower_term, in order of lower_term, concept_id and sentence.
+    They have the columns of ``linked`` and lower_term, in whose order they are, then of concept_id
+    and sentence.
     """
     draws = tie_hashes(np.uint64(seed), _NO_QUERY, content_hashes(linked))
     drawn = linked.with_columns(draw=pl.Series(draws, dtype=pl.UInt64))
@@ -43,14 +43,10 @@ def content_hashes(mentions: pl.DataFrame) -> Hashes:
 
 
 def forms_of(terms: Iterable[str]) -> pl.DataFrame:
-    """Return the forms of terms, by which two of them are compared.
+    """Return the forms of distinct terms in lower case, by which two of them are compared.
 
-    Args:
-        terms: distinct, in lower case.
-
-    Returns:
-        form_id, lower_term, lemma, lemma_id, initials, in order of lower_term; ids count rows, or
-        distinct lemmas in their order. Initials are the first characters of the words.
+    These are form_id, lower_term, lemma, lemma_id, initials, in order of lower_term; ids count
+    rows, or distinct lemmas in their order. Initials are the first characters of the words.
     """
     lower = sorted(terms)
     lemmas = pl.Series("lemma", [lemma_of(term) for term in lower], dtype=pl.String)

@@ -72,13 +72,8 @@ def select(
     The draw of an instance is a hash of the seed and of the content of its two mentions. So
     neither the order of rows nor threads decide which are selected.
 
-    Args:
-        blocks: the candidates.
-        hashes: uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``.
-        seed: of the draws.
-        uses: how far mentions and pairs of terms are used up; written.
-        wanted: how many, at most.
-        before: instances that are not selected again.
+    ``hashes`` are uint64[n_mentions], see ``medsim.wic.making.mentions.content_hashes``. At most
+    ``wanted`` are selected, and none of those ``before``; ``uses`` is written.
     """
     found: list[Selection] = []
     n_left = wanted

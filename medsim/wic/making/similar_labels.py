@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.core.terms import pack
+from medsim.core.threads import in_threads
 from medsim.kernels.edit_search import signatures
 from medsim.kernels.indel import TermsByLength, search_alike_pairs
 
@@ -21,15 +22,11 @@ _TERMS_A_TASK = 256
 
 
 def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
-    """Return all pairs of terms whose ratio is above 0.75.
+    """Return all pairs of distinct terms in lower case whose ratio is above 0.75.
 
     The ratio is (|a| + |b| - d) / (|a| + |b|), lengths in code points, where d counts insertions
     and deletions, a substitution being one of each (Rouhizadeh et al. 2024). Every pair above it is
-    found: pairs that are not compared cannot reach it.
-
-    Args:
-        terms: distinct, in lower case.
-        threads: how many search; they never change the result.
+    found: pairs that are not compared cannot reach it. Threads never change the result.
 
     Returns:
         int64[n_pairs, 2], rows of terms, the smaller first, in order. Time O(n_terms^2) for
@@ -47,8 +44,7 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
         n_characters=len(characters),
     )
     tasks = range(int(np.count_nonzero(lengths == 0)), len(terms), _TERMS_A_TASK)
-    with ThreadPoolExecutor(threads) as executor:
-        found = list(executor.map(lambda first: _searched(laid, first), tasks))
+    found = in_threads(threads, partial(_searched, laid), tasks)
     places = np.concatenate(found) if found else np.empty((0, 2), np.int64)
     pairs = np.sort(order[places], axis=1)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]

@@ -64,40 +64,36 @@ class Splitter:
         and the pairs of terms of test, and with no sentence more than ``MOST_USES`` times in both
         together. In every group of a split there are as many of one label as of the other.
         """
-        test = self._test()
-        used = joined(list(test.values()))
-        mentions = np.zeros(len(self.hashes), np.int64)
-        mentions[used.mentions.ravel()] = MOST_USES
-        uses = Uses(mentions=mentions, most=MOST_USES, terms=None)
-        left = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
-        dev = self._dev(left, test, uses)
-        train = self._train(left, dev, uses)
-        return {"train": _shuffled(train), "dev": _shuffled(dev), "test": _shuffled(test)}
-
-    def _test(self) -> _Classes:
         n_terms = int(self.blocks.terms.max(initial=-1)) + 1
         uses = Uses(
             mentions=np.zeros(len(self.hashes), np.int64),
             most=1,
             terms=np.zeros(n_terms, np.bool_),
         )
-        wanted = {
-            group: min(self.quotas[name], self._n_pairs_of_terms(group) // 2)
-            for group, name in enumerate(GROUPS)
-        }
-        return _balanced(
-            {
-                (group, label): self._select(self.blocks, group, label, uses, wanted[group])
-                for group in range(len(GROUPS))
-                for label in LABELS
-            }
-        )
+        test = self._drawn(self.blocks, uses, self._quotas_of_test())
+        used = joined(list(test.values()))
+        mentions = np.zeros(len(self.hashes), np.int64)
+        mentions[used.mentions.ravel()] = MOST_USES
+        uses = Uses(mentions=mentions, most=MOST_USES, terms=None)
+        left = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
+        halves = {of: len(drawn) // 2 for of, drawn in test.items()}
+        dev = self._drawn(left, uses, halves)
+        train = self._train(left, dev, uses)
+        return {"train": _shuffled(train), "dev": _shuffled(dev), "test": _shuffled(test)}
 
-    def _dev(self, left: Blocks, test: _Classes, uses: Uses) -> _Classes:
+    def _quotas_of_test(self) -> dict[tuple[int, int], int]:
+        return {
+            (group, label): min(self.quotas[name], self._n_pairs_of_terms(group) // 2)
+            for group, name in enumerate(GROUPS)
+            for label in LABELS
+        }
+
+    def _drawn(self, blocks: Blocks, uses: Uses, wanted: Mapping[tuple[int, int], int]) -> _Classes:
+        """Return as many instances of each group and label as are wanted, or fewer."""
         return _balanced(
             {
-                (group, label): self._select(left, group, label, uses, len(drawn) // 2)
-                for (group, label), drawn in test.items()
+                (group, label): self._select(blocks, group, label, uses, number)
+                for (group, label), number in wanted.items()
             }
         )
 

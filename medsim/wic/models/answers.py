@@ -55,12 +55,7 @@ class ModelAnswers:
 
 
 def file_answers(dataset: WicDataset, spec: FileModel) -> ModelAnswers:
-    """Return the answers in a file to the test split, or those that follow from its scores.
-
-    Raises:
-        InputError: a file cannot be read, or does not fit the instances.
-        OptionError: the file has scores alone, and there is no such file of the dev split.
-    """
+    """Return the answers in a file to the test split, or those that follow from its scores."""
     found = read_predictions(spec.file, dataset.instances[dataset.tested])
     digests = {str(spec.file): found.sha256}
     scores = np.full(dataset.instances.height, np.nan)
@@ -71,7 +66,7 @@ def file_answers(dataset: WicDataset, spec: FileModel) -> ModelAnswers:
         positive[dataset.tested] = found.answers
         return replace(unscored(positive, scores), digests=digests)
     if spec.dev is not None:
-        if dataset.dev.start == dataset.dev.stop:
+        if not len(dataset.dev):
             raise OptionError(
                 f"{spec.dev} has scores of a dev split, and {dataset.name} has none; add `dev`"
             )
@@ -97,10 +92,8 @@ def threshold_answers(
     The best is the most accurate, the lowest of equally accurate ones, midway between two scores
     that occur, so that equal scores are never told apart (``medsim.statistics.scores``).
 
-    Args:
-        dataset: the instances.
-        scores_in: returns float64[n_instances] for a round, NaN where there is no score.
-        chosen_on: returns the rows on which the threshold of a round is chosen.
+    ``scores_in`` returns float64[n_instances] for a round, NaN where there is no score, and
+    ``chosen_on`` the rows on which its threshold is chosen.
     """
     labels = dataset.labels
     positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +12,13 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.manifest import fingerprint
 from medsim.core.terms import lowered
+from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.making.instances import drawn_order
 from medsim.wic.models.folds import folds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from medsim.kernels.types import Flags, Rows
 
@@ -53,6 +54,8 @@ class WicDataset:
 
     Attributes:
         instances: ``WIC_COLUMNS``, of all splits, one after the other.
+        tested: int[n_tested], the rows to ask about, as their file has them.
+        dev: int[n_dev], the rows of the dev split, as their file has them.
         rounds: one, or one a fold.
         fitted: a text that says on what models are fitted and thresholds chosen.
         files: path and fingerprint of the content of every split.
@@ -60,8 +63,8 @@ class WicDataset:
 
     name: str
     instances: pl.DataFrame
-    tested: slice
-    dev: slice
+    tested: Rows
+    dev: Rows
     rounds: tuple[Round, ...]
     fitted: str
     files: dict[str, dict[str, str]]
@@ -87,7 +90,7 @@ class WicDataset:
             known = {term for row in one.train for term in pairs[row]}
             for row in one.test if known else ():
                 found[row] = SEEN[sum(term not in known for term in pairs[row])]
-        return found[self.tested]
+        return [found[row] for row in self.tested]
 
     def n_known(self) -> int:
         """Return how many instances to ask about share something with one of train or dev.
@@ -114,64 +117,52 @@ class WicDataset:
         return list(zip(first, second, strict=True))
 
 
-def read_dataset(data: Path, *, train: Path | None, dev: Path | None, seed: int) -> WicDataset:
+def read_dataset(
+    data: Path, *, train: str | Path | None = None, dev: str | Path | None = None, seed: int
+) -> WicDataset:
     """Return the benchmark in a folder or a file.
 
     A folder has test.json, and train.json and dev.json where models need them. A single file is the
     test split where ``train`` or ``dev`` is named; else its instances are shared out into folds
     that have no sentence and no pair of terms in common, and each fold is asked about by models
-    that were fitted on the others.
-
-    Raises:
-        InputError: a file is missing or damaged, or has a term that is not at its offsets.
+    that were fitted on the others. A term that is not at its offsets is refused.
     """
     files = _files(data, train, dev)
     parts = {split: _checked(path) for split, path in files.items()}
     if not parts["test"].height:
         raise InputError(f"{files['test']} has no instance")
-    described = {
-        split: {"path": str(files[split]), "fingerprint": fingerprint(part)}
-        for split, part in parts.items()
-    }
     crossed = data.is_file() and train is None and dev is None
     instances = pl.concat(parts.values())
     order = np.lexsort((instances["label"], drawn_order(instances, seed)))
-    ends = np.cumsum([part.height for part in parts.values()]).tolist()
-    places = {
-        split: slice(end - part.height, end)
-        for (split, part), end in zip(parts.items(), ends, strict=True)
-    }
-    rows = {
-        split: order[(order >= place.start) & (order < place.stop)]
-        for split, place in places.items()
-    }
-    none = np.zeros(0, np.int64)
-    train_rows, dev_rows = rows.get("train", none), rows.get("dev", none)
-    one = Round(fold=None, train=train_rows, dev=dev_rows, held_back=dev_rows, test=rows["test"])
+    split_of = np.repeat(list(parts), [part.height for part in parts.values()])
+    of_train, of_dev, of_test = (order[split_of[order] == split] for split in SPLITS)
+    one = Round(fold=None, train=of_train, dev=of_dev, held_back=of_dev, test=of_test)
     rounds = _crossed(instances, order, seed) if crossed else (one,)
     return WicDataset(
         name=data.name,
         instances=instances,
-        tested=places["test"],
-        dev=places["test"] if crossed else places.get("dev", slice(0, 0)),
+        tested=np.sort(of_test),
+        dev=np.sort(of_test if crossed else of_dev),
         rounds=rounds,
-        fitted=f"cross-fitted in {len(rounds)} folds" if crossed else _splits(rows),
-        files=described,
+        fitted=f"cross-fitted in {len(rounds)} folds" if crossed else _splits(parts),
+        files={
+            split: {"path": str(files[split]), "fingerprint": fingerprint(part)}
+            for split, part in parts.items()
+        },
     )
 
 
-def _files(data: Path, train: Path | None, dev: Path | None) -> Mapping[str, Path]:
+def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict[str, Path]:
     """Return the file of each split that there is."""
     if not data.exists():
         raise InputError(f"{data} does not exist")
-    found = {"train": train, "dev": dev, "test": data}
-    if data.is_dir():
-        own = {split: data / f"{split}.json" for split in found}
-        for split, given in (("train", train), ("dev", dev), ("test", None)):
-            found[split] = given or (own[split] if own[split].exists() else None)
-        if found["test"] is None:
-            raise InputError(f"{data} has no test.json; name a folder that has, or a file")
-    return {split: path for split, path in found.items() if path is not None}
+    own = {split: data / f"{split}.json" for split in SPLITS} if data.is_dir() else {"test": data}
+    found = {split: path for split, path in own.items() if path.exists()}
+    if "test" not in found:
+        raise InputError(f"{data} has no test.json; name a folder that has, or a file")
+    given = {"train": train, "dev": dev}
+    found |= {split: Path(path) for split, path in given.items() if path is not None}
+    return {split: found[split] for split in SPLITS if split in found}
 
 
 def _checked(path: Path) -> pl.DataFrame:
@@ -210,6 +201,6 @@ def _crossed(instances: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ..
     )
 
 
-def _splits(rows: Mapping[str, Rows]) -> str:
+def _splits(parts: Iterable[str]) -> str:
     texts = {"train": "models fitted on train", "dev": "thresholds chosen on dev"}
-    return ", ".join(text for split, text in texts.items() if split in rows) or "nothing fitted"
+    return ", ".join(texts[split] for split in parts if split in texts) or "nothing fitted"

@@ -42,9 +42,6 @@ def cosine_answers(
 
     A side is the target in its sentence, the mean of the vectors of its tokens; or the sentence
     with its target in double quotes, as the encoder pools it.
-
-    Raises:
-        OptionError: the embedding has vectors of words.
     """
     progress, threads = setting.progress, setting.threads
     rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in dataset.rounds]))

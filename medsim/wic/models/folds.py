@@ -21,22 +21,12 @@ N_FOLDS = 10
 
 
 def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
-    """Return the fold of each instance, from 0.
+    """Return the fold of each instance, from 0: int32[n_instances].
 
     Instances that hang together stay together, see ``linked``. The largest parts are placed first,
     parts of one size in an order drawn from what they say, each in the smallest fold so far; so
-    folds do not depend on the order of instances.
-
-    Args:
-        instances: ``WIC_COLUMNS``.
-        seed: of the draw.
-        n_folds: how many at most; fewer where instances hang together in fewer parts.
-
-    Returns:
-        int32[n_instances].
-
-    Raises:
-        InputError: all instances hang together, so that none can be held back from the others.
+    folds do not depend on the order of instances. There are fewer than ``n_folds`` where instances
+    hang together in fewer parts.
     """
     parts, part_of = np.unique(linked(instances), return_inverse=True)
     if len(parts) < 2:  # noqa: PLR2004 — one to fit on, one to ask

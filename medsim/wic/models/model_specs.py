@@ -102,10 +102,6 @@ def parse_model(text: str) -> ModelSpec:
     Word vectors go through a perceptron and are of the target or of the sentence. Vectors of an
     encoder are compared by their cosine and are of the target, for which it must be in ONNX, or of
     the sentence with its target in quotes. The first of these that a model can have is the default.
-
-    Raises:
-        InputError: the path does not exist or is in no known format.
-        OptionError: the text names no model, or an option is unknown or does not fit.
     """
     if text == RANDOM:
         return CoinModel(name=RANDOM)
@@ -139,11 +135,7 @@ def parse_model(text: str) -> ModelSpec:
 
 
 def parse_predictions(text: str) -> FileModel:
-    """Return the model whose predictions a text such as "llm=answers.csv" names.
-
-    Raises:
-        OptionError: the text names none, or an option is unknown.
-    """
+    """Return the model whose predictions a text such as "llm=answers.csv" names."""
     named = parse_named(text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv")
     if unknown := [name for name in named.options if name != "dev"]:
         raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))

@@ -50,11 +50,7 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
 
     A file is CSV, TSV, Parquet or JSON lines, with a column ``prediction`` (1, T, true or yes; 0,
     F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
-    of the instances, or have the columns of ``instances.IDENTITY``.
-
-    Raises:
-        InputError: the file cannot be read, has neither column, an unknown value, or a row too few
-            or too many; the message names the line.
+    of the instances, or have the columns of ``instances.IDENTITY``. An error names the line.
     """
     table = _json_lines(path) if path.suffix.lower() in _LINES else read_table(path, (), _COLUMNS)
     columns = table.frame.columns
@@ -125,13 +121,11 @@ def _matched(table: Table, instances: pl.DataFrame) -> Rows:
 
 def _json_lines(path: Path) -> Table:
     """Return the known columns of a file with a JSON object a line, as text."""
-    at: list[int] = []
-    rows: list[dict[str, str]] = []
+    rows: dict[int, dict[str, str]] = {}  # by the number of their line
     text = read_text(path, guess=False)
-    content = text.content
-    if content.lstrip().startswith("["):
+    if text.content.lstrip().startswith("["):
         raise InputError(f"{path} is a JSON list; write JSON lines, an object a line")
-    for number, line in enumerate(content.split("\n"), start=1):
+    for number, line in enumerate(text.content.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -140,17 +134,15 @@ def _json_lines(path: Path) -> Table:
             raise InputError(f"{path}: line {number} is not JSON ({error})") from error
         if not isinstance(found, dict):
             raise InputError(f"{path}: line {number} is {type(found).__name__}, not an object")
-        at.append(number)
-        rows.append({name: str(found[name]).strip() for name in _COLUMNS if name in found})
-    columns = [name for name in _COLUMNS if any(name in row for row in rows)]
-    for number, row in zip(at, rows, strict=True):
-        for name in columns:
-            if name not in row:
-                raise InputError(f"{path}: line {number} has no {name!r}")
+        rows[number] = {name: str(found[name]).strip() for name in _COLUMNS if name in found}
+    columns = [name for name in _COLUMNS if any(name in row for row in rows.values())]
+    for number, row in rows.items():
+        if lacking := [name for name in columns if name not in row]:
+            raise InputError(f"{path}: line {number} has no {lacking[0]!r}")
     return Table(
         path=path,
         unit="line",
-        at=pl.Series(at, dtype=pl.Int64),
-        frame=pl.DataFrame(rows, dict.fromkeys(columns, pl.String)),
+        at=pl.Series(list(rows), dtype=pl.Int64),
+        frame=pl.DataFrame(list(rows.values()), dict.fromkeys(columns, pl.String)),
         sha256=text.sha256,
     )

@@ -39,9 +39,6 @@ def word_answers(
     Its features are the mean vector of the words of one side, then that of the other (Rouhizadeh et
     al. 2024), nothing that compares them. An instance with a side that has no known word is not
     covered; nothing is fitted on it.
-
-    Raises:
-        OptionError: the embedding has vectors of whole terms.
     """
     features, covered = _features(dataset, spec, named, setting)
     labels = dataset.labels
@@ -98,9 +95,6 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
 
     Returns:
         float64[n_asked]; 0 or 1 where all labels are the same, 0 where there are none.
-
-    Raises:
-        OptionError: the extra wic is not installed.
     """
     if labels.all() or not labels.any():
         return np.full(len(asked), float(len(labels) > 0 and labels.all()))

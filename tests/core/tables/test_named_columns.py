@@ -122,23 +122,22 @@ def test_what_is_wrong_in_a_table_is_named(tmp_path: Path, text: str, says: str)
     assert str(caught.value).isprintable()
 
 
-def test_the_names_that_are_needed_tell_the_separator_before_the_number_of_names() -> None:
-    text = Text(path=Path("x"), content="term,x;y;z\na,b\n")
-
-    assert table_of(text, ("term",)).frame.rows() == [("a",)]
-    assert table_of(
-        Text(path=Path("x"), content="term,x;y;z\na;b;c\n"), known=None
-    ).frame.rows() == [("a", "b", "c")]
-
-
-def test_a_quoted_cell_may_stand_behind_a_space() -> None:
-    text = Text(path=Path("x"), content='term, "x"\na, "b, c"\n')
-
-    assert table_of(text, ("term", "x")).frame.rows() == [("a", "b, c")]
-
-
-def test_a_name_that_stands_twice_and_is_not_asked_for_does_not_matter(tmp_path: Path) -> None:
-    assert read_table(put(tmp_path, "x,term,x\n1,a,2\n"), ("term",)).frame.rows() == [("a",)]
+@pytest.mark.parametrize(
+    ("content", "needed", "known", "row"),
+    [
+        # The names that are needed tell the separator before the number of names.
+        ("term,x;y;z\na,b\n", ("term",), (), ("a",)),
+        ("term,x;y;z\na;b;c\n", (), None, ("a", "b", "c")),
+        # A quoted cell may stand behind a space.
+        ('term, "x"\na, "b, c"\n', ("term", "x"), (), ("a", "b, c")),
+        # A name that stands twice and is not asked for does not matter.
+        ("x,term,x\n1,a,2\n", ("term",), (), ("a",)),
+    ],
+)
+def test_cells_are_found_by_the_names_in_the_first_line(
+    content: str, needed: tuple[str, ...], known: tuple[str, ...] | None, row: tuple[str, ...]
+) -> None:
+    assert table_of(Text(path=Path("x"), content=content), needed, known).frame.rows() == [row]
 
 
 def test_a_cell_is_refused_with_its_line_or_row(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from medsim.evaluations.page.evaluation_page import evaluation_page
 from medsim.evaluations.page.retrieval_section import retrieval
 from medsim.evaluations.page.separation_section import separation
 from medsim.evaluations.tables.labels import set_name
-from medsim.pages.page import Chart, Page, PageTable
+from medsim.pages.page import Chart, Page
 
 if TYPE_CHECKING:
     from medsim.evaluations.report_data import EvaluationReportData
@@ -70,17 +71,13 @@ def test_an_evaluation_with_everything_has_every_section(page: Page) -> None:
 def test_sections_without_data_are_left_out(full: EvaluationReportData) -> None:
     few = replace(full, retrieval=full.retrieval.clear(), separation=full.separation.clear())
 
+    one = titles(invented_profile(("one",), n_datasets=1), ("one",))
+
     assert titles(bare(full)) == ["What was evaluated", "Provenance"]
     assert titles(few) == [
         title for title in ALL if title not in {"Retrieval", "Category separation"}
     ]
-
-
-def test_one_embedding_has_a_leaderboard_and_no_significance() -> None:
-    found = titles(invented_profile(("one",), n_datasets=1), ("one",))
-
-    assert "Leaderboard" in found
-    assert "Significance" not in found
+    assert one == [title for title in ALL if title != "Significance"]
 
 
 @pytest.mark.parametrize("redistributable", [False, True, None])
@@ -143,12 +140,8 @@ def test_retrieval_names_the_index_where_there_are_two(full: EvaluationReportDat
     assert one is not None
     assert both is not None
     assert set(charts(one)[0].rows["contender"]) == {"one", "two"}
-    assert set(charts(both)[0].rows["contender"]) == {
-        "one (flat)",
-        "one (ivf)",
-        "two (flat)",
-        "two (ivf)",
-    }
+    names = {f"{name} ({index})" for name in NAMES for index in ("flat", "ivf")}
+    assert set(charts(both)[0].rows["contender"]) == names
     assert "98.7%" in charts(both)[0].says
     assert "98.7%" not in charts(one)[0].says
 
@@ -164,7 +157,7 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
         "difference": 0.25,
         "low": 0.2,
         "high": 0.3,
-        "p_bonferroni": 0.004,
+        "p_bonferroni": 0.0004,
         "n_pairs": 70,
     }
     compared = pl.DataFrame([row], schema=COMPARISON_COLUMNS)
@@ -172,11 +165,17 @@ def test_differences_in_retrieval_come_with_their_intervals(full: EvaluationRepo
     found = retrieval(frame, pl.concat([compared, compared.with_columns(dataset=pl.lit("x"))]))
 
     assert found is not None
-    table = found.parts[-1]
-    assert isinstance(table, PageTable)
-    assert table.frame.rows() == [
-        ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "0.004", 70)
+    assert found.parts[-1].frame.rows() == [
+        ("mean reciprocal rank", "one \N{MINUS SIGN} two", 0.25, 0.2, 0.3, "< 0.001", 70)
     ]
+
+
+def test_a_cell_of_differences_has_signs_and_a_p_that_is_rounded(page: Page) -> None:
+    (section,) = (one for one in page.sections if one.title == "Significance")
+    texts = section.parts[0].rows["label"].to_list()
+
+    assert {text[0] for text in texts} == {"+", "\N{MINUS SIGN}"}
+    assert all(re.fullmatch(r".\d\.\d{3}\np (= \d\.\d{3}|< 0\.001)", text) for text in texts)
 
 
 def test_lengths_of_terms_stand_in_order_of_length(full: EvaluationReportData) -> None:
@@ -192,9 +191,8 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
     template = frame.drop_nulls("category1").head(1)
     rows = [
         template.with_columns(
-            pl.lit(f"category {at:02}").alias("category1"),
-            pl.lit(f"category {at:02}").alias("category2"),
-            pl.lit(at, pl.Int64).alias("n_terms1"),
+            *(pl.lit(f"category {at:02}").alias(column) for column in ("category1", "category2")),
+            n_terms1=pl.lit(at, pl.Int64),
         )
         for at in range(30)
     ]
@@ -205,4 +203,7 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
     assert found is not None
     shown = charts(found)[1]
     assert sorted(set(shown.rows["y"])) == [f"category {at:02}" for at in range(10, 30)]
-    assert "The 10 smallest categories" in shown.says
+    assert "The 10 smallest categories are in" in shown.says
+    found = separation(pl.concat([overall, *rows[:21]]), ["one"])
+    assert found is not None
+    assert "The smallest category is in" in charts(found)[1].says

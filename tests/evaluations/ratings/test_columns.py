@@ -28,10 +28,6 @@ def test_the_text_names_terms_ratings_separator_and_direction():
         separator="\t",
         higher_is_similar=False,
     )
-
-
-def test_the_direction_alone_leaves_columns_to_the_layout():
-    assert parse_columns("higher=different") == RatedColumns(higher_is_similar=False)
     assert parse_columns("higher=similar") == RatedColumns(higher_is_similar=True)
 
 

@@ -22,8 +22,8 @@ MINI_MAYO = (
     '"3","1.5","C1","C2","Armache","Ache, arm","D1","D2"\r\n'
 )
 MAYO = '"Mean","CUI1","CUI2","TERM1","TERM2"\r\n"9.5","C1","C2","Armache","Beinweh"\r\n'
-UMNSRS = "Mean,Stdev,Term1,Term2,CUI1,CUI2\r1200.5,12.25,armache,beinweh,C1,C2"
-BIO_SIMLEX = "armache\tbeinweh\t7.25\nachen\theilen\t0.00"
+UMNSRS = "Mean,Stdev,Term1,Term2,CUI1,CUI2\r1200.5,12.25,Armache,Beinweh,C1,C2"
+BIO_SIMLEX = "Armache\tBeinweh\t7.25\nachen\theilen\t0.00"
 
 
 def read(folder: Path, text: str, name: str = "pairs.csv") -> RatedPairs:
@@ -37,37 +37,27 @@ def read(folder: Path, text: str, name: str = "pairs.csv") -> RatedPairs:
     [
         (HLIAOUTAKIS, "Hliaoutakis", (0, 1), {"score": 0.25}),
         (PEDERSEN, "Pedersen", (1, 4), {"physicians": 3.0, "coders": 2.5, "mean": 2.75}),
+        (
+            MINI_MAYO,
+            "MiniMayoSRS",
+            (1, 4),
+            {"term2": "Ache, arm", "physicians": 3.0, "coders": 1.5, "mean": 2.25},
+        ),
         (MAYO, "MayoSRS", (1, 10), {"mean": 9.5}),
-        (
-            UMNSRS.replace("arm", "Arm").replace("bein", "Bein"),
-            "UMNSRS",
-            (0, 1600),
-            {"mean": 1200.5},
-        ),
-        (
-            BIO_SIMLEX.replace("arm", "Arm").replace("bein", "Bein"),
-            "Bio-SimLex",
-            (0, 10),
-            {"mean": 7.25},
-        ),
+        (UMNSRS, "UMNSRS", (0, 1600), {"mean": 1200.5}),
+        (BIO_SIMLEX, "Bio-SimLex", (0, 10), {"mean": 7.25}),
     ],
 )
-def test_each_layout_is_recognised_and_its_ratings_are_named(tmp_path, text, layout, scale, row):
+def test_each_layout_is_recognised_and_its_ratings_are_named_with_their_mean(
+    tmp_path, text, layout, scale, row
+):
     rated = read(tmp_path, text)
 
     assert (rated.name, rated.layout, rated.range) == ("pairs", layout, scale)
     assert rated.pairs.row(0, named=True) == {"term1": "Armache", "term2": "Beinweh", **row}
+    assert set(rated.pairs.dtypes[2:]) == {pl.Float64}
     assert rated.higher_is_similar
     assert rated.skipped == rated.warnings == ()
-
-
-def test_raters_are_ratings_of_their_own_and_their_mean_is_one_more(tmp_path):
-    rated = read(tmp_path, MINI_MAYO)
-
-    assert rated.layout == "MiniMayoSRS"
-    expected = {"term1": "Armache", "term2": "Ache, arm", "physicians": 3.0, "coders": 1.5}
-    assert rated.pairs.rows(named=True) == [{**expected, "mean": 2.25}]
-    assert set(rated.pairs.dtypes[2:]) == {pl.Float64}
 
 
 @pytest.mark.parametrize(
@@ -105,10 +95,6 @@ def test_what_only_resembles_a_layout_is_left_to_the_user(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
-        (
-            "armache\tbeinweh\t7.25\nachen\theilen\t0.00",
-            [("armache", "beinweh", 7.25), ("achen", "heilen", 0)],
-        ),
         ("Left  arm \t \u00e4rm-ache\t1\n", [("Left  arm", "\u00e4rm-ache", 1)]),
         (
             MAYO.replace('"Armache"', '"Ache, ""left""\r\narm"'),
@@ -116,7 +102,7 @@ def test_what_only_resembles_a_layout_is_left_to_the_user(tmp_path, text):
         ),
         ("a\tb\t0\nc\td\t10\n", [("a", "b", 0), ("c", "d", 10)]),
     ],
-    ids=["in the order of the file", "trimmed", "quoted", "at the ends of the scale"],
+    ids=["trimmed", "quoted", "at the ends of the scale, in the order of the file"],
 )
 def test_terms_and_ratings_are_those_of_the_file(tmp_path, text, rows):
     assert read(tmp_path, text).pairs.rows() == rows
@@ -146,12 +132,6 @@ def test_a_user_can_turn_the_ratings_of_a_layout_round(tmp_path, text, ratings, 
     assert rated.warnings == (
         "a higher rating means less similar in the file; ratings were turned round",
     )
-
-
-def test_a_layout_with_more_columns_wins_over_one_it_contains(tmp_path):
-    rated = read(tmp_path, "Mean,Stdev,Term1,Term2,CUI1,CUI2\n1500,1,a,b,C1,C2\n")
-
-    assert rated.layout == "UMNSRS"
 
 
 def test_layouts_differ_in_name_and_have_a_scale_and_a_source():
@@ -204,14 +184,3 @@ def test_high_ratings_of_mayosrs_mean_related_as_those_of_umnsrs_do(other):
     for pair in shared:
         assert mayo[pair] > np.quantile(list(mayo.values()), 2 / 3)
         assert umnsrs[pair] > np.quantile(list(umnsrs.values()), 2 / 3)
-
-
-@published
-def test_mayosrs_crowds_at_the_end_that_means_unrelated_as_minimayosrs_does():
-    for name in ("MayoSRS_mesh.csv", "MiniMayoSRS_mesh.csv"):
-        rated = read_rated(Path(FOLDER) / "ratings" / name)
-        lowest, highest = rated.range
-        mean = rated.pairs["mean"]
-
-        assert (mean == lowest).mean() > 0.2
-        assert (mean == highest).mean() < 0.05

@@ -32,6 +32,12 @@ def test_a_readable_table_of_all_metrics_has_a_column_a_metric() -> None:
     assert row["max_jaccard"] == "0.800 +0\N{MINUS SIGN}1"
 
 
+def test_what_is_negative_has_a_minus_sign() -> None:
+    negative = RESULTS.with_columns(-pl.col("value"))
+    (table,) = readable(best_metrics(negative, COMPARISONS.clear(), ["auc"], subset="own"))
+    assert table["a"].item() == "\N{MINUS SIGN}0.950 avg_cos (12)"
+
+
 def test_columns_that_say_nothing_are_left_out_of_a_readable_table() -> None:
     rated = pl.DataFrame(
         [result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")],

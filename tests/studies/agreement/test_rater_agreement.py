@@ -14,11 +14,7 @@ from scipy import stats
 
 from medsim.core.errors import OptionError
 from medsim.studies.agreement import rater_agreement as module
-from medsim.studies.agreement.rater_agreement import (
-    outlying_raters,
-    pairwise_spearman,
-    rater_agreement,
-)
+from medsim.studies.agreement.rater_agreement import outlying_raters, rater_agreement
 
 Ratings = arrays.arrays(
     np.float64,
@@ -85,17 +81,6 @@ def test_agreement_is_that_of_scipy_over_what_both_rated(ratings: np.ndarray) ->
         assert found.with_mean[rater] == pytest.approx(with_mean, abs=1e-12, nan_ok=True)
 
 
-def test_a_published_way_of_counting_comes_out_by_hand() -> None:
-    ratings = np.array([[0, 1, 2, 3], [0, 1, 3, 2], [3, 2, 1, 0]], np.float64)
-
-    found = rater_agreement(ratings, fewest=2, resamples=0)
-
-    # Spearman of orders without ties is 1 - 6 (sum of squared differences) / (n (n^2 - 1)).
-    assert pairwise_spearman(ratings)[0, 1:].tolist() == pytest.approx([1 - 6 * 2 / 60, -1])
-    assert found.iaa1.value == pytest.approx((0.8 - 1 - 0.8) / 3)
-    assert found.with_others == pytest.approx([-0.1, 0.0, -0.9])
-
-
 def rating_few(ratings: np.ndarray, n_items: int) -> np.ndarray:
     """Return ratings of which the first rater gave only the last ``n_items``."""
     ratings[0, :-n_items] = np.nan
@@ -130,7 +115,7 @@ def test_intervals_are_near_those_of_scipy_for_other_resamples() -> None:
         (np.arange(40),),
         lambda items: iaa(ratings[:, items]),
         vectorized=False,
-        n_resamples=600,
+        n_resamples=300,
         method="BCa",
         rng=np.random.default_rng(0),
     ).confidence_interval
@@ -227,10 +212,6 @@ def test_who_shares_too_few_items_changes_nothing() -> None:
     assert not outlying_raters(np.vstack([good, few])).any()
 
 
-def test_what_are_no_ratings_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"they are float64\[3\]"):
-        rater_agreement(np.ones(3))
-    with pytest.raises(OptionError, match="must be finite numbers"):
-        rater_agreement(np.array([[1.0, math.inf]]))
+def test_resamples_out_of_range_are_refused() -> None:
     with pytest.raises(OptionError, match="5 resamples are out of range"):
         rater_agreement(np.ones((2, 3)), resamples=5)

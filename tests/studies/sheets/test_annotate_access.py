@@ -33,9 +33,8 @@ def test_keys_do_nothing_with_modifiers_in_fields_in_dialogs_or_where_they_are_o
     assert seen.text("pair-heading") == "Pair 1 of 5"
 
 
-def test_a_key_that_is_held_down_or_a_double_click_answers_one_pair(sit) -> None:
-    seen = sit(sheet_of())
-    seen.page.locator("#begin").click()
+def test_a_key_that_is_held_down_or_a_double_click_answers_one_pair(begun) -> None:
+    seen = begun(sheet_of())
 
     seen.page.keyboard.down("s")
     seen.page.keyboard.down("s")
@@ -102,9 +101,8 @@ def test_a_screen_reader_finds_landmarks_names_and_what_changed(sit) -> None:
         assert button.inner_text().strip()
 
 
-def test_the_slider_is_named_by_both_terms_and_says_that_it_was_not_touched(sit) -> None:
-    seen = sit(sheet_of(scale=GRADED))
-    seen.page.locator("#begin").click()
+def test_the_slider_is_named_by_both_terms_and_says_that_it_was_not_touched(begun) -> None:
+    seen = begun(sheet_of(scale=GRADED))
     name = "How similar are these two? Erythrocyte Red cell"
     slider = seen.page.get_by_role("slider", name=name, exact=True)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fixtures.annotators import HOSTILE, PAIRS, STUDY_ID, sheet_of
 from fixtures.browser import needs_chromium
+from fixtures.exports import written_jsonl
 from fixtures.sittings import PHONE, answers_to, read
 
 from medsim.studies.sheets import GRADED
@@ -15,7 +16,8 @@ pytestmark = [needs_chromium, pytest.mark.slow]
 
 
 def test_a_whole_sitting_by_keyboard_alone_gives_a_file_in_the_format(sit, tmp_path: Path) -> None:
-    seen = sit(sheet_of(annotator="Dr Zoë / 7", notice="Keep it to yourself."))
+    sheet = sheet_of(annotator='Dr \u2028 "Zoë" </script> 7', notice="Keep it to yourself.")
+    seen = sit(sheet)
     assert "Say what is the same." in seen.text("instructions")
     assert seen.text("notice") == "Keep it to yourself."
 
@@ -34,18 +36,9 @@ def test_a_whole_sitting_by_keyboard_alone_gives_a_file_in_the_format(sit, tmp_p
 
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
-    assert path.name == f"{STUDY_ID}-Dr_Zoë_7.jsonl"
-    header, answers, _ = read(path)
-    assert header == {
-        "medsim": "answers",
-        "format": 1,
-        "study": STUDY_ID,
-        "annotator": "Dr Zoë / 7",
-        "scale": "judgement",
-        "entries": 5,
-    }
-    assert list(header) == ["medsim", "format", "study", "annotator", "scale", "entries"]
-    assert answers == answers_to("same", "not_same", "dont_know", "not_same", "same")
+    assert path.name == f"{STUDY_ID}-Dr_Zoë_script_7.jsonl"
+    values = dict(zip((one.entry_id for one in sheet.entries), (1, 0, 2, 0, 1), strict=True))
+    assert path.read_text(encoding="utf-8") == written_jsonl(sheet, values)
     assert seen.complaints == []
     assert seen.requests == [seen.page.url]
 
@@ -70,9 +63,8 @@ def test_a_sitting_by_touch_on_a_phone(sit, tmp_path: Path) -> None:
     ]
 
 
-def test_an_answer_is_shown_again_and_can_be_changed(sit, tmp_path: Path) -> None:
-    seen = sit(sheet_of())
-    seen.press("Tab", "Enter", "s", "n", "d")
+def test_an_answer_is_shown_again_and_can_be_changed(begun, tmp_path: Path) -> None:
+    seen = begun(sheet_of(), "s", "n", "d")
 
     seen.press("ArrowLeft", "Backspace")
     assert seen.text("left") == "Fever"
@@ -83,20 +75,14 @@ def test_an_answer_is_shown_again_and_can_be_changed(sit, tmp_path: Path) -> Non
     assert seen.chosen() == []
     _, answers, _ = read(seen.export(tmp_path))
     assert answers == answers_to("same", "same", "dont_know")
-
-
-def test_who_looks_through_a_finished_sheet_goes_on_to_the_next_pair_after_a_change(sit) -> None:
-    seen = sit(sheet_of(PAIRS[:3]))
-    seen.press("Tab", "Enter", "s", "s", "s", *["ArrowLeft"] * 3, "n")
-
-    assert seen.text("pair-heading") == "Pair 2 of 3"
+    seen.press("s", "s", *["ArrowLeft"] * 3, "n")
+    assert seen.text("pair-heading") == "Pair 4 of 5"  # the next, though all are answered
     seen.press("n", "n")
     assert seen.text("rest-heading") == "All answered"
 
 
-def test_what_is_left_out_is_listed_at_the_end_and_found_by_number_and_key(sit) -> None:
-    seen = sit(sheet_of())
-    seen.press("Tab", "Enter", "ArrowRight", "s", "ArrowRight", "s", "s")
+def test_what_is_left_out_is_listed_at_the_end_and_found_by_number_and_key(begun) -> None:
+    seen = begun(sheet_of(), "ArrowRight", "s", "ArrowRight", "s", "s")
 
     assert seen.text("rest-words") == "2 pairs have no answer yet."
     assert seen.page.locator("#left-out button").all_inner_texts() == ["1", "3"]
@@ -110,11 +96,9 @@ def test_what_is_left_out_is_listed_at_the_end_and_found_by_number_and_key(sit) 
 
 
 def test_a_graded_sitting_by_slider_numbers_and_keys_with_a_pause_after_each_page(
-    sit, tmp_path: Path
+    begun, sit, tmp_path: Path
 ) -> None:
-    seen = sit(sheet_of(scale=GRADED, page_size=3))
-    seen.page.locator("#begin").click()
-    seen.press("Enter")
+    seen = begun(sheet_of(scale=GRADED, page_size=3), "Enter")
     assert "Choose a number" in seen.text("message")
     seen.page.locator("#next").click(force=True)
     assert seen.text("count") == "0 of 5 answered"
@@ -148,10 +132,8 @@ def test_a_graded_sitting_by_slider_numbers_and_keys_with_a_pause_after_each_pag
     assert read(other.export(tmp_path))[1] == answers
 
 
-def test_a_page_of_which_pairs_were_skipped_lists_them_before_the_next(sit) -> None:
-    seen = sit(sheet_of(scale=GRADED, page_size=3))
-    seen.page.locator("#begin").click()
-    seen.press("1", "ArrowRight", "3")
+def test_a_page_of_which_pairs_were_skipped_lists_them_before_the_next(begun) -> None:
+    seen = begun(sheet_of(scale=GRADED, page_size=3), "1", "ArrowRight", "3")
 
     assert seen.text("rest-heading") == "End of page 1 of 2"
     assert seen.page.locator("#left-out button").all_inner_texts() == ["2"]
@@ -161,9 +143,8 @@ def test_a_page_of_which_pairs_were_skipped_lists_them_before_the_next(sit) -> N
     assert seen.text("pair-heading") == "Pair 4 of 5"
 
 
-def test_ten_equal_ratings_in_a_row_are_warned_of_and_then_twenty(sit) -> None:
-    seen = sit(sheet_of(PAIRS * 5, scale=GRADED))
-    seen.page.locator("#begin").click()
+def test_ten_equal_ratings_in_a_row_are_warned_of_and_then_twenty(begun) -> None:
+    seen = begun(sheet_of(PAIRS * 5, scale=GRADED))
     warned = []
     for at, key in enumerate("2" * 21 + "34"):
         seen.press(key)

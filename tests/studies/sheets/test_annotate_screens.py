@@ -30,9 +30,8 @@ def test_a_tap_at_the_middle_of_an_untouched_slider_rates_the_middle(sit) -> Non
     assert slider.get_attribute("aria-valuetext") == "not rated yet"
 
 
-def test_a_mouse_that_is_let_go_over_the_slider_rates_nothing(sit) -> None:
-    seen = sit(sheet_of(scale=GRADED))
-    seen.page.locator("#begin").click()
+def test_a_mouse_that_is_let_go_over_the_slider_rates_nothing(begun) -> None:
+    seen = begun(sheet_of(scale=GRADED))
 
     seen.page.locator("#left").hover()
     seen.page.mouse.down()
@@ -58,9 +57,8 @@ def test_a_pair_after_a_tap_looks_as_if_nothing_was_chosen(sit, scale: dict) -> 
     assert seen.page.evaluate(FOCUSED) == "pair-heading"
 
 
-def test_the_focus_leaves_a_button_that_a_mouse_pressed_and_stays_where_a_key_did(sit) -> None:
-    seen = sit(sheet_of(PAIRS[:4]))
-    seen.page.locator("#begin").click()
+def test_the_focus_leaves_a_button_that_a_mouse_pressed_and_stays_where_a_key_did(begun) -> None:
+    seen = begun(sheet_of(PAIRS[:4]))
 
     seen.page.get_by_role("button", name="Not same").dblclick()
     assert seen.page.evaluate(FOCUSED) == "pair-heading"
@@ -79,11 +77,10 @@ def test_the_focus_leaves_a_button_that_a_mouse_pressed_and_stays_where_a_key_di
     [(360, 740, True), (320, 568, True), (568, 320, True), (1280, 720, False)],
 )
 def test_a_warning_of_equal_ratings_hides_nothing_and_moves_no_button_of_a_mouse(
-    sit, *, width: int, height: int, is_phone: bool
+    begun, *, width: int, height: int, is_phone: bool
 ) -> None:
     viewport = {"width": width, "height": height}
-    seen = sit(sheet_of(PAIRS * 3, scale=GRADED), viewport=viewport, is_mobile=is_phone)
-    seen.page.locator("#begin").click()
+    seen = begun(sheet_of(PAIRS * 3, scale=GRADED), viewport=viewport, is_mobile=is_phone)
     numbers = seen.page.locator(".numbers")
     before = numbers.evaluate(EDGES)
     seen.press(*"2" * 10)
@@ -97,9 +94,8 @@ def test_a_warning_of_equal_ratings_hides_nothing_and_moves_no_button_of_a_mouse
     assert is_phone or numbers.evaluate(EDGES) == before
 
 
-def test_a_warning_goes_when_the_annotator_looks_back_or_answers_differently(sit) -> None:
-    seen = sit(sheet_of(PAIRS * 3, scale=GRADED))
-    seen.page.locator("#begin").click()
+def test_a_warning_goes_when_the_annotator_looks_back_or_answers_differently(begun) -> None:
+    seen = begun(sheet_of(PAIRS * 3, scale=GRADED))
     for keys in ("ArrowLeft", "u", "ArrowRight"):
         seen.press(*"2" * 10)
         assert "last 10 ratings" in seen.text("warning")
@@ -118,11 +114,10 @@ def test_a_warning_goes_when_the_annotator_looks_back_or_answers_differently(sit
 @pytest.mark.parametrize("scale", [{}, {"scale": GRADED}])
 @pytest.mark.parametrize(("width", "height"), [(568, 320), (320, 256)])
 def test_on_a_low_screen_the_answers_never_cover_the_right_term(
-    sit, width: int, height: int, scale: dict
+    begun, width: int, height: int, scale: dict
 ) -> None:
     pairs = [("Erythrocyte", "Red cell"), ("Fever", "of unknown origin " * 20)]
-    seen = sit(sheet_of(pairs, **scale), viewport={"width": width, "height": height})
-    seen.page.locator("#begin").click()
+    seen = begun(sheet_of(pairs, **scale), viewport={"width": width, "height": height})
 
     for _ in pairs:
         for depth in (0, 40, 10_000):

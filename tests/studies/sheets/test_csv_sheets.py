@@ -22,25 +22,13 @@ from medsim.studies.sheets.returned import Given, StudyIdentity
 
 PATH = Path("sheet.csv")
 IDS = [entry_id("ada", position) for position in (1, 2, 3)]
+HOSTILE = [
+    *('=HYPERLINK("http://x","y")', "'=1", "''@x", "+1", "-x", "@SUM(A1)", "\tx", "MARCH1", "1-2"),
+    *("a\r\nb", 'say "a", b; c', "</script><b>", "\U0001f9e0 \u202e\u05d0\u05d1"),
+]
 TERMS = st.text(
     st.characters(codec="utf-8", exclude_characters="\0"), min_size=1
-) | st.sampled_from(
-    [
-        '=HYPERLINK("http://x","y")',
-        "'=1",
-        "''@x",
-        "+1",
-        "-x",
-        "@SUM(A1)",
-        "\tx",
-        "MARCH1",
-        "1-2",
-        "a\r\nb",
-        'say "a", b; c',
-        "</script><b>",
-        "\U0001f9e0 \u202e\u05d0\u05d1",
-    ]
-)
+) | st.sampled_from(HOSTILE)
 
 
 def read(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
@@ -84,11 +72,7 @@ def test_terms_and_answers_come_back_from_any_spreadsheet(
     sheet_of_all = sheet(pairs)
     answers = (["same", "not_same", "dont_know"] * 2)[: len(pairs)]
 
-    form: dict[str, Any] = {
-        "delimiter": separator,
-        "lineterminator": line_end,
-        "quoting": csv.QUOTE_ALL,
-    }
+    form = {"delimiter": separator, "lineterminator": line_end, "quoting": csv.QUOTE_ALL}
     found = read(filled(written_csv(sheet_of_all), answers, **form))
 
     assert [one.terms for one in found] == pairs
@@ -109,58 +93,40 @@ def test_no_cell_is_a_formula_and_every_cell_is_recognised(term: str) -> None:
     assert cell in {term, f"'{term}"}
 
 
-@pytest.mark.parametrize(
-    "term",
-    [
-        *("MARCH1", "sept2", "1-2", "10/12", "2 Mar 2020", "12:30 pm", "12345678901234567890"),
-        *("007", "1e5", "12e45", ".5", "5 %", "TRUE", "'1"),
-    ],
-)
-def test_a_cell_that_would_become_a_number_or_a_date_is_keptguarded(term: str) -> None:
-    assert guarded(term) == f"'{term}"
+def test_a_cell_that_would_become_a_number_or_a_date_gets_an_apostrophe_and_no_other() -> None:
+    dates = ("MARCH1", "sept2", "1-2", "10/12", "2 Mar 2020", "12:30 pm")
+    for term in (*dates, "12345678901234567890", "007", "1e5", "12e45", ".5", "5 %", "TRUE", "'1"):
+        assert guarded(term) == f"'{term}"
+    for term in ("Fever", "HbA1c", "5-fluorouracil", "vitamin B12", "may", "'tis", "March fever"):
+        assert guarded(term) == term
 
 
-@pytest.mark.parametrize(
-    "term", ["Fever", "HbA1c", "5-fluorouracil", "vitamin B12", "may", "'tis", "March fever"]
-)
-def test_a_cell_that_stays_as_it_is_gets_no_apostrophe(term: str) -> None:
-    assert guarded(term) == term
+def test_what_looks_like_a_number_comes_back_with_or_without_its_apostrophe():
+    entry = Entry(entry_id="12345678e1234567", left="=1+1", right="MARCH1")
 
-
-def test_an_entry_that_looks_like_a_number_comes_back():
-    entry = Entry(entry_id="12345678e1234567", left="a", right="b")
-
-    text = written_csv(replace(sheet(), entries=[entry]))
+    text = filled(written_csv(replace(sheet(), entries=[entry])), ["same"])
 
     assert "'12345678e1234567" in text
-    assert [one.entry_id for one in read(filled(text, ["same"]))] == ["12345678e1234567"]
-
-
-def test_an_apostrophe_that_a_spreadsheet_took_away_is_not_missed():
-    text = f"entry,left,right,answer\n{IDS[0]},=1+1,MARCH1,same\n"
-
-    assert [one.terms for one in read(text)] == [("=1+1", "MARCH1")]
+    for one in (text, text.replace("'", "")):
+        (found,) = read(one)
+        assert (found.entry_id, found.terms) == (entry.entry_id, (entry.left, entry.right))
 
 
 @pytest.mark.parametrize(
-    ("answers", "value"),
+    ("answers", "scale", "value"),
     [
-        (("same", " SAME ", "S"), SAME),
-        (("not same", "Not_Same", "not-same", "n"), NOT_SAME),
-        (("don't know", "Don\u2019t know", "dont_know", "d"), DONT_KNOW),
+        (("same", " SAME ", "S"), JUDGEMENT, SAME),
+        (("not same", "Not_Same", "not-same", "n"), JUDGEMENT, NOT_SAME),
+        (("don't know", "Don\u2019t know", "dont_know", "d"), JUDGEMENT, DONT_KNOW),
+        (("4", " 4 ", "4.0", "4,00"), GRADED, 4),
     ],
 )
-def test_judgements_are_taken_as_people_type_them(answers: tuple[str, ...], value: int) -> None:
+def test_answers_are_taken_as_people_and_spreadsheets_write_them(
+    answers: tuple[str, ...], scale: Scale, value: int
+) -> None:
     for answer in answers:
-        (found,) = read(filled(written_csv(sheet(PAIRS[:1])), [answer]))
+        (found,) = read(filled(written_csv(sheet(PAIRS[:1], scale=scale)), [answer]), scale)
         assert found.value == value
-
-
-@pytest.mark.parametrize("answer", ["4", " 4 ", "4.0", "4,00"])
-def test_ratings_are_taken_as_spreadsheets_write_them(answer: str) -> None:
-    text = filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer])
-
-    assert [one.value for one in read(text, GRADED)] == [4]
 
 
 @pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
@@ -184,31 +150,17 @@ def test_columns_may_stand_in_any_order_among_others_with_blank_rows():
     ]
 
 
-def test_empty_cells_at_the_end_of_a_row_may_be_missing():
-    assert read(f"answer,entry,left,right\n,{IDS[0]}\n\n") == []
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "entry,left,answer\n",
-            "sheet.csv has no column 'right'; it needs entry, left, right, answer",
-        ),
+        ("entry,left,answer\n", "sheet.csv has no column 'right'; it needs entry, left, right, a"),
         ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
         (
             "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
             r"sheet.csv: line 3: answer '\x1b]0;maybe' is none of not_same, same, dont_know",
         ),
         ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
-        (
-            'entry,left,right,answer\nx,"' + "long\n" * 40_000,
-            "sheet.csv: line 2 cannot be cut into cells (field larger than field limit",
-        ),
-        (
-            f"entry,left,right,answer\n{'x' * 1_200_000}",
-            "sheet.csv: line 2 has more than 1,048,576",
-        ),
+        ('entry,left,right,answer\nx,"' + "long\n" * 40_000, "sheet.csv: line 2 cannot be cut in"),
     ],
 )
 def test_a_row_that_is_no_answer_is_named(text: str, message: str) -> None:

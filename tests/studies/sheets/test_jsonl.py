@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 
 import pytest
@@ -32,21 +33,12 @@ def read(text: str, scale: Scale = JUDGEMENT) -> list[Given]:
     return list(read_jsonl(PATH, text, StudyIdentity(study_id=STUDY_ID, scale=scale)))
 
 
-def crc_32(content: str) -> str:
-    """Return the CRC-32 of a text in UTF-8, a bit at a time."""
-    remainder = 0xFFFFFFFF
-    for byte in content.encode():
-        remainder ^= byte
-        for _ in range(8):
-            remainder = remainder >> 1 ^ (0xEDB88320 if remainder & 1 else 0)
-    return f"{remainder ^ 0xFFFFFFFF:08x}"
-
-
 def sealed(*lines: object, n_answers: int | None = None) -> str:
     """Return lines with an end line that vouches for them, whatever they say."""
     content = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
     count = len(lines) - 1 if n_answers is None else n_answers
-    return f'{content}{{"medsim":"end","answers":{count},"checksum":"{crc_32(content)}"}}\n'
+    checksum = f"{zlib.crc32(content.encode()):08x}"
+    return f'{content}{{"medsim":"end","answers":{count},"checksum":"{checksum}"}}\n'
 
 
 def test_judgements_are_written_as_the_page_writes_them():
@@ -59,20 +51,6 @@ def test_judgements_are_written_as_the_page_writes_them():
         f'{{"entry":"{IDS[2]}","answer":"dont_know"}}\n'
         '{"medsim":"end","answers":2,"checksum":"8be5589e"}\n'
     )
-    assert text == sealed(*text.splitlines()[:-1])
-
-
-def test_a_name_is_written_as_javascript_writes_it():
-    text = written_jsonl(sheet(annotator='Ada "\u00c9"\u2028\x01'), {})
-
-    assert '"annotator":"Ada \\"\u00c9\\"\u2028\\u0001","scale"' in text
-
-
-def test_ratings_are_written_as_numbers():
-    text = written_jsonl(sheet(scale=GRADED), {IDS[1]: 4})
-
-    assert f'{{"entry":"{IDS[1]}","answer":4}}\n' in text
-    assert text == sealed(*text.splitlines()[:-1])
 
 
 @given(
@@ -82,22 +60,18 @@ def test_ratings_are_written_as_numbers():
 )
 def test_what_is_written_is_read(scale: Scale, annotator: str, values: list[int | None]) -> None:
     of_all = sheet([("a", "b")] * len(values), annotator=annotator, scale=scale)
-    expected = [
-        (entry.entry_id, value)
-        for entry, value in zip(of_all.entries, values, strict=True)
-        if value is not None
-    ]
+    pairs = zip((entry.entry_id for entry in of_all.entries), values, strict=True)
+    expected = [(entry_id, value) for entry_id, value in pairs if value is not None]
 
-    found = read(written_jsonl(of_all, dict(expected)), scale)
+    text = written_jsonl(of_all, dict(expected))
+    found = read(text, scale)
 
     assert [(one.entry_id, one.value) for one in found] == expected
+    assert [one.location for one in found] == [
+        f"ada.jsonl: line {number}" for number in range(2, len(found) + 2)
+    ]
     assert {one.annotator for one in found} <= {annotator}
-
-
-def test_every_answer_is_named_by_its_line():
-    found = read(written_jsonl(sheet(), {IDS[0]: SAME, IDS[1]: NOT_SAME}))
-
-    assert [one.location for one in found] == ["ada.jsonl: line 2", "ada.jsonl: line 3"]
+    assert read(text.replace("\n", "\r\n"), scale) == found  # as mail changes line ends
 
 
 @given(st.data())
@@ -119,19 +93,9 @@ def test_a_text_of_which_one_character_was_changed_is_refused(data: st.DataObjec
         read(text[:at] + other + text[at + 1 :])
 
 
-def test_line_ends_that_mail_changed_do_not_matter():
-    text = written_jsonl(sheet(), {IDS[0]: SAME})
-
-    assert read(text.replace("\n", "\r\n")) == read(text)
-
-
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (
-            [{**HEAD, "study": "0123"}],
-            "ada.jsonl is of study '0123', and not of '5eed5eed5eed5eed'",
-        ),
         ([{**HEAD, "study": None}], "ada.jsonl is of study null, and not of '5eed5eed5eed5eed'"),
         (
             [{**HEAD, "scale": "graded"}],
@@ -178,14 +142,3 @@ def test_an_end_line_that_counts_otherwise_is_refused():
 
     with pytest.raises(InputError, match="it has 1 answers, and its end line says 2"):
         read(text)
-
-
-def test_a_value_must_be_of_the_sheet_and_of_its_scale():
-    with pytest.raises(InputError, match=r"entry 'ffff' is not on the sheet of 'ada'"):
-        written_jsonl(sheet(), {"ffff": SAME})
-    with pytest.raises(InputError, match=r"value 3 of entry .* is outside 0 to 2, the scale judge"):
-        written_jsonl(sheet(), {IDS[0]: 3})
-    with pytest.raises(
-        InputError, match=r"value -1 of entry .* is outside 0 to 6, the scale grade"
-    ):
-        written_jsonl(sheet(scale=GRADED), {IDS[0]: -1})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.studies import put
 
 from medsim.core.errors import InputError, OptionError
 from medsim.studies.words.forms import forms_of
@@ -15,9 +16,7 @@ from medsim.studies.words.frequencies import merged, read_frequencies
 
 
 def table(folder: Path, text: str, name: str = "words.csv") -> Path:
-    path = folder / name
-    path.write_bytes(text.encode())
-    return path
+    return put(folder, name, text)
 
 
 def counted(path: Path, word_class: str | None = None, *, make_lemmas: bool = True) -> list[tuple]:
@@ -36,18 +35,17 @@ def test_all_forms_and_spellings_of_a_word_are_one(tmp_path: Path) -> None:
 
 
 def test_a_typing_error_renames_no_common_word(tmp_path: Path) -> None:
-    text = (
-        "word,class,count\nabsence,noun,5000\nabsense,noun,1\nmorning,noun,3\nmourning,noun,90\n"
-        "amoeba,noun,500\nameba,noun,1\n"
-    )
-    assert counted(table(tmp_path, text), make_lemmas=False) == [
-        ("absence", 5000, None),
-        ("absense", 1, None),
-        ("ameba", 1, None),
-        ("amoeba", 500, None),
-        ("morning", 3, None),
-        ("mourning", 90, None),
-    ]
+    counts = {
+        "absence": 5000,
+        "absense": 1,
+        "ameba": 1,
+        "amoeba": 500,
+        "morning": 3,
+        "mourning": 90,
+    }
+    rows = [f"{word},noun,{count}" for word, count in counts.items()]
+    found = counted(table(tmp_path, "\n".join(["word,class,count", *rows])), make_lemmas=False)
+    assert found == [(word, count, None) for word, count in counts.items()]
 
 
 def test_a_lemma_is_made_of_the_american_spelling(tmp_path: Path) -> None:
@@ -76,12 +74,10 @@ def test_without_lemmas_only_spellings_are_joined(tmp_path: Path) -> None:
 
 
 def test_different_topics_are_counted_and_of_numbers_the_largest_stands(tmp_path: Path) -> None:
-    named = (
-        "word,class,count,topics\ncells,noun,1,heart; lung\ncell,noun,1,lung;ear;\near,noun,1,\n"
-    )
-    assert counted(table(tmp_path, named)) == [("cell", 2, 3), ("ear", 1, None)]
-    numbers = "word,class,count,topics\ncells,noun,1,4\ncell,noun,1,7\near,noun,1,\n"
-    assert counted(table(tmp_path, numbers)) == [("cell", 2, 7), ("ear", 1, None)]
+    for topics, n_topics in (("heart; lung", "lung;ear;"), 3), (("4", "7"), 7):
+        text = "word,class,count,topics\ncells,noun,1,{}\ncell,noun,1,{}\near,noun,1,\n"
+        found = counted(table(tmp_path, text.format(*topics)))
+        assert found == [("cell", 2, n_topics), ("ear", 1, None)]
 
 
 @pytest.mark.parametrize(

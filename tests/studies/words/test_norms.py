@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.studies import put
 
 from medsim.core.errors import InputError
 from medsim.studies.words.forms import Forms
@@ -37,18 +39,16 @@ def pairs(*paths: Path) -> list[tuple[int, int, str]]:
 
 
 def test_the_files_of_the_university_of_south_florida_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "usf.txt"
-    path.write_bytes(USF.replace("\n", "\r\n").encode("latin-1"))
-    assert pairs(path) == [
+    content = USF.replace("\n", "\r\n").encode("latin-1")
+    assert pairs(put(tmp_path, "usf.txt", content)) == [
         (0, 2, "norm: dog → cat, FSG 0.653"),  # the stronger of two directions
         (1, 3, "norm: color → fox, FSG 0.013"),
     ]
 
 
 def test_a_plain_table_is_read_with_or_without_strengths(tmp_path: Path) -> None:
-    plain, strong = tmp_path / "plain.csv", tmp_path / "strong.tsv"
-    plain.write_text("cue,target\nfox,Cats\ncats,dog\n", encoding="utf-8")
-    strong.write_text("Cue\tTarget\tStrength\ncat\tdog\t12\ndog\tfox\t\n", encoding="utf-8")
+    plain = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
+    strong = put(tmp_path, "strong.tsv", "Cue\tTarget\tStrength\ncat\tdog\t12\ndog\tfox\t\n")
     assert pairs(plain) == [(0, 2, "norm: cat → dog"), (0, 3, "norm: fox → cat")]
     assert pairs(plain, strong) == [
         (0, 2, "norm: cat → dog, strength 12"),
@@ -68,8 +68,5 @@ def test_a_plain_table_is_read_with_or_without_strengths(tmp_path: Path) -> None
     ],
 )
 def test_what_is_wrong_in_norms_is_named(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "norms.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError) as raised:
-        read_norms([path])
-    assert said in str(raised.value)
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_norms([put(tmp_path, "norms.csv", text)])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import tie_hash
 
-from medsim.studies.words.quarters import PAIR, Draw, Quarters
+from medsim.studies.words.quarters import PAIR, Quarters
 
 WORDS = sorted(f"{a}{b}" for a in "abcdef" for b in "xyz")
 ALL = list(combinations(range(len(WORDS)), 2))
@@ -33,22 +33,25 @@ def greedy(pairs: list[tuple[int, int]], wanted: int, per_word: int, seed: int) 
     return taken
 
 
+def quarters(pairs: list[tuple[int, int]], **options: int) -> Quarters:
+    """Return quarters of biomedical words alone, of which some pairs are associated."""
+    words = pl.DataFrame({"word": WORDS, "domain": "biomedical"})
+    return Quarters(words, {"biomedical": frame(pairs)}, frame(pairs), **options)
+
+
 @given(SOME_PAIRS, st.integers(0, 20), st.integers(1, 3), st.integers(0, 2**63 - 1))
 def test_pairs_are_taken_in_order_of_their_hashes_while_their_words_last(
     pairs: list[tuple[int, int]], wanted: int, per_word: int, seed: int
 ) -> None:
-    taken = Draw(WORDS, seed=seed, per_word=per_word).take(frame(pairs), wanted)
-    assert taken.rows() == greedy(pairs, wanted, per_word, seed)
+    drawn = quarters(pairs, seed=seed, per_word=per_word).draw(wanted)
+    assert drawn["biomedical", True].rows() == greedy(pairs, wanted, per_word, seed)
 
 
 @given(SOME_PAIRS, st.sets(st.integers(0, len(WORDS) - 1)))
 def test_unassociated_pairs_are_all_others_of_the_words(
     pairs: list[tuple[int, int]], words: set[int]
 ) -> None:
-    draw = Draw(WORDS, seed=1, per_word=1)
-    ids = np.array(sorted(words), np.int32)
-
-    found = draw.unassociated(ids, frame(pairs), 3)
+    found = quarters(pairs, seed=1, per_word=1).unassociated(np.array(sorted(words), np.int32), 3)
 
     expected = set(combinations(sorted(words), 2)) - set(pairs)
     assert sorted(found.rows()) == sorted(expected)
@@ -56,12 +59,12 @@ def test_unassociated_pairs_are_all_others_of_the_words(
 
 def test_of_many_words_a_sample_is_paired_that_the_seed_draws() -> None:
     words = [f"{number:04d}" for number in range(3_000)]
-    none = frame([])
     sampled = []
     for seed in (1, 1, 2):
-        found = Draw(words, seed=seed, per_word=1).unassociated(
-            np.arange(3_000, dtype=np.int32), none, 5
+        many = Quarters(
+            pl.DataFrame({"word": words, "domain": "general"}), {}, frame([]), seed=seed, per_word=1
         )
+        found = many.unassociated(np.arange(3_000, dtype=np.int32), 5)
         sampled.append({*found["word1_id"], *found["word2_id"]})
         assert len(found) == 2_048 * 2_047 // 2
     assert sampled[0] == sampled[1] != sampled[2]
@@ -78,13 +81,13 @@ def test_the_largest_size_is_one_that_works(
 ) -> None:
     words = pl.DataFrame({"word": WORDS, "domain": domains})
     frames = [frame(some) for some in (terminology, norms)]
-    reasoned = [one.with_columns(pl.lit("why").alias("reason")) for one in frames]
+    reasoned = [one.with_columns(reason=pl.lit("why")) for one in frames]
     found = dict(zip(("biomedical", "general"), reasoned, strict=True))
-    quarters = Quarters(words, found, pl.concat(frames).unique(), seed=3, per_word=per_word)
+    some = Quarters(words, found, pl.concat(frames).unique(), seed=3, per_word=per_word)
 
-    most = quarters.largest(10)
+    most = some.largest(10)
 
-    drawn_then = quarters.draw(most)
+    drawn_then = some.draw(most)
     assert {one.height for one in drawn_then.values()} == {most}
     for (domain, associated), found_then in drawn_then.items():
         for first, second, reason in found_then.iter_rows():

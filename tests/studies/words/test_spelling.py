@@ -35,6 +35,9 @@ skilful skillful  unskilful unskillful                     enrolment enrollment
 defence defense   licence license      programme program   sombre somber
 centred centered  artefact artifact    metres meters       distil distill
 """
+BOTH_WAYS = """
+catalogue catalog analogues analogs amoeba ameba archaeology archeology aesthetics esthetics
+"""
 LOOK_BRITISH = """
 poor hour four tour aerobic does poet shoe aloe rise exercise expertise treatise valise arise
 promise noise wise analyses haemophilus caecilian timbre acre angioedema gastroesophageal
@@ -65,16 +68,7 @@ def test_a_word_that_only_looks_british_stays(word: str) -> None:
     assert american(word, dict.fromkeys(others.split(), 10**6)) == word
 
 
-@pytest.mark.parametrize(
-    ("british", "expected"),
-    [
-        ("catalogue", "catalog"),
-        ("analogues", "analogs"),
-        ("amoeba", "ameba"),
-        ("archaeology", "archeology"),
-        ("aesthetics", "esthetics"),
-    ],
-)
+@pytest.mark.parametrize(("british", "expected"), paired(BOTH_WAYS))
 def test_what_americans_write_both_ways_changes_where_the_result_is_common(
     british: str, expected: str
 ) -> None:

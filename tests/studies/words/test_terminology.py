@@ -5,23 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-import pytest
 from fixtures.tables import put, put_terms
 
-from medsim.core.store import Store
 from medsim.studies.words.forms import Forms
 from medsim.studies.words.terminology import names_of, relations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from medsim.core.store import Store
 
 FORMS = Forms(counts={"anemia": 1}, given={"chills": "chill"}, lemma_of=str)
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with Store(threads=1) as opened:
-        yield opened
 
 
 def named(store: Store, **concepts: str) -> dict[str, int]:
@@ -45,8 +37,8 @@ def related(store: Store, words: list[str], components: dict[int, int] | None = 
         orient="row",
     )
     found = relations(store, names_of(store, FORMS), ids, linked)
-    associated = {(words[a], words[b]): why for a, b, why in found.associated.iter_rows()}
-    return associated, {(words[a], words[b]) for a, b in found.related.iter_rows()}
+    associated = {(words[a], words[b]): why for a, b, why in found[0].iter_rows()}
+    return associated, {(words[a], words[b]) for a, b in found[1].iter_rows()}
 
 
 def test_synonyms_are_single_words_that_one_concept_has(store: Store) -> None:

@@ -131,13 +131,10 @@ def test_a_folder_of_something_else_is_refused(manifest: str, message: str, tmp_
         verify(out)
 
 
-def test_a_folder_that_has_lost_its_manifest_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_there_is_called_missing(tmp_path: Path) -> None:
     out = WicFolder().write(tmp_path / "out")
     (out / "manifest.json").unlink()
     with pytest.raises(InputError, match="no manifest"):
         verify(out)
-
-
-def test_what_is_not_there_is_called_missing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere does not exist"):
         verify(tmp_path / "nowhere")

@@ -35,22 +35,10 @@ PIECES = [
     "\U0001f600. ",
     "B\u00e9b\u00e9. ",
     "  ",
-    "\u00a0",
-    "\u2028",
-    "\r",
-    "\t",
-    "\x1c",
-    "\x1f",
+    *"\u00a0\u2028\r\t\x1c\x1f",
     "E. coli ",
-    # what PySBD writes for other characters while it works
-    "\u2229",
-    "\u222f",
-    "\u0238",
-    "\u1d14",
-    "&\u14f4&",
-    "\u266c",
-    "\u2668",
-    "\u261d",
+    "&\u14f4&",  # what PySBD writes for other characters while it works, as the rest
+    *"\u2229\u222f\u0238\u1d14\u266c\u2668\u261d",
 ]
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=12).map("".join)
 
@@ -112,17 +100,12 @@ def test_what_pysbd_loses_is_a_sentence_of_its_own() -> None:
 
 
 def test_a_sentence_that_pysbd_changed_is_what_lies_between_its_neighbours() -> None:
-    text = "It fell. Then dup rose. It fell again. It fell."
-    given_sentences = ["It fell.", "Then DUP rose.", "It fell again.", "It fell."]
+    whole = ["It fell.", "Then dup rose.", "It fell again.", "It fell."]
+    text = " ".join(whole)
 
-    spans = sentences._placed(text, given_sentences)
+    spans = sentences._placed(text, ["It fell.", "Then DUP rose.", *whole[2:]])
 
-    assert [text[start:end] for start, end in spans] == [
-        "It fell.",
-        "Then dup rose.",
-        "It fell again.",
-        "It fell.",
-    ]
+    assert [text[start:end] for start, end in spans] == whole
 
 
 def test_a_sentence_is_not_looked_for_far_behind_one_that_is_missing() -> None:
@@ -131,11 +114,6 @@ def test_a_sentence_is_not_looked_for_far_behind_one_that_is_missing() -> None:
     spans = sentences._placed(far, ["Orl.", "It fell."])
 
     assert [far[start:end] for start, end in spans] == [far]
-
-
-@pytest.mark.parametrize("text", ["", " ", "\u00a0\t"])
-def test_white_space_has_no_sentences(text: str) -> None:
-    assert sentences_of(text) == []
 
 
 def test_no_sentence_has_parts_of_title_and_abstract() -> None:

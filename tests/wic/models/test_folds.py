@@ -57,13 +57,10 @@ def test_the_case_and_the_sides_of_a_pair_of_terms_do_not_matter() -> None:
     assert linked(pl.concat([plain, mirrored])).tolist() == [0, 1, 0, 1]
 
 
-def test_folds_are_of_one_size_where_nothing_hangs_together() -> None:
+def test_folds_are_of_one_size_and_a_large_part_is_placed_first() -> None:
     folds = folds_of(invented_instances(1, 83, reuse=0), 0)
-
     assert sorted(np.bincount(folds).tolist()) == [8] * 7 + [9] * 3
 
-
-def test_folds_are_of_one_size_where_a_large_part_is_placed_first() -> None:
     sentence = pl.when(pl.int_range(pl.len()) < 5).then(pl.lit("shared")).otherwise("sentence1")
     instances = invented_instances(1, 10, reuse=0).with_columns(sentence1=sentence)
 
@@ -76,11 +73,6 @@ def test_folds_do_not_depend_on_the_order_of_instances(order: list[int]) -> None
     instances = invented_instances(2, 40)
 
     assert np.array_equal(folds_of(instances, 7)[order], folds_of(instances[order], 7))
-
-
-def test_another_seed_draws_other_folds() -> None:
-    instances = invented_instances(2, 40)
-
     assert not np.array_equal(folds_of(instances, 1), folds_of(instances, 2))
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
-import numpy as np
-import polars as pl
 import pytest
 from fixtures.embeddings import write_words
 from fixtures.encoders import write_encoder
@@ -13,8 +12,6 @@ from fixtures.wic import invented_instances, write_instances
 
 from medsim.core.errors import OptionError
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import EmbeddedTerms, identify
-from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
 from medsim.wic.models import encoder_answers
 from medsim.wic.models.answers import Setting
@@ -53,30 +50,13 @@ def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> Non
 def test_a_format_that_says_terms_and_gives_words_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "words.vec"
-    write_words(path, ["fever"], seed=1)
     write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
-    dataset = read_dataset(tmp_path / "one.json", train=None, dev=None, seed=0)
-    spec = EmbeddingSpec(name="m", path=path, options=EmbeddingOptions())
-    bags = WordBags(
-        vectors=np.zeros((1, 2), np.float32),
-        words=np.zeros(0, np.int32),
-        starts=np.zeros(1, np.int64),
-    )
-    found = EmbeddedTerms(
-        embedded=bags,
-        covered=np.zeros(0, np.bool_),
-        terms=pl.DataFrame(),
-        words=None,
-        n_dimensions=2,
-        n_vocabulary=1,
-    )
+    dataset = read_dataset(tmp_path / "one.json", seed=0)
+    spec = EmbeddingSpec(name="m", path=tmp_path / "words.vec", options=EmbeddingOptions())
+    model = CosineModel(name="m", reads="quoted", embedding=spec)
+    setting = Setting(seed=0, threads=1, cache=None, progress=Progress())
+    found = SimpleNamespace(embedded="no TermPoints")
     monkeypatch.setattr(encoder_answers, "embed_terms", lambda *_args, **_options: found)
 
     with pytest.raises(OptionError, match="m has vectors of words; a sentence"):
-        cosine_answers(
-            dataset,
-            CosineModel(name="m", reads="quoted", embedding=spec),
-            identify(spec, Progress()),
-            Setting(seed=0, threads=1, cache=None, progress=Progress()),
-        )
+        cosine_answers(dataset, model, None, setting)

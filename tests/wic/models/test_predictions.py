@@ -47,8 +47,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_answers_are_read_in_the_order_of_the_instances(path: Path, said: list) -> None:
     found = read_predictions(write(path, pl.DataFrame({"prediction": said})), INSTANCES)
 
-    assert found.answers is not None
-    assert found.answers.tolist() == [True, False, False, True]
+    assert np.array_equal(found.answers, [True, False, False, True])
     assert found.scores is None
 
 
@@ -59,10 +58,8 @@ def test_rows_that_identify_instances_may_come_in_any_order(path: Path) -> None:
 
     found = read_predictions(write(path, rows[[2, 0, 3, 1]]), INSTANCES)
 
-    assert found.answers is not None
-    assert found.answers.tolist() == [True, False, True, True]
-    assert found.scores is not None
-    assert found.scores.tolist() == [0.5, -1, 2, 3]
+    assert np.array_equal(found.answers, [True, False, True, True])
+    assert np.array_equal(found.scores, [0.5, -1, 2, 3])
 
 
 def test_an_instance_that_comes_twice_has_one_row(path: Path) -> None:
@@ -71,8 +68,7 @@ def test_an_instance_that_comes_twice_has_one_row(path: Path) -> None:
     found = read_predictions(write(path, rows), INSTANCES[[0, 1, 2, 3, 1]])
 
     assert found.answers is None
-    assert found.scores is not None
-    assert found.scores.tolist() == [1, 2, 3, 4, 2]
+    assert np.array_equal(found.scores, [1, 2, 3, 4, 2])
 
 
 @pytest.mark.parametrize(
@@ -128,5 +124,4 @@ def test_a_line_separator_inside_json_ends_no_line(tmp_path: Path) -> None:
 
     found = read_predictions(path, instances)
 
-    assert found.answers is not None
     assert np.array_equal(found.answers, [True])

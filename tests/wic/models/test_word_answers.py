@@ -47,10 +47,8 @@ def test_of_one_kind_of_label_nothing_else_is_learnt(label, score) -> None:
     found = perceptron_scores(features, np.full(5, label), features[:2], 0)
 
     assert found.tolist() == [score, score]
-    assert perceptron_scores(features[:0], np.zeros(0, np.bool_), features[:2], 0).tolist() == [
-        0,
-        0,
-    ]
+    of_none = perceptron_scores(features[:0], np.zeros(0, np.bool_), features[:2], 0)
+    assert of_none.tolist() == [0, 0]
 
 
 def test_the_global_random_state_is_left_alone() -> None:

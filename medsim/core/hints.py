@@ -1,0 +1,78 @@
+"""The types that options are annotated with: which values are of them, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from numbers import Integral, Real
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from medsim.core.errors import listed
+
+_NOUNS = {
+    str: "a text",
+    Path: "a path",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    date: "a date",
+    NoneType: "None",
+}
+
+
+def union_members(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or a type alone."""
+    is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
+    return get_args(hint) if is_union else (hint,)
+
+
+def is_several(hint: object) -> bool:
+    """Return whether a type is of several values, and never of a single text or path."""
+    kinds = {get_origin(one) or one for one in union_members(hint)}
+    return bool(kinds & {tuple, Sequence}) and not kinds & {str, Path}
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Return whether a value is of a type, and so is all that it holds.
+
+    A text is no sequence, True and False are no numbers, and a whole number is a number.
+    """
+    if len(members := union_members(hint)) > 1:
+        return any(fits(value, one) for one in members)
+    kind, held = get_origin(hint) or hint, get_args(hint)
+    if kind is Mapping:
+        return isinstance(value, Mapping) and all(
+            fits(name, held[0]) and fits(one, held[1]) for name, one in value.items()
+        )
+    if kind is Sequence:
+        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+            return False
+        return all(fits(one, held[0]) for one in value)
+    if isinstance(value, bool):
+        return kind in {bool, Any}
+    return kind is Any or isinstance(value, {int: Integral, float: Real}.get(kind, kind))
+
+
+def described(hint: Any) -> str:
+    """Return what a type accepts, such as "a text or a path" or "several whole numbers"."""
+    return " or ".join(map(_described, union_members(hint)))
+
+
+def _described(hint: Any) -> str:
+    kind, held = get_origin(hint) or hint, get_args(hint)
+    if kind is Mapping:
+        return f"{described(held[1])} by name"
+    if kind is Sequence:
+        nouns = [_described(one).removeprefix("a ") for one in union_members(held[0])]
+        return f"several {' or '.join(f'{noun}s' for noun in nouns)}"
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    return _NOUNS.get(kind, f"{article} {kind.__name__}")
+
+
+def type_of(value: object) -> str:
+    """Return the name of a value's type with those of what it holds: "list of int and str"."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return type(value).__name__
+    return f"{type(value).__name__} of {listed(sorted({type(one).__name__ for one in value}))}"
