@@ -109,7 +109,7 @@ def look_up(job: Job, index: str) -> Looked:
     """Return the seconds of an index for two queries, and for all."""
     vectors = invented(job)
     found_by = partial(retrieve, index=index, seed=0, threads=job.threads)
-    few = replace(job, n_terms=_FEW)
+    few = replace(job, n_terms=min(_FEW, job.n_terms))
     found_by(_linked(few, 2), _embedded(vectors[:_FEW]), Stage("warm"))  # compiles
     progress = Progress()
     with progress.stage("first") as stage:

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledSample:
-    """Scores of how well similarities of labelled pairs tell positives from negatives.
+    """Similarities of labelled pairs, and how well they tell positives from negatives.
 
     Attributes:
+        similarities: float64[n_pairs], for statistics that need more than what stands here.
         labels: bool[n_pairs], true for positives.
         area: under the ROC curve.
         average_precision: mean precision over recall, tied pairs found at once; NaN where a class
@@ -41,6 +42,7 @@ class LabelledSample:
         correct: bool[n_pairs], whether ``threshold`` puts each pair on the right side.
     """
 
+    similarities: Values
     labels: Flags
     area: RocArea
     average_precision: Estimate
@@ -60,11 +62,13 @@ class LabelledSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedSample:
-    """Scores of how well similarities of rated pairs follow the ratings.
+    """Similarities of rated pairs, and how well they follow the ratings.
 
     All correlations are NaN of fewer than 2 pairs or a constant side.
 
     Attributes:
+        similarities: float64[n_pairs], for statistics that need more than what stands here.
+        ratings: float64[n_pairs], higher for what is more similar.
         spearman: correlation of average ranks, with a BCa bootstrap interval.
         pearson: with Fisher's interval; NaN as well where a value is infinite.
         kendall: tau-b, without an interval.
@@ -72,6 +76,8 @@ class RatedSample:
         side: the place of these similarities in the bootstrap.
     """
 
+    similarities: Values
+    ratings: Values
     spearman: Estimate
     pearson: Estimate
     kendall: Estimate
@@ -106,6 +112,7 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
     correct_later = ((similarities >= fitted) == labels)[held_out]
     n_later = 0 if math.isnan(fitted) else len(correct_later)
     return LabelledSample(
+        similarities=similarities,
         labels=labels,
         area=roc_area(ranks, labels, n_positive, n_negative),
         average_precision=Estimate(value=_average_precision(n_positive, n_negative)),
@@ -132,6 +139,8 @@ def rated_samples(
         spearman = bootstrap.correlation(at)
         found.append(
             RatedSample(
+                similarities=side,
+                ratings=ratings,
                 spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
                 pearson=pearson_of(pearson(side, ratings), len(ratings)),
                 kendall=Estimate(value=kendall(ranked(side).ranks, ranked(ratings).ranks)),
