@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 from fixtures.categories import categorised_release
-from fixtures.corpora import invented_names, write_corpus, write_ontology
 from fixtures.embeddings import write_words
 from fixtures.simulated import judge, rate
-from fixtures.wic import write_benchmark, write_kinds
 from typer.testing import CliRunner
 
 import medsim

@@ -40,7 +40,7 @@ def test_compiled_kernels_lie_in_a_folder_named_by_their_sources(tmp_path: Path)
     assert len(first) == 1
     assert len(second - first) == 1
     for folder in second:
-        assert list(folder.rglob("hashing.mixed-*.nbc"))
+        assert list(folder.rglob("packing.mixed-*.nbc"))
     assert not list(package.rglob("*.nbc"))
 
 
