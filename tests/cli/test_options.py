@@ -26,7 +26,10 @@ FUNCTIONS = {
     "eval": "evaluate",
     "merge": "merge",
     "report": "write_report",
+    "study domains": "domains_study",
     "study grade": "grade_study",
+    "study inspect": "inspect_study",
+    "study instances": "instances_study",
     "study pairs": "choose_pairs",
     "study sample": "sample_study",
     "study score": "score_study",
@@ -39,24 +42,12 @@ FUNCTIONS = {
 }
 """The public function of each command that has one."""
 
-OF_THE_COMMAND_LINE = {
+OF_THE_COMMAND_LINE = {name: {"form"} for name in commands()} | {
+    "report": set(),
     "build": {"shard", "form"},
-    "compare": {"form"},
-    "convert": {"form"},
-    "correlate": {"form"},
-    "eval": {"form"},
-    "merge": {"form"},
-    "sql": {"form"},
-    "stats": {"form"},
-    "study grade": {"form"},
     "study pairs": {"out", "overwrite", "form"},
-    "study sample": {"form"},
     "study score": {"table", "form"},
-    "synth": {"form"},
-    "verify": {"form"},
-    "wic build": {"form"},
     "wic eval": {"table", "form"},
-    "wic stats": {"form"},
     "wic verify": {"list_all", "form"},
 }
 """The options that commands have beside those of their functions."""
@@ -74,7 +65,7 @@ PARAMETERS = [
     for command in FUNCTIONS
     if command in DECLARED
     for parameter in COMMANDS[command].params
-    if parameter.name not in OF_THE_COMMAND_LINE.get(command, set())
+    if parameter.name not in OF_THE_COMMAND_LINE[command]
 ]
 
 
@@ -92,12 +83,12 @@ def test_a_command_has_the_options_of_its_declaration_and_those_listed_here(comm
     options = list(declared(COMMANDS[command].callback.options))
 
     assert names[: len(options)] == options
-    assert set(names[len(options) :]) <= OF_THE_COMMAND_LINE.get(command, set()) <= set(names)
+    assert set(names[len(options) :]) <= OF_THE_COMMAND_LINE[command] <= set(names)
 
 
 @pytest.mark.parametrize("command", [name for name in FUNCTIONS if name in DECLARED])
 def test_a_function_takes_the_options_of_its_command(command: str) -> None:
-    own = OF_THE_COMMAND_LINE.get(command, set())
+    own = OF_THE_COMMAND_LINE[command]
     names = {parameter.name for parameter in COMMANDS[command].params} - own
     assert set(inspect.signature(function_of(command)).parameters) - OF_PYTHON == names
 

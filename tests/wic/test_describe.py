@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from fixtures.umls import Metathesaurus
+from fixtures.typed import TYPES, typed_benchmark
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -26,37 +26,12 @@ if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark
 
 DATA = os.environ.get("MEDSIM_DATA")
-TYPES = {
-    "C0000000": (("T047", "Disease or Syndrome"), ("T033", "Finding")),
-    "C0000001": (("T047", "Disease or Syndrome"),),
-    "C0000002": (("T121", "Pharmacologic Substance"),),
-}
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     """Return a benchmark of terms of UMLS, each of which stands for any of three concepts."""
-    folder = tmp_path_factory.mktemp("described")
-    umls = Metathesaurus()
-    for number, (cui, types) in enumerate(TYPES.items()):
-        umls.atom(cui, f"velp of kind {number}", code=f"D00000{number}")
-        for type_id, name in types:
-            umls.type(cui, type_id, name)
-    umls.type("C0000009", "T204", "Eukaryote")  # of no mention
-    documents = []
-    for at in range(120):
-        term = f"velp of the {'ABCDEFGHKLMN'[at // 3 % 12]}-zone"
-        start = len(f"Case {at}: ")
-        line = f"{at}\t{start}\t{start + len(term)}\t{term}\tT047\tMESH:D00000{at % 5 % 3}\n"
-        documents.append(f"{at}|t|Case {at}: {term}.\n{at}|a|No mention (here).\n{line}")
-    (folder / "cases.txt").write_text("\n".join(documents), encoding="utf-8")
-    return build_wic(
-        [folder / "cases.txt"],
-        umls.write(folder / "META"),
-        folder / "wic",
-        threads=1,
-        most_train=60,
-    )
+    return typed_benchmark(tmp_path_factory.mktemp("described"))
 
 
 def sides(rows: list[dict[str, object]], column: str) -> list[str]:
