@@ -199,7 +199,7 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
         (
             ["study", "pairs", "nowhere.csv", "-o", "x.csv"],
             1,
-            "say by --biomedical LIST or --general",
+            "say by one of --biomedical LIST, --general",
         ),
         (["build", "hpo", "-o", "x", "--shard", "one"], 1, "--shard 'one' names no shard"),
         (["stats", "x" * 300], 1, "File name too long"),
