@@ -29,7 +29,7 @@ OUTPUTS = {
 }
 """The kinds of the outputs in the archives of the version before, by their place."""
 
-ADDED = {"n_pairs_oov"}
+ADDED = {"n_pairs_oov", "category_error"}
 """The columns that tables have had since."""
 
 
