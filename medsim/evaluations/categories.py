@@ -156,6 +156,11 @@ def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFr
                 f"no concept has the id {concept_id!r}; a category is named by the concept_id of "
                 "one of the build's concepts"
             )
+        if name == "all":
+            raise OptionError(
+                f"a category cannot be named {name!r}, which stands for all far ones together; "
+                "give it another name, NAME=CONCEPT_ID"
+            )
         if concept_ids.count(concept_id) > 1:
             raise OptionError(f"category {concept_id!r} is named twice")
         if names.count(name) > 1:

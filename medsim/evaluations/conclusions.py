@@ -77,7 +77,10 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         name: sorted(set(group["metric"]))
         for (name,), group in results.group_by("embedding", maintain_order=True)
     }
-    own = dict(one.split("=", 1) for one in metrics if "=" in one)
+    named = [one.split("=", 1) for one in metrics if "=" in one]
+    own = dict(named)
+    if len(own) < len(named):
+        raise OptionError("`metrics` names two metrics for one embedding; one is accepted")
     shared = [one for one in metrics if "=" not in one]
     for metric in (*shared, *own.values()):
         METRICS.get(metric)
@@ -90,8 +93,8 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         fitting = [metric for metric in given if metric in known]
         if len(fitting) != 1:
             raise OptionError(
-                f"{name} has {', '.join(known)}, of which {', '.join(given) or 'nothing given'} "
-                f"must name one; give it by `metrics`, such as {name}={known[0]}"
+                f"{name} needs one metric of {', '.join(known)}, not "
+                f"{', '.join(given) or 'none'}; give it by `metrics`, such as {name}={known[0]}"
             )
         chosen.append((name, fitting[0]))
     at = pl.DataFrame(chosen, schema=["embedding", "metric"], orient="row")

@@ -129,10 +129,14 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     for name, value in ours.items():
         if theirs.get(name) != value and not (name == "resamples" and value is None):
             raise OutputError(
-                f"{out} was made with {name} {theirs.get(name)}, not {value}; add `overwrite` to "
-                "replace it, or choose another folder"
+                f"{out} was made with {name} {_told(theirs.get(name))}, not {_told(value)}; add "
+                "`overwrite` to replace it, or choose another folder"
             )
     return earlier
+
+
+def _told(value: object) -> object:
+    return "by default" if value is None else value
 
 
 def run_key_of(

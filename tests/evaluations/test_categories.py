@@ -93,6 +93,7 @@ def test_provenance_is_plain_and_tells_other_categories_apart(build: Build) -> N
     [
         (["410607006", "77"], "no concept has the id '77'; a category is named by the concept_id"),
         (["410607006"], "one category, '410607006', has no other"),
+        (["all=410607006", "277132007"], "cannot be named 'all'"),
         (["410607006", "x=410607006"], "category '410607006' is named twice"),
         (["x=410607006", "x=277132007"], "two categories are named 'x'; add other names"),
         (["410607006", "x="], "a category is CONCEPT_ID or NAME=CONCEPT_ID, not 'x='"),

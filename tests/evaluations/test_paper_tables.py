@@ -139,8 +139,15 @@ def test_every_number_stands_for_a_table_that_there_is() -> None:
         ({"table": "coverage", "metrics": ["cos"]}, "`metrics` is for the tables best"),
         ({"table": "B.2", "subset": "own"}, "`subset` own has no standings"),
         ({"metrics": ["avg_coz"]}, "did you mean avg_cos"),
-        ({"metrics": ["fuzzy_jaccard"]}, "whole has cos, kendall, of which fuzzy_jaccard must"),
-        ({"metrics": ["avg_cos", "pair_cos", "cos"]}, "one has avg_cos.* such as one=avg_cos"),
+        (
+            {"metrics": ["fuzzy_jaccard"]},
+            "whole needs one metric of cos, kendall, not fuzzy_jaccard",
+        ),
+        (
+            {"metrics": ["avg_cos", "pair_cos", "cos"]},
+            "one needs one metric of avg_cos.* such as one=avg_cos",
+        ),
+        ({"metrics": ["cos", "one=avg_cos", "one=pair_cos"]}, "two metrics for one embedding"),
         ({"metrics": ["avg_cos", "cos", "tow=avg_cos"]}, "unknown embedding 'tow'; did you mean"),
     ],
 )
@@ -162,7 +169,9 @@ def test_one_embedding_can_have_a_metric_of_its_own(several: medsim.Evaluation) 
 
 def test_an_embedding_without_a_metric_is_told_what_it_has() -> None:
     assert at_metrics(RESULTS, ["max_jaccard", "a=avg_cos"])["metric"].unique().len() == 2
-    with pytest.raises(medsim.MedsimError, match=r"a has avg_cos, max_jaccard, of which cos must"):
+    with pytest.raises(
+        medsim.MedsimError, match=r"a needs one metric of avg_cos, max_jaccard, not cos"
+    ):
         at_metrics(RESULTS, ["cos"])
 
 

@@ -103,13 +103,15 @@ class WicDataset:
         """Return how many instances to ask about share something with one of train or dev.
 
         That is a sentence, or a pair of terms in either order and ignoring case. Folds share
-        nothing.
+        nothing with each other, but may do so with what else is fitted on.
         """
         sentences = self.instances.select("sentence1", "sentence2").rows()
         pairs = [frozenset(pair) for pair in self._pairs()]
         n_known = 0
         for one in self.rounds:
-            known = set() if self.is_crossed else {*one.train.tolist(), *one.dev.tolist()}
+            known = {*one.train.tolist(), *one.dev.tolist()}
+            if self.is_crossed:
+                known.difference_update(self.tested.tolist())
             known_sentences = {text for row in known for text in sentences[row]}
             known_pairs = {pairs[row] for row in known}
             n_known += sum(

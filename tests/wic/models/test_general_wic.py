@@ -114,3 +114,5 @@ def test_it_is_in_no_fold_of_one_file(tmp_path: Path) -> None:
         assert np.array_equal(one.held_back, other.held_back)
     assert found.fitted == "cross-fitted in 10 folds and train.data.txt"
     assert found.files["more_train 1"]["path"] == str(general)
+    assert found.n_known() == 0
+    assert read_dataset(path, more_train=[path], seed=3).n_known() == 64
