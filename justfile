@@ -31,7 +31,7 @@ sql:
 test *arguments:
     {{ bin }}python -m pytest -n 2 --dist loadfile {{ arguments }}
 
-# The tests that take a minute: none of processes, browsers, clusters or killed runs, few examples.
+# The tests that take two minutes: none of processes, browsers, clusters or killed runs, few examples.
 test-quick *arguments:
     # Tests are kept compiled whatever the environment says: that takes six seconds a process.
     PYTHONDONTWRITEBYTECODE= {{ bin }}python -m pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile=quick {{ arguments }}
