@@ -56,7 +56,7 @@ def fits(value: object, hint: Any) -> bool:
 
 
 def described(hint: Any) -> str:
-    """Return what a type accepts, such as "a text or a path" or "several whole numbers"."""
+    """Return the name of a type for a message, such as "a text or a path"."""
     return " or ".join(map(_described, union_members(hint)))
 
 

@@ -267,8 +267,11 @@ class CompareOptions(Options):
         name = self.paper.table
         if name not in TABLES:
             raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
-        if self.metrics and name not in FIXABLE:
-            raise OptionError(f"`metrics` is for the tables {', '.join(FIXABLE)}, not for {name}")
+        if self.metrics and (name not in FIXABLE or (self.is_numbered and not self.paper.fixed)):
+            fixed = [number for number, one in PAPER.items() if one.fixed]
+            raise OptionError(
+                f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
+            )
         if name.startswith("standings-") and self.subset != "common":
             raise OptionError(f"`subset` {self.subset} has no standings; they are of common pairs")
 

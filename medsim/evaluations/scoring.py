@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,12 @@ import polars as pl
 
 from medsim.core.config import in_threads
 from medsim.evaluations.comparisons import Compared, Row, family_rows
+from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.output import COMPARISON_COLUMNS, RESULT_COLUMNS
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.statistics.estimates import interval_of
+from medsim.statistics.resampling import fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.core.progress import Stage
+    from medsim.core.progress import Progress, Stage
     from medsim.evaluations.inputs import EvaluationInput, PairSet
     from medsim.evaluations.statistic import Kind, Statistic
     from medsim.kernels.types import Flags
@@ -181,6 +184,23 @@ def fixed_comparisons(
         family = _compared(scores, statistic)
         n_pairs = scores[0].n_pairs if scores else 0
         yield from _family_rows("embeddings", statistic, family, n_pairs, drawn)
+
+
+def warn_of_reach(
+    models: Sequence[ScoredModel], resampling: Resampling, progress: Progress
+) -> None:
+    """Warn, once a run, where no difference on rated pairs can be significant."""
+    metrics = Counter(model.embedding for model in models)
+    n_largest = math.comb(max(len(metrics), *metrics.values(), 2), 2)
+    if resampling.least_p(n_largest) < ALPHA:
+        return
+    line = (
+        f"{resampling.resamples:,} resamples bring none of {n_largest:,} comparisons on rated "
+        f"pairs below {ALPHA} after Bonferroni's correction; {fewest_for(n_largest, ALPHA):,} do, "
+        "as does the default of `resamples`"
+    )
+    if line not in progress.warnings:
+        progress.warn(line)
 
 
 def _compared(scores: Sequence[_Score], statistic: Statistic[Any]) -> list[Compared]:

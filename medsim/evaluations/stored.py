@@ -12,7 +12,7 @@ from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layout import pairs_path, scores_path
 from medsim.evaluations.output import COMPARISON_COLUMNS
 from medsim.evaluations.run_key import resampling_of
-from medsim.evaluations.scoring import ScoredModel, fixed_comparisons
+from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sets import SET_COLUMNS
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ def comparisons_at(
         statistics = set(of_input["statistic"])
         wanted = set(of_input.select(SET_COLUMNS).iter_rows())
         sets = [pair_set for pair_set in one.sets() if tuple(pair_set.named().values()) in wanted]
+        if one.rated:
+            warn_of_reach(models, resampling, progress)
         with progress.stage(f"compare embeddings on {name}") as stage:
             stage.total(len(sets))
             for pair_set in sets:

@@ -116,7 +116,7 @@ def parts_of(known: pl.DataFrame, stratification: Stratification) -> pl.DataFram
 
 
 def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[float]:
-    """Return where parts of about equally many pairs begin, of the values of both words of pairs.
+    """Return the least values of parts of about equally many pairs, by the values of both words.
 
     A pair belongs to a part where both of its words do, so that the cuts are those for which the
     smallest part has the most pairs. There are fewer parts where the values allow no more, and none
@@ -142,7 +142,7 @@ def equal_begins(first: pl.Series, second: pl.Series, n_parts: int) -> list[floa
 
 
 def _cut(low: Values, high: Values, values: Values, n_parts: int, wanted: int) -> list[float]:
-    """Return where parts begin that are as short as ``wanted`` pairs in each allow; none if not."""
+    """Return the least values of parts of at least ``wanted`` pairs each; none if impossible."""
     begins: list[float] = []
     begin = 0.0
     for _ in range(n_parts):

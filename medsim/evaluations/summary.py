@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,6 @@ from medsim.core import manifest
 from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.coverage import coverage_of, overlap_of, overlap_of_vocabularies
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layout import (
@@ -33,18 +30,14 @@ from medsim.evaluations.retrieval_results import (
     retrieval_of,
 )
 from medsim.evaluations.run_key import resampling_of
-from medsim.evaluations.scoring import ScoredModel, score_sets
+from medsim.evaluations.scoring import ScoredModel, score_sets, warn_of_reach
 from medsim.evaluations.separation import separation_of, separation_results
 from medsim.evaluations.sets import SET_COLUMNS
-from medsim.statistics.resampling import fewest_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from medsim.core.progress import Progress
     from medsim.evaluations.layout import EvaluationFiles
     from medsim.evaluations.run_key import RunKey
-    from medsim.statistics.resampling import Resampling
 
 TABLES = (
     "results.parquet",
@@ -106,7 +99,7 @@ def _of_pairs(
         stage.found(f"{results.height:,} results, {comparisons.height:,} comparisons")
     _warn_of_empty(name, results, progress)
     if one.rated:
-        _warn_of_reach(models, resampling, progress)
+        warn_of_reach(models, resampling, progress)
     has = {model.embedding: ~np.isnan(model.similarities) for model in models}
     terms = {e: files.load(coverage_path(name, e, "terms")) for e in has}
     words = {e: files.load(coverage_path(name, e, "words")) for e in has}
@@ -159,23 +152,6 @@ def _warn_of_empty(name: str, results: pl.DataFrame, progress: Progress) -> None
     for key in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
         where = "/".join(part for part in key if part is not None)
         progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
-
-
-def _warn_of_reach(
-    models: Sequence[ScoredModel], resampling: Resampling, progress: Progress
-) -> None:
-    """Warn, once a run, where no difference on rated pairs can be significant."""
-    metrics = Counter(model.embedding for model in models)
-    n_largest = math.comb(max(len(metrics), *metrics.values(), 2), 2)
-    if resampling.least_p(n_largest) < ALPHA:
-        return
-    line = (
-        f"{resampling.resamples:,} resamples bring none of {n_largest:,} comparisons on rated "
-        f"pairs below {ALPHA} after Bonferroni's correction; {fewest_for(n_largest, ALPHA):,} do, "
-        "as does the default of `resamples`"
-    )
-    if line not in progress.warnings:
-        progress.warn(line)
 
 
 def _models(name: str, files: EvaluationFiles, key: RunKey) -> list[ScoredModel]:

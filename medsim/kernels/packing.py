@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
-    """Return where each of some groups begins, and where the last ends: int64[n_groups + 1]."""
+    """Return the first positions of groups, and the end of the last: int64[n_groups + 1]."""
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts

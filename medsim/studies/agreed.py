@@ -145,7 +145,7 @@ def _annotators(scale: Scale, answers: pl.DataFrame) -> pl.DataFrame:
 def _disagreements(
     scale: Scale, items: pl.DataFrame, table: Judgements, names: Sequence[str]
 ) -> pl.DataFrame:
-    """Return what was not answered alike, and instances that are labelled otherwise."""
+    """Return items with unlike answers, and instances with another label than the answer."""
     given = np.ma.masked_equal(table, _NONE)
     least, most = given.min(axis=1).filled(_NONE), given.max(axis=1).filled(_NONE)
     shown, otherwise = items.select(_SHOWN[scale.name]), np.zeros(len(table), np.bool_)

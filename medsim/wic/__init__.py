@@ -13,7 +13,7 @@ SPLITS = ("train", "dev", "test")
 """The parts of a benchmark: to fit models on, to choose thresholds on, to report."""
 
 MOST_REPEATS = 100
-"""How often a sentence occurs in BioWiC's train and dev together at most."""
+"""The most occurrences of a sentence in train and dev of BioWiC together."""
 
 ENGLISH = "en"
 """The language of BioWiC, and of benchmarks that do not say theirs."""

@@ -46,7 +46,7 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
 
 
 def described(name: str, benchmark: BenchmarkFiles) -> Described:
-    """Return what is known of a benchmark."""
+    """Return the instances and semantic types of a benchmark, as far as it has them."""
     made = benchmark.made
     return Described(
         name=name,

@@ -74,16 +74,14 @@ def _bare(annotation: str | None) -> str:
 
 
 def changes() -> dict[str, tuple[str | None, str | None]]:
-    """Return what was and what is, of all that is not the same; new commands as a whole."""
+    """Return what was and what is, of all that is not the same."""
     before = face_of_commands(json.loads(HELP.read_text(encoding="utf-8")))
     before |= face_of_functions(json.loads(SIGNATURES.read_text(encoding="utf-8")))
     now = face_of_commands(help_texts()) | face_of_functions(signatures())
-    new = {name for name in now.keys() - before.keys() if "(" not in name}
     return {
         name: (before.get(name), now.get(name))
         for name in sorted(before | now)
         if before.get(name) != now.get(name)
-        and not {name.partition("(")[0], name.rpartition(" ")[0]} & (new - {name})
     }
 
 

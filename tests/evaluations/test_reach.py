@@ -86,6 +86,9 @@ def test_too_few_resamples_are_warned_of_with_the_number_that_is_enough(
     enough = int(re.findall(r"([\d,]+) do", warning)[0].replace(",", ""))
     assert 2 * 253 / (enough + 1) < 0.05 <= 2 * 253 / enough
     assert few.comparisons()["p_bonferroni"].min() >= 0.05
+    progress = medsim.Progress()
+    medsim.compare(few, "spearman", metrics=["avg_cos"], progress=progress)
+    assert progress.warnings == [warning]
 
 
 @pytest.mark.slow

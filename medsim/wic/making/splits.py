@@ -71,7 +71,7 @@ class Splitter:
         return {"train": _shuffled(train), "dev": _shuffled(dev), "test": _shuffled(test)}
 
     def trains(self, repeats: Iterable[int]) -> Iterator[Selection]:
-        """Yield what train would have if sentences might occur so often; see ``split``."""
+        """Yield the train split for each limit of a sentence's occurrences; see ``split``."""
         test = self._test()
         for most_repeats in repeats:
             train, _ = self._others(test, most_repeats)
