@@ -89,7 +89,9 @@ class Source:
 
     Attributes:
         name: of the source; for a built-in, what the user types.
-        about: one line on what it reads.
+        about: the format or the built-in terminology, in a few words.
+        files: the files by which the format is known, or the package that ships the built-in.
+        address: the page from which such files or the package are to be had.
         load: reads it.
         recognises: whether a path looks like this format; by default none does.
         locate: for a built-in, finds its file.
@@ -105,6 +107,11 @@ class Source:
     locate: Callable[[], Path] | None = None
     accepts: frozenset[str] = frozenset()
     asked_last: bool = False
+    files: str = ""
+    address: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.about} ({self.files})" if self.files else self.about
 
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
         """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options."""
@@ -142,7 +149,7 @@ def find_source(location: str) -> tuple[Source, Path]:
     for source in sorted(sources.values(), key=lambda source: source.asked_last):
         if source.recognises(path):
             return source, path
-    formats = "; ".join(source.about for source in sources.values())
+    formats = "; ".join(map(str, sources.values()))
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
 
 

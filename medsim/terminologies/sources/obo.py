@@ -261,7 +261,9 @@ SOURCES.register(
     "obo",
     Source(
         name="obo",
-        about="OBO ontologies (.obo)",
+        about="OBO ontologies",
+        files=".obo",
+        address="https://obofoundry.org",
         recognises=recognises,
         load=read_obo,
         accepts=frozenset({"synonyms"}),

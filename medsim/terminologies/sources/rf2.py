@@ -129,7 +129,9 @@ SOURCES.register(
     "rf2",
     Source(
         name="rf2",
-        about="RF2 releases (a folder or .zip)",
+        about="RF2 releases",
+        files="a folder or .zip with sct2_Concept_*.txt",
+        address="https://www.snomed.org/get-snomed",
         recognises=recognises,
         load=read_rf2,
         accepts=frozenset({"as_of"}),

@@ -157,7 +157,9 @@ SOURCES.register(
     "umls",
     Source(
         name="umls",
-        about="UMLS releases (a folder or .zip with MRCONSO.RRF)",
+        about="UMLS releases",
+        files="a folder or .zip with MRCONSO.RRF",
+        address="https://www.nlm.nih.gov/research/umls",
         recognises=recognises,
         load=read_umls,
         accepts=frozenset({"vocabularies"}),
