@@ -27,7 +27,7 @@ from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.kinds import CANONICAL_TABLES
+from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
@@ -80,7 +80,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
         except InputError:
             unreadable.append(name)
             continue
-        schema = sets[name].schema() if name in sets else _schema(name)
+        schema = sets[name].schema() if name in sets else _schema(build, name)
         if frame.schema != schema:
             unreadable.append(name)
         elif (
@@ -130,9 +130,11 @@ def _check_embedding(
     return findings
 
 
-def _schema(name: str) -> pl.Schema:
+def _schema(build: Build, name: str) -> pl.Schema:
     if name == TERM_FILE:
         return pl.Schema(TERM_COLUMNS)
+    if name == "terminology/description.parquet" and "dialect" in build.manifest.options:
+        return pl.Schema(DIALECT_DESCRIPTION_COLUMNS)
     if name.startswith("terminology/"):
         return pl.Schema(CANONICAL_TABLES[Path(name).stem])
     return pl.Schema(STATS_COLUMNS)

@@ -129,6 +129,12 @@ CANONICAL_TABLES: dict[str, Columns] = {
 Codes are those that other vocabularies, named as UMLS names them, have for a concept.
 """
 
+DIALECT_DESCRIPTION_COLUMNS: Columns = {
+    **CANONICAL_TABLES["description"],
+    "preferred": pl.Boolean,
+}
+"""The columns of descriptions in a dialect, and whether it prefers them to others of their kind."""
+
 TERM_COLUMNS: Columns = {
     "term": pl.String,
     "covered": pl.Boolean,

@@ -39,6 +39,15 @@ class ReadingOptions(Options):
             key="as_of",
         ),
     ] = None
+    dialect: Annotated[
+        str | None,
+        Option(
+            "Dialect of RF2 whose preferred and acceptable names are taken, such as en-GB or "
+            "en-US, or the identifier of a language reference set; all names by default.",
+            key="dialect",
+            kept_empty=False,
+        ),
+    ] = None
     synonyms: Annotated[
         Sequence[str],
         Option(

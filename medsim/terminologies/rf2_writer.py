@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RF2Table = Literal[
-    "concept", "description", "text_definition", "relationship", "association", "simple_map"
+    "concept",
+    "description",
+    "text_definition",
+    "relationship",
+    "association",
+    "language",
+    "simple_map",
 ]
 ReleaseType = Literal["Full", "Snapshot"]
 
@@ -44,6 +50,7 @@ COLUMNS: dict[RF2Table, tuple[str, ...]] = {
         "modifierId",
     ),
     "association": (*_EVERY_ROW, "refsetId", "referencedComponentId", "targetComponentId"),
+    "language": (*_EVERY_ROW, "refsetId", "referencedComponentId", "acceptabilityId"),
     "simple_map": (*_EVERY_ROW, "refsetId", "referencedComponentId", "mapTarget"),
 }
 """The columns of every RF2 file, in order."""
@@ -57,6 +64,7 @@ _FILES: dict[RF2Table, str] = {
     "text_definition": "Terminology/sct2_TextDefinition_{}-en",
     "relationship": "Terminology/sct2_Relationship_{}",
     "association": "Refset/Content/der2_cRefset_Association{}",
+    "language": "Refset/Language/der2_cRefset_Language{}-en",
     "simple_map": "Refset/Map/der2_sRefset_SimpleMap{}",
 }
 _FASTEST = 1  # of the levels of deflate; the usual one takes four times as long for a quarter less

@@ -22,7 +22,7 @@ STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
 _RECORD = (
-    *("language", "as_of", "synonym_scopes", "vocabularies"),
+    *("language", "as_of", "dialect", "synonym_scopes", "vocabularies"),
     *("broader", "most_train", "most_repeats", "seed"),
 )
 

@@ -28,5 +28,7 @@ case name
     when 'inferred' then '900000000000011006'
     when 'stated' then '900000000000010007'
     when 'existential' then '900000000000451002'
+    when 'preferred' then '900000000000548007'
+    when 'acceptable' then '900000000000549004'
     when 'simple_map' then '900000000000496009'
 end;

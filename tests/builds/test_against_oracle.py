@@ -116,6 +116,27 @@ def test_a_day_in_the_past_gives_the_positives_of_that_day(tmp_path: Path) -> No
     assert expected != oracle.positive_sets(oracle.positives(rows))
 
 
+def test_a_dialect_gives_the_positives_of_its_names_and_says_which_it_prefers(
+    tmp_path: Path,
+) -> None:
+    release = Release()
+    release.concept("101")
+    release.accepted(release.description("101", "Bear oedema (disorder)"))
+    release.accepted(release.description("101", "Ursine swelling", "synonym"))
+    release.description("101", "Bear edema", "synonym")
+    release.association("101", "101", "same_as")
+    release.write_folder(tmp_path / "release", "Snapshot")
+
+    build = medsim.build(tmp_path / "release", tmp_path / "out", dialect="en-GB")
+
+    pairs = build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1).collect()
+    assert pairs.select("term1", "term2").rows() == [("Bear oedema", "Ursine swelling")]
+    assert build.manifest.options["dialect"] == "en-GB"
+    names = build.table("description").select("term", "preferred").collect()
+    assert names.rows() == [("Bear oedema", False), ("Ursine swelling", False)]
+    assert medsim.verify(build).holds
+
+
 def test_another_language_gives_that_language_s_positives(tmp_path: Path) -> None:
     release = Release()
     release.concept("101")

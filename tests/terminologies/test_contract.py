@@ -174,6 +174,7 @@ def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: 
     location = SAMPLES[name](tmp_path)
     for owner, option, value in (
         ("rf2", "as_of", date(2026, 1, 1)),
+        ("rf2", "dialect", "en-GB"),
         ("umls", "vocabularies", ("MSH",)),
     ):
         says = f"`{option}` is an option of {owner}, .* is read as {name}"
@@ -194,6 +195,8 @@ def test_a_source_says_what_it_reads_and_recognises_no_other_file(
 
     assert source.name == name
     assert source.about
+    assert source.files
+    assert source.address.startswith("https://")
     assert source.accepts <= declared(ReadingOptions).keys()
     assert not source.recognises(tmp_path / "file.dat")
     assert not source.recognises(tmp_path / "nowhere.dat")

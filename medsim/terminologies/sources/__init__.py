@@ -75,7 +75,8 @@ class Load(Protocol):
         a concept has at most one active fully specified name in a language; rows are distinct by
         their key (``description_id``, ``concept_id``, ...). The table code is there, empty, and a
         source that knows codes of other vocabularies fills it; and so is semantic_type, for those
-        that know types of UMLS's Semantic Network.
+        that know types of UMLS's Semantic Network. Of a dialect, description has a column more,
+        preferred.
 
         Raises:
             InputError: the file is damaged or is not what it should be.
@@ -96,7 +97,7 @@ class Source:
         recognises: whether a path looks like this format; by default none does.
         locate: for a built-in, finds its file.
         accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
-            as_of, synonyms and vocabularies.
+            as_of, dialect, synonyms and vocabularies.
         asked_last: whether it recognises more than its own, and others are asked before it.
     """
 

@@ -10,8 +10,15 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.rf2_writer import ORIGIN_FILE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
+from medsim.terminologies.sources.rf2_dialects import (
+    find_names,
+    keep_names,
+    mark_preferred,
+    reference_set,
+)
 from medsim.terminologies.sources.rf2_files import (
     FILES,
+    LANGUAGE,
     find_files,
     locate_rows,
     release_date,
@@ -34,13 +41,20 @@ _LICENCE = (
 def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
     everything = release_files(path)
-    files_of = find_files(path, everything, as_of=options.as_of)
+    dialect = options.dialect
+    if dialect is not None:
+        reference_set(dialect)  # a wrong name is told before files are read
+    kinds = FILES if dialect is None else (LANGUAGE, *FILES)
+    files_of = find_files(path, everything, kinds, as_of=options.as_of)
     read: list[SourceFile] = []
     n_repeated = 0
-    for kind in FILES:
+    for kind in kinds:
         table, files = f"rf2_{kind.name}", files_of[kind.name]
-        read += load_rows(f"terminologies/rf2/{table}", row_format(kind), files, store)
+        query = f"dialect/{table}" if kind is LANGUAGE else table
+        read += load_rows(f"terminologies/rf2/{query}", row_format(kind), files, store)
         n_repeated += _check_repeated(table, files, store)
+        if kind is LANGUAGE:
+            find_names(path, store, dialect, _day(options))
     _check_as_of(path, store, options)
     skipped = _fill_tables(store, options)
     skipped.append(Skipped(reason="row occurs in several files", n_rows=n_repeated))
@@ -98,17 +112,25 @@ def _check_as_of(path: Path, store: Store, options: ReadingOptions) -> None:
 
 def _fill_tables(store: Store, options: ReadingOptions) -> list[Skipped]:
     """Fill the canonical tables with the state of a day, and return what is left out of them."""
-    as_of = None if options.as_of is None else options.as_of.isoformat()
+    as_of = _day(options)
+    of_dialect = [] if options.dialect is None else [keep_names(store, as_of)]
     store.run("terminologies/rf2/description_as_of", as_of=as_of)
     store.drop("rf2_description")
     store.run("terminologies/rf2/is_a", as_of=as_of)
     store.drop("rf2_relationship")
     store.run("terminologies/rf2/concept", as_of=as_of, language=options.language)
     store.run("terminologies/rf2/description")
+    if options.dialect is not None:
+        mark_preferred(store)
     store.run("terminologies/rf2/association", as_of=as_of)
     skipped = store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
     store.drop("rf2_concept", "rf2_association", "description_as_of")
-    return [Skipped(**row) for row in skipped]
+    return [*of_dialect, *(Skipped(**row) for row in skipped)]
+
+
+def _day(options: ReadingOptions) -> str | None:
+    """Return the day whose state is taken as SQL has it; None takes the newest."""
+    return None if options.as_of is None else options.as_of.isoformat()
 
 
 def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
@@ -134,7 +156,7 @@ SOURCES.register(
         address="https://www.snomed.org/get-snomed",
         recognises=recognises,
         load=read_rf2,
-        accepts=frozenset({"as_of"}),
+        accepts=frozenset({"as_of", "dialect"}),
         asked_last=True,
     ),
 )

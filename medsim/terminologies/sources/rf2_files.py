@@ -14,6 +14,7 @@ from medsim.terminologies.rf2_writer import COLUMNS
 from medsim.terminologies.sources.text_rows import RowFormat, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from medsim.terminologies.rf2_writer import RF2Table
@@ -57,9 +58,12 @@ FILES = (
 )
 """The files that medsim reads. The terms and their pairs do not need is-a relationships."""
 
+LANGUAGE = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
+"""The language reference sets, which are read where a dialect is asked for."""
+
 
 def find_files(
-    release: Path, files: list[ReleaseFile], *, as_of: date | None
+    release: Path, files: list[ReleaseFile], kinds: Sequence[RF2File], *, as_of: date | None
 ) -> dict[str, list[ReleaseFile]]:
     """Return the files of each kind, in order of name.
 
@@ -67,7 +71,7 @@ def find_files(
     if a day is asked for. Delta files are left aside.
     """
     chosen: dict[str, list[ReleaseFile]] = {}
-    for kind in FILES:
+    for kind in kinds:
         matching = [file for file in files if kind.is_named(file)]
         chosen[kind.name] = _choose(release, matching, as_of)
         if kind.required and not chosen[kind.name]:
