@@ -11,12 +11,8 @@ from medsim.core.errors import OptionError
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, property_in
 from medsim.evaluations.strata import Stratification, parts_of
 from medsim.statistics.estimates import defined
-from medsim.studies.agreement.rater_agreement import (
-    FEWEST_SHARED,
-    pairwise_spearman,
-    rater_agreement,
-    standings_of,
-)
+from medsim.statistics.rater_agreement import FEWEST_SHARED, pairwise_spearman, rater_agreement
+from medsim.studies.agreement.outliers import standings_of
 from medsim.studies.options import OUTLIER_SHARE
 from medsim.studies.output import RATED_COLUMNS
 from medsim.studies.score_tables import Row, answer_table, table_of, with_ends
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Flags, Rows, Table
     from medsim.statistics.resampling import Resampling
-    from medsim.studies.agreement.rater_agreement import Standings
+    from medsim.studies.agreement.outliers import Standings
 
 OUTLIERS = "outliers"
 """The name that stands for all outlying raters among those that are left out."""

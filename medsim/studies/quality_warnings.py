@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.studies.agreement.rater_agreement import LEAST_AGREEMENT
+from medsim.studies.agreement.outliers import LEAST_AGREEMENT
 from medsim.studies.graded import OUTLIERS
 
 if TYPE_CHECKING:

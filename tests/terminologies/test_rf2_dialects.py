@@ -114,7 +114,7 @@ def test_a_day_needs_the_history_of_the_dialect_too(tmp_path: Path) -> None:
     path = release_of_dialects().write_folder(tmp_path, "Full")
     (language,) = path.rglob("*_Language*")
     language.rename(language.with_name(language.name.replace("Full", "Snapshot")))
-    with pytest.raises(OptionError, match="LanguageSnapshot-en.* as a Snapshot only"):
+    with pytest.raises(OptionError, match=r"LanguageSnapshot-en.* as a Snapshot only"):
         read_source(path, dialect="en-GB", as_of=date(2019, 7, 31))
 
 
@@ -123,7 +123,7 @@ def test_a_member_that_is_cut_is_named_by_its_line(tmp_path: Path) -> None:
     (language,) = path.rglob("*_Language*")
     rows = language.read_bytes().splitlines(keepends=True)
     language.write_bytes(b"".join([*rows[:2], b"\t".join(rows[2].split(b"\t")[:-1]), b"\r\n"]))
-    with pytest.raises(InputError, match="Language.*line 3 has 6 columns; .* language file has 7"):
+    with pytest.raises(InputError, match=r"Language.*line 3 has 6 columns; .* language file has 7"):
         read_source(path, dialect="en-GB")
 
 

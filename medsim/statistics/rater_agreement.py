@@ -1,4 +1,4 @@
-"""Agreement of raters of a graded scale, and outliers among them."""
+"""Agreement of raters of a graded scale."""
 
 from __future__ import annotations
 
@@ -15,14 +15,10 @@ from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import RESAMPLES, check_resampling
-from medsim.studies.options import OUTLIER_SHARE
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Places, Ranks, Table, Values
     from medsim.statistics.estimates import Estimate
-
-LEAST_AGREEMENT = 0.2
-"""Where none of the others agrees more than this with the rest, there are no outliers."""
 
 FEWEST_SHARED = 10
 """Of fewer items a correlation says next to nothing; of two it is 1 or -1."""
@@ -89,13 +85,15 @@ def rater_agreement(
 
     def mean_of(chosen: Flags) -> Estimate:
         return bca_estimate(
-            _mean(found[chosen]), _row_means(drawn[:, chosen]), _row_means(left_out[:, chosen])
+            mean_of_defined(found[chosen]),
+            row_means(drawn[:, chosen]),
+            row_means(left_out[:, chosen]),
         )
 
     return RaterAgreement(
         iaa1=mean_of(two_raters),
         iaa2=mean_of(~two_raters),
-        with_others=_row_means(pairwise_spearman(ratings, fewest)),
+        with_others=row_means(pairwise_spearman(ratings, fewest)),
         with_mean=found[~two_raters],
     )
 
@@ -115,58 +113,19 @@ def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
     return table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standings:
-    """The IAA-1 of each rater beside that of the others, float64[n_raters].
-
-    Attributes:
-        own: the mean of a rater's correlations with the others; NaN where there is none.
-        others: the average IAA-1 of the others among themselves; NaN where none of them agrees with
-            the rest.
-        outlying: bool[n_raters], who agrees considerably less than the others do.
-    """
-
-    own: Values
-    others: Values
-    outlying: Flags
+def mean_of_defined(values: Values) -> float:
+    """Return the mean of the values that are not NaN; NaN of none."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else math.nan
 
 
-def standings_of(
-    ratings: Table, fewest: int = FEWEST_SHARED, share: float = OUTLIER_SHARE
-) -> Standings:
-    """Return how each rater stands beside the others, and who is an outlier.
-
-    Chiu et al. (2018) leave out a rater "whose IAA-1 was considerably lower than the average IAA-1
-    of all the other annotators". Here that is below ``share`` of it, half by default; and so is a
-    rater who gave all items the same rating. The average is that of the others among themselves,
-    so that a rater does not lower the standard by which they are judged.
-
-    Of 50 items, 200 simulations each: where good raters correlate by 0.67, a single random rater
-    beside 11 good ones is always found, and where they correlate by 0.47 in 99.5%. At 0.47 each of
-    two is found in 97% beside ten and in 93% beside four, and each of three in 71% beside three.
-    Good ones are called outliers in at most 0.2%. Of 20 items at 0.47 a single one beside 11 is
-    found in 92%, and 1% to 4% of good ones are called outliers.
-
-    Of two raters neither is an outlier, nor is anybody where none of the others agrees with the
-    rest, or who shares too few items with all.
-
-    Args:
-        ratings: float64[n_raters, n_items], NaN where there is none.
-        fewest: items that both sides must have rated for a correlation to count.
-        share: of the others' average, below which a rater is an outlier.
-    """
-    table = pairwise_spearman(ratings, fewest)
-    own, average = _row_means(table), np.full(len(table), np.nan)
-    constant = np.zeros(len(table), np.bool_)
-    for rater, all_given in enumerate(ratings):
-        others = np.delete(np.delete(table, rater, axis=0), rater, axis=1)
-        agreeing = _row_means(others)
-        if (agreeing >= LEAST_AGREEMENT).any():
-            average[rater] = _mean(agreeing)
-        given = all_given[~np.isnan(all_given)]
-        constant[rater] = len(given) >= fewest and np.ptp(given) == 0
-    outlying = ~np.isnan(average) & (constant | (own < share * np.maximum(average, 0.0)))
-    return Standings(own=own, others=average, outlying=outlying)
+def row_means(table: Table) -> Values:
+    """Return the mean of each row's values that are not NaN; NaN of none."""
+    defined = ~np.isnan(table)
+    sums, counts = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
+    means: Values = np.full(len(table), np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
 
 
 def _ranks(ratings: Table) -> Ranks:
@@ -213,18 +172,3 @@ def _left_out(ranks: Ranks, pairs: Places, found: Values) -> Table:
         left, right = (ranked(ranks[side][shared]).ranks for side in (one, other))
         left_out[shared, at] = leave_one_out_spearman(left, right)
     return left_out
-
-
-def _mean(values: Values) -> float:
-    """Return the mean of the values that are not NaN; NaN of none."""
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else math.nan
-
-
-def _row_means(table: Table) -> Values:
-    """Return the mean of each row's values that are not NaN; NaN of none."""
-    defined = ~np.isnan(table)
-    sums, counts = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
-    means: Values = np.full(len(table), np.nan)
-    np.divide(sums, counts, out=means, where=counts > 0)
-    return means
