@@ -21,6 +21,7 @@ from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.columns import RatedColumns, parse_rated
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.evaluations.strata import Stratification, strata_of
+from medsim.statistics.estimates import defined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -183,6 +184,8 @@ def _of_rated_file(
     strata = strata_of(rated, stratification)
     skipped = [f"lines left out: {one.n_rows} ({one.reason})" for one in rated.skipped]
     of_file_and_columns = f"{rated.sha256} {canonical_text(columns)}"
+    if columns is not None and columns.raters:
+        of_file_and_columns += f" {canonical_text(columns.raters)}"
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
@@ -197,11 +200,21 @@ def _of_rated_file(
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(one) for one in rated.skipped],
             "parts": None if strata.rows.is_empty() else stratification.provenance(),
+            **_agreement(rated),
         },
         warnings=tuple(
             f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *strata.warnings)
         ),
     )
+
+
+def _agreement(rated: RatedPairs) -> dict[str, object]:
+    """Return the agreement of raters for the manifest; nothing where the file does not tell it."""
+    found = rated.agreement
+    if found is None:
+        return {}
+    iaa1, iaa2 = defined(found.iaa1), defined(found.iaa2)
+    return {"agreement": {"raters": found.n_raters, "iaa1": iaa1, "iaa2": iaa2}}
 
 
 def _rated_rows(rated: RatedPairs, strata: Strata) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from medsim.core.terms import lowered
 from medsim.evaluations.ratings.columns import RatedColumns
 from medsim.evaluations.ratings.positions import find_positions
 from medsim.evaluations.ratings.rows import read_rows
+from medsim.statistics.rater_agreement import rater_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,22 @@ if TYPE_CHECKING:
 
 OWN_COLUMNS = "columns as named"
 """The layout, in results, of a file whose columns the user named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """The agreement of the raters of a file (Chiu et al. 2018); see ``rater_agreement``.
+
+    Attributes:
+        n_raters: how many there are; not all need to have rated every pair.
+        iaa1: the mean of Spearman's correlations of every two raters; NaN where there is none.
+        iaa2: the mean of each rater's correlation with the mean of the others: how well people do
+            what an embedding is asked to do.
+    """
+
+    n_raters: int
+    iaa1: float
+    iaa2: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +53,9 @@ class RatedPairs:
             each rating, higher where the terms are more similar. No value is missing.
         properties: row for row, what the file tells of a pair beside its ratings: a column for each
             of ``properties.PAIR_PROPERTIES`` that it has, Float64 or String; values may be missing.
-        range: the lowest and the highest rating that the layout allows; None for a user's own.
+        agreement: of the raters of the file; None where it does not tell single raters' ratings.
+        range: the lowest and the highest rating that the layout allows; None where it allows any,
+            and for a user's own.
         higher_is_similar: whether a higher rating means more similar in the file; where it does
             not, ratings were turned round, to low + high - rating where the range is known, else to
             -rating.
@@ -46,6 +65,7 @@ class RatedPairs:
     layout: str
     pairs: pl.DataFrame
     properties: pl.DataFrame
+    agreement: Agreement | None
     range: tuple[float, float] | None
     higher_is_similar: bool
     skipped: tuple[Skipped, ...]
@@ -69,8 +89,9 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     columns = columns or RatedColumns()
     text = read_text(path)
     positions = find_positions(text, columns)
-    every, properties, left_out = read_rows(text, positions)
-    first = _first_of_repeats(every)
+    rows = read_rows(text, positions)
+    every, properties, left_out = rows.pairs, rows.properties, rows.left_out
+    first = _first_of_repeats(every, rows.raters)
     frame = every.filter(first)
     left_out["the pair stands there already, with the same ratings"] = len(every) - len(frame)
     skipped = tuple(Skipped(reason=why, n_rows=count) for why, count in left_out.items() if count)
@@ -86,7 +107,8 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         layout=layout.name if layout else OWN_COLUMNS,
         pairs=_finished(frame, layout, upward=upward),
         properties=properties.filter(first) if properties.width else properties,
-        range=(layout.low, layout.high) if layout else None,
+        agreement=_agreement(rows.raters.filter(first)) if rows.raters.width else None,
+        range=layout.scale if layout else None,
         higher_is_similar=upward,
         skipped=skipped,
         warnings=(*text.warnings, *_warnings(frame, upward=upward)),
@@ -94,11 +116,14 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     )
 
 
-def _first_of_repeats(frame: pl.DataFrame) -> pl.Series:
+def _first_of_repeats(frame: pl.DataFrame, raters: pl.DataFrame) -> pl.Series:
     """Return which rows are the first with their terms, in either order, and ratings."""
     sides = ("term1", "term2")
+    ratings = [frame[name] for name in frame.columns[2:]] + raters.get_columns()
     alike = pl.struct(
-        *frame.columns[2:], least=pl.min_horizontal(sides), greatest=pl.max_horizontal(sides)
+        *(rating.alias(f"rating{at}") for at, rating in enumerate(ratings)),
+        least=pl.min_horizontal(sides),
+        greatest=pl.max_horizontal(sides),
     )
     return frame.select(alike.is_first_distinct()).to_series()
 
@@ -123,8 +148,15 @@ def _finished(frame: pl.DataFrame, layout: Layout | None, *, upward: bool) -> pl
     """Return the frame with higher ratings for more similar terms, and a layout's mean."""
     ratings = frame.columns[2:]
     if not upward:
-        turn = layout.low + layout.high if layout else 0.0
+        turn = sum(layout.scale or ()) if layout else 0.0
         frame = frame.with_columns(pl.col(ratings) * -1 + turn)
     if layout and len(ratings) > 1:
         frame = frame.with_columns(pl.mean_horizontal(ratings).alias("mean"))
     return frame
+
+
+def _agreement(raters: pl.DataFrame) -> Agreement:
+    """Return the agreement of raters, each a column of their ratings."""
+    given = raters.to_numpy().T
+    found = rater_agreement(given, resamples=0)
+    return Agreement(n_raters=len(given), iaa1=found.iaa1.value, iaa2=found.iaa2.value)

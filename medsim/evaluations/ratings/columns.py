@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ HOW_TO_NAME = "FILE,term1=NAME,term2=NAME,rating=NAME, with names or numbers of 
 
 T = TypeVar("T")
 
-_OPTIONS = ("term1", "term2", "rating", "separator", "higher")
+_OPTIONS = ("term1", "term2", "rating", "rater", "separator", "higher")
 _COMMA_BEFORE_OPTION = re.compile(r",(?=[a-z][a-z0-9_]*=)")
 
 
@@ -37,6 +37,8 @@ class RatedColumns:
             None lets the file tell.
         higher_is_similar: whether a higher rating means more similar; None takes what the layout
             says, and True where there is none.
+        raters: the columns of raters whose agreement is told; some may not have rated a pair. Where
+            no rating is named, the mean of theirs is one.
     """
 
     term1: str | None = None
@@ -44,6 +46,7 @@ class RatedColumns:
     ratings: tuple[str, ...] = ()
     separator: str | None = None
     higher_is_similar: bool | None = None
+    raters: tuple[str, ...] = field(default=(), repr=False)  # old fingerprints are of the others
 
     def named(self) -> tuple[str, ...]:
         """Return the names of all columns; none where they are left to a layout.
@@ -54,11 +57,14 @@ class RatedColumns:
         if self.separator is not None and self.separator not in SEPARATORS.values():
             known = ", ".join(repr(one) for one in SEPARATORS.values())
             raise OptionError(f"unknown separator {self.separator!r}; known: {known}")
-        if self.term1 is None and self.term2 is None and not self.ratings:
+        rated = (*self.ratings, *self.raters)
+        if self.term1 is None and self.term2 is None and not rated:
             return ()
-        if not (self.term1 and self.term2 and self.ratings and all(self.ratings)):
+        if not (self.term1 and self.term2 and rated and all(rated)):
             raise OptionError(f"columns need two terms and a rating: {HOW_TO_NAME}")
-        names = (self.term1, self.term2, *self.ratings)
+        if len(self.raters) == 1:
+            raise OptionError("one rater has nobody to agree with; name it as a rating")
+        names = (self.term1, self.term2, *rated)
         for name in names:
             if names.count(name) > 1:
                 raise OptionError(f"column {name!r} is named twice; a term or a rating is one each")
@@ -78,14 +84,14 @@ def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:
 def parse_columns(text: str) -> RatedColumns:
     """Return the columns in a text such as "term1=Name A,term2=Name B,rating=score".
 
-    ``rating`` may be given several times. ``separator`` is tab, bar, semicolon or comma, ``higher``
-    is similar or different. A comma that no option follows is of a name.
+    ``rating`` and ``rater`` may be given several times. ``separator`` is tab, bar, semicolon or
+    comma, ``higher`` is similar or different. A comma that no option follows is of a name.
 
     Raises:
         OptionError: an option is unknown, missing, given twice or has a wrong value.
     """
     given: dict[str, str] = {}
-    ratings: list[str] = []
+    several: dict[str, list[str]] = {"rating": [], "rater": []}
     for part in _COMMA_BEFORE_OPTION.split(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
@@ -94,14 +100,15 @@ def parse_columns(text: str) -> RatedColumns:
             raise OptionError(f"{text!r}: {unknown_name('option', name, list(_OPTIONS))}")
         if name in given:
             raise OptionError(f"{text!r} gives {name} twice")
-        if name == "rating":
-            ratings.append(value)
+        if name in several:
+            several[name].append(value)
         else:
             given[name] = value
     columns = RatedColumns(
         term1=given.get("term1"),
         term2=given.get("term2"),
-        ratings=tuple(ratings),
+        ratings=tuple(several["rating"]),
+        raters=tuple(several["rater"]),
         separator=_choice("separator", given.get("separator"), SEPARATORS),
         higher_is_similar=_choice("higher", given.get("higher"), DIRECTIONS),
     )

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.tables.text import SEPARATORS, first_lines
+from medsim.core.tables.text import SEPARATORS
 from medsim.evaluations.ratings.columns import HOW_TO_NAME, RatedColumns
 from medsim.evaluations.ratings.layouts import LAYOUTS
+from medsim.evaluations.ratings.lines import TAB, first_cells, unquoted_cells
 from medsim.evaluations.ratings.properties import PAIR_PROPERTIES, is_missing, number_in
 
 if TYPE_CHECKING:
@@ -30,9 +31,11 @@ class ColumnPositions:
     """The positions of the columns that are read from a file, counted from 0.
 
     Attributes:
-        n_columns: how many each line has.
+        separator: of cells; ``lines.JSON`` for lines that are objects.
+        n_columns: how many each line has; a line of a layout that names first cells may have more.
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
+        raters: the columns of raters.
         layout: the one that recognised the file; None where the user named the columns.
     """
 
@@ -41,15 +44,21 @@ class ColumnPositions:
     term1: int
     term2: int
     ratings: dict[str, int]
+    raters: tuple[int, ...]
     has_header: bool
     properties: dict[str, int]
     layout: Layout | None
+
+    def used(self) -> tuple[int, ...]:
+        """Return the positions of all cells that are read."""
+        named = (*self.ratings.values(), *self.raters, *self.properties.values())
+        return self.term1, self.term2, *named
 
 
 def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     """Return the positions of terms and ratings: as the user says, else as a layout does."""
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
-    first = first_lines(text, separators)
+    first = first_cells(text, separators)
     widest = max(first.values(), key=len)
     if not columns.named() and any(set(_OWN.named()) <= set(cells) for cells in first.values()):
         columns = replace(columns, term1="term1", term2="term2", ratings=("rating",))
@@ -61,19 +70,24 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
         missing = next(name for name in names if not _matches(name, widest))
         raise OptionError(f"{text.path}: {_no_column(missing, widest)}")
     fitting = [
-        (len(layout.header), separator, layout)
-        for separator, cells in first.items()
+        (len(layout.header), separator, cells, layout)
         for layout in LAYOUTS
+        for separator, cells in (_unquoted_first(text) if layout.first else first).items()
         if _fits(layout, separator, cells)
     ]
     if not fitting:
         raise InputError(f"{text.path} is in no known layout: {_description(widest)}")
-    _, separator, layout = max(fitting, key=lambda one: one[0])
-    cells, names = first[separator], (layout.term1, layout.term2, *layout.ratings.values())
+    _, separator, cells, layout = max(fitting, key=lambda one: one[0])
+    names = (layout.term1, layout.term2, *layout.ratings.values(), *layout.raters)
     found = [_matches(name, cells)[0] for name in names]
     return _positions(
         separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
     )
+
+
+def _unquoted_first(text: Text) -> dict[str, list[str]]:
+    _, cells = next(unquoted_cells(text), (0, []))
+    return {TAB: cells}
 
 
 def _plain(name: str) -> str:
@@ -85,10 +99,13 @@ def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
         plain = [_plain(cell) for cell in cells]
         return all(plain.count(name) == 1 for name in layout.header)
     # Any two words with a number would do, so a file without a header must be as was published.
-    columns = [layout.term1, layout.term2, *layout.ratings.values()]
+    columns = [int(one) for one in (layout.term1, layout.term2, *layout.ratings.values())]
+    as_published = len(cells) == max(columns)
+    if layout.first:
+        as_published = len(cells) >= max(columns) and cells[0] in layout.first
     return (
-        separator == SEPARATORS["tab"]
-        and len(cells) == len(columns)
+        separator == TAB
+        and as_published
         and all(number_in(cells[int(one) - 1]) is not None for one in layout.ratings.values())
     )
 
@@ -105,7 +122,7 @@ def _named(path: Path, separator: str, cells: list[str], columns: RatedColumns) 
         found.append(at[0])
     by_number = all(_is_number(name) for name in names)
     has_header = not by_number or not all(_is_rating(cells[at]) for at in found[2:])
-    ratings = [_rating_name(name) for name in names[2:]]
+    ratings = [_rating_name(name) for name in columns.ratings]
     return _positions(separator, cells, found, ratings, layout=None, has_header=has_header)
 
 
@@ -118,7 +135,9 @@ def _positions(
     layout: Layout | None,
     has_header: bool,
 ) -> ColumnPositions:
-    """Return positions of which those of the terms and then of the ratings are found."""
+    """Return positions of which those of terms, then of ratings, then of raters are found."""
+    names = list(ratings)
+    n_read = 2 + len(names)
     plain = [_plain(cell) for cell in cells] if has_header else []
     properties = {name: plain.index(name) for name in PAIR_PROPERTIES if plain.count(name) == 1}
     return ColumnPositions(
@@ -126,7 +145,8 @@ def _positions(
         n_columns=len(cells),
         term1=found[0],
         term2=found[1],
-        ratings=dict(zip(ratings, found[2:], strict=True)),
+        ratings=dict(zip(names, found[2:n_read], strict=True)),
+        raters=tuple(found[n_read:]),
         has_header=has_header,
         properties={name: at for name, at in properties.items() if at not in found},
         layout=layout,

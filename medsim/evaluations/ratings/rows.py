@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import InputError, counted
-from medsim.core.tables.text import cells_of_lines
 from medsim.evaluations.ratings.columns import HOW_TO_NAME
+from medsim.evaluations.ratings.lines import cells_of
 from medsim.evaluations.ratings.properties import is_missing, number_in, property_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from medsim.core.tables.text import Text
@@ -20,68 +22,110 @@ if TYPE_CHECKING:
 _LONGEST_SHOWN = 80
 
 
-def read_rows(
-    text: Text, positions: ColumnPositions
-) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
-    """Return the pairs of those lines that have two terms and all ratings, in their order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedRows:
+    """The lines of a file that have two terms and all ratings, in their order.
 
-    Returns:
-        ``term1``, ``term2`` and a Float64 column for each rating, no value missing; row for row,
-        a column for each property in the file, where values may be missing; and how many lines
-        were left out, by reason.
+    Attributes:
+        pairs: ``term1``, ``term2`` and a Float64 column for each rating, no value missing.
+        properties: row for row, a column for each property in the file; values may be missing.
+        raters: row for row, a Float64 column for each rater; values may be missing.
+        left_out: how many lines were left out, by reason.
+    """
+
+    pairs: pl.DataFrame
+    properties: pl.DataFrame
+    raters: pl.DataFrame
+    left_out: dict[str, int]
+
+
+def read_rows(text: Text, positions: ColumnPositions) -> RatedRows:
+    """Return the pairs of a file.
+
+    Where it has raters and no rating, the mean of those who rated a pair is its rating.
 
     Raises:
         InputError: a line has more or fewer cells than the first, a rating that is no number or is
             outside the scale, or a property that is none; or there is no line but the header.
     """
     path = text.path
-    lines = cells_of_lines(text, positions.separator)
-    if positions.has_header:
-        next(lines)
     rows: list[tuple[str | float, ...]] = []
     properties: list[tuple[str | float | None, ...]] = []
+    raters: list[list[float | None]] = []
     n_lines = n_without_rating = 0
-    for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
-        if len(cells) != positions.n_columns:
-            raise InputError(
-                f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first "
-                f"{positions.n_columns}"
-            )
-        found = [cells[at] for at in positions.ratings.values()]
-        values = [_rating(path, number, cell, positions) for cell in found if not is_missing(cell)]
-        if len(values) < len(found):
+    for n_lines, (number, cells) in enumerate(_lines(text, positions), start=1):  # noqa: B007 — counted past the end
+        _check_width(path, number, cells, positions)
+        values = [_rating(path, number, cells[at], positions) for at in positions.ratings.values()]
+        given = [_rating(path, number, cells[at], positions) for at in positions.raters]
+        if not positions.ratings:
+            told = [rating for rating in given if rating is not None]
+            values = [sum(told) / len(told) if told else None]
+        ratings = [rating for rating in values if rating is not None]
+        if len(ratings) < len(values):
             n_without_rating += 1
         elif cells[positions.term1] and cells[positions.term2]:
-            rows.append((cells[positions.term1], cells[positions.term2], *values))
+            rows.append((cells[positions.term1], cells[positions.term2], *ratings))
             properties.append(_properties(path, number, cells, positions))
+            raters.append(given)
     if not n_lines:
         raise InputError(f"{path} has a header and no pair")
-    terms = {"term1": pl.String, "term2": pl.String}
-    schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings, pl.Float64)})
     kinds = {
         name: pl.String if name in {"domain", "associated"} else pl.Float64
         for name in positions.properties
     }
-    left_out = {
-        "a rating is missing": n_without_rating,
-        "a term is empty": n_lines - n_without_rating - len(rows),
-    }
-    frames = pl.DataFrame(rows, schema, orient="row"), pl.DataFrame(properties, kinds, orient="row")
-    return *frames, left_out
+    terms = {"term1": pl.String, "term2": pl.String}
+    schema = pl.Schema({**terms, **dict.fromkeys(positions.ratings or ("mean",), pl.Float64)})
+    columns = {f"rater{at}": pl.Float64 for at in range(len(positions.raters))}
+    return RatedRows(
+        pairs=pl.DataFrame(rows, schema, orient="row"),
+        properties=pl.DataFrame(properties, kinds, orient="row"),
+        raters=pl.DataFrame(raters, columns, orient="row"),
+        left_out={
+            "a rating is missing": n_without_rating,
+            "a term is empty": n_lines - n_without_rating - len(rows),
+        },
+    )
 
 
-def _rating(path: Path, number: int, cell: str, positions: ColumnPositions) -> float:
-    """Return the rating in a cell, which is checked against the scale of the layout."""
+def _lines(text: Text, positions: ColumnPositions) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line of a pair."""
+    layout = positions.layout
+    sentences = layout is not None and layout.sentences
+    lines = cells_of(text, positions.separator, positions.used(), sentences=sentences)
+    if positions.has_header:
+        next(lines)
+    return lines
+
+
+def _check_width(path: Path, number: int, cells: list[str], positions: ColumnPositions) -> None:
+    """Raise InputError unless a line has as many cells as the first, or all that are read."""
+    layout, expected = positions.layout, positions.n_columns
+    if layout is not None and layout.first and len(cells) > max(positions.used()):
+        return
+    if len(cells) != expected:
+        raise InputError(
+            f"{path}: line {number} has {counted(len(cells), 'cell')}, and the first {expected}"
+        )
+
+
+def _rating(path: Path, number: int, cell: str, positions: ColumnPositions) -> float | None:
+    """Return the rating in a cell, which is checked against the scale of the layout.
+
+    None where none is given.
+    """
+    if is_missing(cell):
+        return None
     value = number_in(cell)
     if value is None:
         raise InputError(
             f"{path}: line {number}: rating {cell[:_LONGEST_SHOWN]!r} is no number such as 3.5"
         )
     layout = positions.layout
-    if layout is not None and not layout.low <= value <= layout.high:
+    scale = None if layout is None else layout.scale
+    if layout is not None and scale is not None and not scale[0] <= value <= scale[1]:
         raise InputError(
-            f"{path}: line {number}: rating {cell[:_LONGEST_SHOWN]!r} is outside {layout.low:g} to "
-            f"{layout.high:g}, the scale of {layout.name}; if it is another set, say {HOW_TO_NAME}"
+            f"{path}: line {number}: rating {cell[:_LONGEST_SHOWN]!r} is outside {scale[0]:g} to "
+            f"{scale[1]:g}, the scale of {layout.name}; if it is another set, say {HOW_TO_NAME}"
         )
     return value
 

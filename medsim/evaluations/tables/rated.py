@@ -21,8 +21,14 @@ RATED_COLUMNS: Columns = (
     | columns(pl.Float64, "low", "high")
     | columns(pl.String, "terminology")
     | columns(pl.Float64, "multi_word")
+    | columns(pl.Int64, "raters")
+    | columns(pl.Float64, "iaa1", "iaa2")
 )
-"""The columns of the table of rated sets; low and high are the ends of the scale of ratings."""
+"""The columns of the table of rated sets; low and high are the ends of the scale of ratings.
+
+iaa1 is the mean of Spearman's correlations of every two raters, iaa2 that of each rater with the
+mean of the others, beside which an embedding's correlation with the mean of all can be held.
+"""
 
 
 def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
@@ -51,9 +57,16 @@ def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
                 "low": low,
                 "high": high,
                 "terminology": terminologies.get(str(about.get("layout"))),
+                **_agreement(about.get("agreement")),
                 "multi_word": terms.select(is_multi_word(pl.col("term")).mean()).item(),
             }
         )
     if not rows:
         raise InputError(f"{evaluation.folder} has no rated file among its inputs")
     return pl.DataFrame(rows, schema=RATED_COLUMNS)
+
+
+def _agreement(found: object) -> dict[str, object]:
+    """Return the agreement of raters, as manifests have it."""
+    known = found if isinstance(found, dict) else {}
+    return {name: known.get(name) for name in ("raters", "iaa1", "iaa2")}

@@ -44,9 +44,12 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
 def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
     """Return a table of rated sets, of coverage or of vocabularies; None of any other table."""
     if "multi_word" in rows.columns:
-        return [
-            rows.with_columns(rounded("low", ",g"), rounded("high", ",g"), percent("multi_word"))
-        ]
+        agreement = ("raters", "iaa1", "iaa2")
+        if rows["raters"].null_count() == rows.height:
+            rows = rows.drop(agreement)
+        shown = (rounded(name) for name in agreement[1:] if name in rows.columns)
+        scale = rounded("low", ",g"), rounded("high", ",g")
+        return [rows.with_columns(*scale, percent("multi_word"), *shown)]
     if "n_pairs_oov" in rows.columns:
         return [readable_coverage(rows), _without_empty(rows)]
     if "share1" in rows.columns:

@@ -53,7 +53,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         query = f"dialect/{table}" if kind is LANGUAGE else table
         read += load_rows(f"terminologies/rf2/{query}", row_format(kind), files, store)
         n_repeated += _check_repeated(table, files, store)
-        if kind is LANGUAGE:
+        if dialect is not None and kind is LANGUAGE:
             find_names(path, store, dialect, _day(options))
     _check_as_of(path, store, options)
     skipped = _fill_tables(store, options)

@@ -23,6 +23,23 @@ MINI_MAYO = (
 )
 MAYO = '"Mean","CUI1","CUI2","TERM1","TERM2"\r\n"9.5","C1","C2","Armache","Beinweh"\r\n'
 UMNSRS = "Mean,Stdev,Term1,Term2,CUI1,CUI2\r1200.5,12.25,Armache,Beinweh,C1,C2"
+EHR_REL = (
+    "snomed_id_1\tsnomed_label_1\tsnomed_id_2\tsnomed_label_2\trater_A\trater_B\trater_C\trater_D\t"
+    "rater_E\tmean_rating\tCUI_1\tCUI_2\n1\tArmache\t2\tBeinweh\t\t1.0\t\t2.0\t\t1.5\tC1\t\n"
+)
+BIOSSES = (
+    "sentence_id\tsentence_1\tsentence_2\tannotator_a\tannotator_b\tannotator_c\tannotator_d\t"
+    "annotator_e\n1\tArmache\tBeinweh\t4\t3\t3\t4\t3\n"
+)
+STS = "index\tgenre\tsentence1\tsentence2\tscore\n0\tmain-news\tArmache\tBeinweh\t3.250\n"
+STS_BENCHMARK = (
+    "main-news\tinvented\t2012test\t0001\t3.250\tArmache\tBeinweh\n"
+    "main-forums\tinvented\t2012test\t0002\t5\tEin Arm.\tEin Bein.\thttps://a\thttps://b\n"
+)
+JSON_LINES = (
+    '{"split":"dev","score":3.25,"sentence1":"Armache","sentence2":"Beinweh","more":[{"a":1}]}\n'
+    '\n{"sentence2":"\\u00e4chen","sentence1":" arm\\nleg ","score":"4","split":null}\n'
+)
 BIO_SIMLEX = "Armache\tBeinweh\t7.25\nachen\theilen\t0.00"
 
 
@@ -46,6 +63,11 @@ def read(folder: Path, text: str, name: str = "pairs.csv") -> RatedPairs:
         (MAYO, "MayoSRS", (1, 10), {"mean": 9.5}),
         (UMNSRS, "UMNSRS", (0, 1600), {"mean": 1200.5}),
         (BIO_SIMLEX, "Bio-SimLex", (0, 10), {"mean": 7.25}),
+        (EHR_REL, "EHR-Rel", (0, 3), {"mean": 1.5}),
+        (BIOSSES, "BIOSSES", (0, 4), {"mean": 3.4}),
+        (STS, "STS", None, {"score": 3.25}),
+        (STS_BENCHMARK, "STS benchmark", (0, 5), {"score": 3.25}),
+        (JSON_LINES, "STS", None, {"score": 3.25}),
     ],
 )
 def test_each_layout_is_recognised_and_its_ratings_are_named_with_their_mean(
@@ -138,9 +160,11 @@ def test_layouts_differ_in_name_and_have_a_scale_and_a_source():
     assert len({layout.name for layout in LAYOUTS}) == len(LAYOUTS)
     assert OWN_COLUMNS not in {layout.name for layout in LAYOUTS}
     for one in LAYOUTS:
-        assert one.low < one.high
+        assert one.scale is None or one.scale[0] < one.scale[1]
+        assert one.ratings or one.raters
         assert one.source
         assert not one.header or {one.term1, one.term2, *one.ratings.values()} <= set(one.header)
+        assert set(one.raters) <= set(one.header)
 
 
 @published

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from fixtures.embeddings import write_words
+from scipy import stats
 
 import medsim
 from medsim.evaluations.coverage import overlap_of_vocabularies
@@ -56,11 +57,30 @@ def test_rated_sets_have_their_scale_origin_and_share_of_multi_word_terms(evalua
     found = medsim.compare(evaluation, "rated")
 
     assert found.rows() == [
-        ("hlia", 3, 0.0, 1.0, "MeSH", 2 / 6),
-        ("own", 3, None, None, None, 0.0),
+        ("hlia", 3, 0.0, 1.0, "MeSH", 2 / 6, None, None, None),
+        ("own", 3, None, None, None, 0.0, None, None, None),
     ]
     (shown,) = readable(found)
     assert shown.row(0) == ("hlia", 3, "0", "1", "MeSH", "33.3%")
+
+
+def test_rated_sets_have_the_agreement_of_raters_where_their_files_tell_it(
+    made: Path, tmp_path: Path
+) -> None:
+    rows = [f"heart,kidney {at},{at % 3},{at % 4}" for at in range(12)]
+    (tmp_path / "two.csv").write_text("\n".join(["a,b,one,two", *rows]))
+    inputs = [made / "own.csv", f"{tmp_path / 'two.csv'},term1=a,term2=b,rater=one,rater=two"]
+    one = {"one": made / "one.vec"}
+    out = medsim.evaluate(inputs, one, tmp_path / "out", metrics=["avg_cos"], resamples=100)
+
+    found = medsim.compare(out, "rated")
+
+    agreed = stats.spearmanr([at % 3 for at in range(12)], [at % 4 for at in range(12)]).statistic
+    assert found.select("raters", "iaa1", "iaa2").row(0) == (None, None, None)
+    assert found.row(1, named=True)["raters"] == 2
+    assert found.select("iaa1", "iaa2").row(1) == pytest.approx((agreed, agreed))
+    (shown,) = readable(found)
+    assert shown.row(1)[-3:] == (2, f"{agreed:.3f}", f"{agreed:.3f}")
 
 
 @pytest.mark.skipif(DATA is None, reason="MEDSIM_DATA is not set")

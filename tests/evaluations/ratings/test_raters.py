@@ -1,0 +1,166 @@
+"""Tests of rated files that tell the ratings of single people."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixtures.raters import mean, mean_of_others, rated, spearman, with_gaps
+
+from medsim.core.errors import InputError, OptionError
+from medsim.evaluations.inputs import read_inputs
+from medsim.evaluations.ratings import RatedPairs, read_rated
+from medsim.evaluations.ratings.columns import parse_columns
+from medsim.evaluations.strata import Stratification
+
+RATERS = [f"rater_{letter}" for letter in "ABCDE"]
+
+
+def written(path: Path, ratings: np.ndarray, header: list[str], *more: str) -> Path:
+    """Write a row per item: its terms, the ratings of each rater, and more cells."""
+    lines = ["\t".join(header)]
+    for item, given in enumerate(ratings.T):
+        cells = ["" if math.isnan(one) else f"{one:g}" for one in given]
+        lines.append("\t".join([f"left {item}", f"right {item}", *cells, *more]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def ehr_rel(path: Path, ratings: np.ndarray) -> Path:
+    header = ["snomed_label_1", "snomed_label_2", *RATERS, "mean_rating"]
+    return written(path, ratings, header, "2")
+
+
+def test_the_agreement_of_raters_is_told_with_what_they_rated(tmp_path: Path) -> None:
+    ratings = np.minimum(with_gaps(rated(5, 40, seed=1), seed=2), 3)
+
+    found = read_rated(ehr_rel(tmp_path / "pairs.tsv", ratings)).agreement
+
+    pairs = [spearman(one, other) for one, other in combinations(ratings, 2)]
+    with_others = [spearman(ratings[at], mean_of_others(ratings, at)) for at in range(5)]
+    assert found.n_raters == 5
+    assert (found.iaa1, found.iaa2) == pytest.approx((mean(pairs), mean(with_others)))
+
+
+def test_without_a_rating_the_mean_of_those_who_rated_is_one(tmp_path: Path) -> None:
+    ratings = np.array([[1, 2, math.nan], [math.nan, 4, math.nan], [3, 4, math.nan]])
+    path = written(tmp_path / "own.tsv", ratings, ["a", "b", "one", "two", "three"])
+
+    found = read_rated(path, parse_columns("term1=a,term2=b,rater=one,rater=two,rater=three"))
+
+    assert found.pairs.rows() == [("left 0", "right 0", 2), ("left 1", "right 1", 10 / 3)]
+    assert [(one.reason, one.n_rows) for one in found.skipped] == [("a rating is missing", 1)]
+    assert found.agreement.n_raters == 3
+    assert math.isnan(found.agreement.iaa2)  # of two pairs a correlation says nothing
+
+
+def test_a_rating_that_is_named_stands_beside_raters(tmp_path: Path) -> None:
+    path = written(tmp_path / "own.tsv", np.ones((2, 1)), ["a", "b", "one", "two", "all"], "7")
+
+    found = read_rated(path, parse_columns("term1=a,term2=b,rating=all,rater=one,rater=two"))
+
+    assert found.pairs.rows() == [("left 0", "right 0", 7)]
+    with pytest.raises(OptionError, match="one rater has nobody to agree with"):
+        parse_columns("term1=a,term2=b,rater=one")
+
+
+def test_rows_with_the_same_mean_of_other_ratings_are_other_judgements(tmp_path: Path) -> None:
+    header = "snomed_label_1\tsnomed_label_2\t" + "\t".join(RATERS) + "\tmean_rating\n"
+    rows = ["1\t\t3\t\t\t2", "1\t\t3\t\t\t2", "2\t\t2\t\t\t2"]
+    path = tmp_path / "pairs.tsv"
+    path.write_text(header + "".join(f"a\tb\t{row}\n" for row in rows))
+
+    assert read_rated(path).pairs.rows() == [("a", "b", 2), ("a", "b", 2)]
+
+
+def test_a_rater_s_cell_is_checked_as_a_rating_is(tmp_path: Path) -> None:
+    for value, says in (("4", "rating '4' is outside 0 to 3"), ("x", "rating 'x' is no number")):
+        path = ehr_rel(tmp_path / "pairs.tsv", np.ones((5, 2)))
+        path.write_text(path.read_text().replace("left 1\tright 1\t1", f"left 1\tright 1\t{value}"))
+        with pytest.raises(InputError, match=f"line 3: {says}"):
+            read_rated(path)
+
+
+def test_the_agreement_is_in_the_provenance_of_files_that_tell_it_alone(tmp_path: Path) -> None:
+    path = ehr_rel(tmp_path / "pairs.tsv", rated(5, 20, seed=3).clip(0, 3))
+    plain = tmp_path / "plain.tsv"
+    plain.write_text("term1\tterm2\trating\na\tb\t1\n")
+
+    of_raters, of_none = read_inputs([path, plain], Stratification())
+
+    agreement = of_raters.provenance["agreement"]
+    assert agreement["raters"] == 5
+    assert 0 < agreement["iaa1"] < agreement["iaa2"] < 1
+    assert "agreement" not in of_none.provenance
+
+
+def test_other_raters_are_another_input(tmp_path: Path) -> None:
+    path = written(tmp_path / "own.tsv", np.ones((3, 1)), ["a", "b", "one", "two", "three"])
+    named = [f"{path},term1=a,term2=b,rater=one,rater={other}" for other in ("two", "three")]
+
+    prints = {read_inputs([one], Stratification())[0].provenance["fingerprint"] for one in named}
+
+    assert len(prints) == 2
+
+
+def sentences(folder: Path, text: str) -> RatedPairs:
+    (folder / "sts.tsv").write_text(text, newline="")
+    return read_rated(folder / "sts.tsv")
+
+
+HEADER = "sentence1\tsentence2\tscore\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        # Two rows that quoting would make one of, with as many cells.
+        ('"A\tb\t1\nc\td"\t2\n', [('"A', "b", 1), ("c", 'd"', 2)]),
+        ('"Yes" he said.\tb\t1\n', [('"Yes" he said.', "b", 1)]),
+        ('"Oh, ""yes"""\tb\t1\n', [('Oh, "yes"', "b", 1)]),
+        ("It's 5\" long.\tb\t1\n", [("It's 5\" long.", "b", 1)]),
+    ],
+    ids=["across lines", "in a cell", "as spreadsheets write them", "inside"],
+)
+def test_quotes_of_sentences_between_tabs_are_of_the_text(tmp_path: Path, text, rows) -> None:
+    assert sentences(tmp_path, HEADER + text).pairs.rows() == rows
+
+
+def test_a_line_of_the_benchmark_may_have_more_cells_but_not_fewer(tmp_path: Path) -> None:
+    line = "main-news\tx\t2012\t1\t3\tOne.\tTwo.\n"
+    assert sentences(tmp_path, line + line.replace("Two.\n", "2.\tmore\n")).pairs.height == 2
+    with pytest.raises(InputError, match="line 2 has 6 cells, and the first 7"):
+        sentences(tmp_path, line + "main-news\tx\t2012\t1\t3\tOne.\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("[1]", "line 3 is no JSON object"),
+        ('{"sentence1": "a"', "line 3 is no JSON object"),
+        ('{"a":' * 100_000, "line 3 is no JSON object"),
+        ('{"sentence1":["a"],"sentence2":"b","score":1}', "line 3: 'sentence1' is neither a text"),
+        ('{"sentence1":"a","sentence2":"b","score":true}', "line 3: 'score' is neither a text"),
+        ('{"sentence1":"a","sentence2":"b","score":"high"}', "line 3: rating 'high' is no number"),
+        ('{"sentence1":"a","sentence2":"b","score":Infinity}', "rating 'Infinity' is no number"),
+    ],
+)
+def test_a_line_that_is_no_pair_in_json_is_named(tmp_path: Path, line: str, says: str) -> None:
+    good = '{"sentence1":"a","sentence2":"b","score":1}\n'
+    with pytest.raises(InputError, match=says):
+        sentences(tmp_path, good + "\n" + line)
+
+
+def test_json_lines_are_read_by_columns_that_are_named(tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text(
+        '{"x":"a","y":"b","s":2}\n{"y":"d","x":"c","s":null}\n{"x":"e","s":4.50}\n'
+    )
+    found = read_rated(tmp_path / "own.jsonl", parse_columns("term1=x,term2=y,rating=s"))
+    assert found.pairs.rows() == [("a", "b", 2)]
+    assert {one.reason: one.n_rows for one in found.skipped} == {
+        "a rating is missing": 1,
+        "a term is empty": 1,
+    }
