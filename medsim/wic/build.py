@@ -30,7 +30,7 @@ from medsim.wic.benchmark import (
 )
 from medsim.wic.checks.rules import QUOTAS
 from medsim.wic.corpora.languages import check_language
-from medsim.wic.corpora.mentions import read_corpora
+from medsim.wic.corpora.mentions import codes_of_corpora, read_corpora
 from medsim.wic.making.candidates import candidate_blocks
 from medsim.wic.making.instances import benchmark_mentions, instance_rows
 from medsim.wic.making.mentions import chosen_mentions, content_hashes
@@ -76,8 +76,10 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         Store(threads=threads, spill=output.spill) as store,
     ):
         making = _Making(options=options, threads=threads, progress=progress, store=store)
-        corpora = _read_corpora(making)
+        codes = _read_codes(making)
         terminology = read_terminology(source, store, options, progress)
+        _check_serves(making, codes, terminology)
+        corpora = _read_corpora(making)
         mentions, unlinked = _link(making, corpora, terminology)
         blocks = _compare(making, mentions, terminology)
         instances = _split(making, mentions, blocks)
@@ -99,6 +101,37 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     return Benchmark(options.out)
 
 
+def _read_codes(making: _Making) -> pl.DataFrame:
+    with making.progress.stage("read codes of corpora") as stage:
+        codes = codes_of_corpora([Path(path) for path in making.options.corpora])
+        stage.found(f"{codes.height:,} codes of {_vocabularies_in(codes)}")
+    return codes
+
+
+def _check_serves(making: _Making, codes: pl.DataFrame, terminology: Terminology) -> None:
+    """Raise InputError if no code of the corpora stands for a concept of the terminology.
+
+    It is found before sentences are cut, which takes longest.
+    """
+    store = making.store
+    store.put("corpus_code", codes)
+    store.run("wic/cited_code", vocabulary=terminology.vocabulary)
+    if not store.frame("wic/known_code")["n_codes"].item():
+        raise _no_mention(codes, terminology)
+    store.drop("corpus_code")
+
+
+def _no_mention(codes: pl.DataFrame, terminology: Terminology) -> InputError:
+    return InputError(
+        f"no mention stands for a concept of {terminology.name}: the corpora have codes of "
+        f"{_vocabularies_in(codes)}; a terminology with these ids or codes is needed"
+    )
+
+
+def _vocabularies_in(codes: pl.DataFrame) -> str:
+    return ", ".join(codes["vocabulary"].unique().sort()) or "no vocabulary"
+
+
 def _read_corpora(making: _Making) -> Corpora:
     with making.progress.stage("read corpora") as stage:
         paths = [Path(path) for path in making.options.corpora]
@@ -118,11 +151,13 @@ def _read_corpora(making: _Making) -> Corpora:
 def _link(
     making: _Making, corpora: Corpora, terminology: Terminology
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
-    """Return one mention of each sentence with its concept, and how many stand for none."""
+    """Return one mention of each sentence with its concept, and how many stand for none.
+
+    The table cited_code is there; see ``_check_serves``.
+    """
     store = making.store
     with making.progress.stage("link mentions to concepts") as stage:
         store.put("mention", corpora.mentions)
-        store.run("wic/cited_code", vocabulary=terminology.vocabulary)
         store.run("wic/linked_mention")
         unlinked = store.frame("wic/unlinked_mention")
         mentions = chosen_mentions(store.table("linked_mention"), making.options.seed)
@@ -131,11 +166,7 @@ def _link(
             f"{mentions['concept_id'].n_unique():,} concepts"
         )
     if not mentions.height:
-        vocabularies = ", ".join(corpora.mentions["vocabulary"].unique().sort())
-        raise InputError(
-            f"no mention stands for a concept of {terminology.name}: the corpora have codes of "
-            f"{vocabularies or 'no vocabulary'}; a terminology with these ids or codes is needed"
-        )
+        raise _no_mention(corpora.mentions, terminology)
     return mentions, tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
 
 

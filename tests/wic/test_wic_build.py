@@ -15,7 +15,7 @@ from medsim import evaluate_wic
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.opened import open_output
-from medsim.wic import SPLITS
+from medsim.wic import SPLITS, build
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
 from medsim.wic.output import WIC_INSTANCE_COLUMNS, WIC_MENTION_COLUMNS
@@ -230,11 +230,16 @@ def test_the_manifest_says_what_was_read_and_left_out(built: Benchmark) -> None:
     assert "in test" in warning
 
 
-def test_a_terminology_that_knows_no_code_is_refused(tmp_path: Path) -> None:
+def test_a_terminology_that_knows_no_code_is_refused_before_sentences_are_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "read_corpora", lambda *_, **__: pytest.fail("cuts sentences"))
     few = write_corpus(tmp_path, NAMES, "few", 1, n_documents=3)
     other = tmp_path / "other.obo"
     other.write_text("format-version: 1.2\n\n[Term]\nid: X:1\nname: velp\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no mention stands for a concept of other"):
+    with pytest.raises(
+        InputError, match=r"no mention stands for a concept of other.*have codes of MSH; "
+    ):
         build_wic([few], other, tmp_path / "wic", threads=1)
     assert not (tmp_path / "wic").exists()
 

@@ -101,6 +101,20 @@ def read_corpora(
     )
 
 
+def codes_of_corpora(paths: Sequence[Path]) -> pl.DataFrame:
+    """Return the codes that mentions are linked to, distinct, in order: vocabulary and code.
+
+    No sentence is cut for it. Mentions that are linked to several codes do not count.
+    """
+    found: set[tuple[str, str]] = set()
+    for path, _ in zip(paths, corpus_names(paths), strict=True):
+        with open_corpus(path) as file:
+            for document in documents_of(file, path, Problems()):
+                found.update(one.codes[0] for one in document.annotations if len(one.codes) == 1)
+    columns = {name: MENTION_COLUMNS[name] for name in ("vocabulary", "code")}
+    return pl.DataFrame(sorted(found), columns, orient="row")
+
+
 def corpus_names(paths: Sequence[Path]) -> list[str]:
     """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use."""
     if not paths:
