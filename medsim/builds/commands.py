@@ -28,19 +28,28 @@ def build(
         str | None,
         typer.Option(metavar="I/N", help="Search one share; medsim merge does the rest."),
     ] = None,
+    known: Annotated[
+        bool,
+        typer.Option("--list", help="Print built-in names and known formats instead, and exit."),
+    ] = False,
     form: Format = "table",
 ) -> None:
     """Build the datasets of a terminology, twenty by default, and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
     leaves nothing at OUT; the same command goes on where it stopped. With --shard it writes one
-    file of the folder OUT.shards instead, and prints the size of that.
+    file of the folder OUT.shards instead, and prints the size of that. With --list it prints what
+    SOURCE can be, by which files each format is known and where those are to be had.
 
     Example: medsim build hpo -o hpo
     """
     from medsim.builds.build import build as run
     from medsim.builds.shards import build_shard
+    from medsim.terminologies.sources import known_sources
 
+    if known:
+        print_table(known_sources(), form)
+        return
     if shard is None:
         _print_table_2(run(**options.given()), form)
         return

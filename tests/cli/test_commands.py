@@ -23,6 +23,7 @@ from medsim.cli import app
 from medsim.embeddings import FORMATS
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.evaluations.options import TABLES
+from medsim.terminologies.sources import SOURCES
 
 COMMAND_OF = commands()
 COMMANDS = sorted(COMMAND_OF)
@@ -47,6 +48,17 @@ def test_the_documentation_lists_the_commands() -> None:
     listed = re.findall(r"(?m)^\| `medsim ((?:study |wic )?\w+)", page("commands.md"))
 
     assert sorted(listed) == COMMANDS
+
+
+def test_the_list_of_sources_has_what_each_is_known_by_and_where_to_get_it() -> None:
+    result = run("build", "--list", "--format", "json")
+
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert {one["source"] for one in found} == set(SOURCES.all())
+    assert found[0]["kind"] == "built-in"
+    assert {one["known_by"] for one in found} > {"a folder or .zip with MRCONSO.RRF"}
+    assert all(all(one.values()) for one in found)
 
 
 def test_the_documentation_names_every_embedding_format_and_option() -> None:

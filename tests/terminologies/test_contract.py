@@ -73,6 +73,12 @@ def hpo_sample(_folder: Path) -> str:
     return "hpo"
 
 
+def mondo_sample(_folder: Path) -> str:
+    reason = "the extra mondo is not installed"
+    pytest.importorskip("cellxgene_ontology_guide", reason=reason, exc_type=ImportError)
+    return "mondo"
+
+
 def umls_sample(folder: Path) -> str:
     return str(random_metathesaurus(1).write(folder / "META"))
 
@@ -85,6 +91,7 @@ SAMPLES: dict[str, Callable[[Path], str]] = {
     "rf2": rf2_sample,
     "obo": obo_sample,
     "hpo": hpo_sample,
+    "mondo": mondo_sample,
     "umls": umls_sample,
     "mesh": mesh_sample,
 }
@@ -100,7 +107,7 @@ KEYS = {
 @pytest.fixture(
     scope="module",
     params=[  # the whole ontology takes seconds
-        pytest.param(name, marks=[pytest.mark.slow] if name == "hpo" else [])
+        pytest.param(name, marks=[pytest.mark.slow] if name in {"hpo", "mondo"} else [])
         for name in sorted(SOURCES.all())
     ],
 )

