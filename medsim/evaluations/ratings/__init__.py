@@ -9,9 +9,9 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
-from medsim.core.tables.text import read_text
 from medsim.core.terms import lowered
 from medsim.evaluations.ratings.columns import RatedColumns
+from medsim.evaluations.ratings.lines import rated_text
 from medsim.evaluations.ratings.positions import find_positions
 from medsim.evaluations.ratings.rows import read_rows
 from medsim.statistics.rater_agreement import rater_agreement
@@ -74,7 +74,7 @@ class RatedPairs:
 
 
 def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
-    """Return the rated pairs of a CSV or TSV file.
+    """Return the rated pairs of a file of CSV, TSV, JSON lines or Parquet.
 
     Layouts of published sets are recognised (``medsim.evaluations.ratings.layouts``). A pair that
     stands twice with the same ratings, in either direction, is taken once: a second row would count
@@ -87,7 +87,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         OptionError: the columns are not in the file.
     """
     columns = columns or RatedColumns()
-    text = read_text(path)
+    text = rated_text(path)
     positions = find_positions(text, columns)
     rows = read_rows(text, positions)
     every, properties, left_out = rows.pairs, rows.properties, rows.left_out

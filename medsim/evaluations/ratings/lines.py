@@ -7,12 +7,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.tables.text import SEPARATORS, cells_of_lines, first_lines, lines_of
+from medsim.core.tables.named import is_parquet, read_table
+from medsim.core.tables.text import (
+    SEPARATORS,
+    Text,
+    cells_of_lines,
+    first_lines,
+    lines_of,
+    read_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from medsim.core.tables.text import Text
+    from pathlib import Path
 
 JSON = "json"
 """Stands for the separator of a file whose lines are JSON objects."""
@@ -20,6 +27,14 @@ JSON = "json"
 TAB = SEPARATORS["tab"]
 
 _plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant=str)
+
+
+def rated_text(path: Path) -> Text:
+    """Return the text of a rated file; of Parquet a JSON object for each row."""
+    if not is_parquet(path):
+        return read_text(path)
+    table = read_table(path, known=None)
+    return Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
 
 
 def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:

@@ -153,7 +153,7 @@ SOURCES.register(
         name="rf2",
         about="RF2 releases",
         files="a folder or .zip with sct2_Concept_*.txt",
-        address="https://www.snomed.org/get-snomed",
+        address="https://mlds.ihtsdotools.org",
         recognises=recognises,
         load=read_rf2,
         accepts=frozenset({"as_of", "dialect"}),

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from fixtures.raters import mean, mean_of_others, rated, spearman, with_gaps
 
@@ -152,6 +153,21 @@ def test_a_line_that_is_no_pair_in_json_is_named(tmp_path: Path, line: str, says
     good = '{"sentence1":"a","sentence2":"b","score":1}\n'
     with pytest.raises(InputError, match=says):
         sentences(tmp_path, good + "\n" + line)
+
+
+def test_parquet_is_read_as_its_rows(tmp_path: Path) -> None:
+    scores = pl.Series([3.5, 4], dtype=pl.Float32)
+    rows = pl.DataFrame({"sentence1": ["a", 'b "c"'], "sentence2": ["d", "e"], "score": scores})
+    rows.write_parquet(tmp_path / "sts.parquet")
+
+    found = read_rated(tmp_path / "sts.parquet")
+
+    assert found.layout == "STS"
+    assert found.pairs.rows() == [("a", "d", 3.5), ('b "c"', "e", 4)]
+    assert len(found.sha256) == 64
+    rows.clear().write_parquet(tmp_path / "none.parquet")
+    with pytest.raises(InputError, match=r"none\.parquet is empty"):
+        read_rated(tmp_path / "none.parquet")
 
 
 def test_json_lines_are_read_by_columns_that_are_named(tmp_path: Path) -> None:
