@@ -44,7 +44,7 @@ FUNCTIONS = {
 
 OF_THE_COMMAND_LINE = {name: {"form"} for name in commands()} | {
     "report": set(),
-    "build": {"shard", "form"},
+    "build": {"shard", "known", "form"},
     "study pairs": {"out", "overwrite", "form"},
     "study score": {"table", "form"},
     "wic eval": {"table", "form"},
