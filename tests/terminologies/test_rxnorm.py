@@ -104,7 +104,7 @@ def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) ->
     _, subset = read_source(tmp_path / "prescribe")
 
     assert f"{terminology.release_date}" == "2026-01-05"
-    assert [file.name for file in terminology.files][0] == "rrf/RXNCONSO.RRF"
+    assert terminology.files[0].name == "rrf/RXNCONSO.RRF"
     assert zipped["description"].equals(expected["description"])
     assert not subset["description"].equals(expected["description"])
     (tmp_path / "drugs.zip").rename(tmp_path / "RxNorm_full_prescribe_02302026.zip")

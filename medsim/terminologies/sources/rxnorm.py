@@ -29,7 +29,7 @@ _DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{2})(\d{2})(\d{4})(?!\d)", re.IGNO
 _MISSING = "a release of RxNorm has it in its folder rrf"
 _ATOMS = RRFFile(
     "RXNCONSO.RRF",
-    "umls_atom",
+    "umls/umls_atom",
     "RXCUI RXAUI",
     "RXCUI LAT TS LUI STT SUI ISPREF RXAUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
     _MISSING,
@@ -37,16 +37,16 @@ _ATOMS = RRFFile(
 )
 _RELATIONS = RRFFile(
     "RXNREL.RRF",
-    "umls_relation",
+    "umls/umls_relation",
     "RXCUI1|RXAUI1 RXCUI2|RXAUI2",
     "RXCUI1 RXAUI1 STYPE1 REL RXCUI2 RXAUI2 STYPE2 RELA RUI SRUI SAB SL DIR RG SUPPRESS CVF",
     _MISSING,
     rxnorm=True,
 )
-_TYPES = RRFFile("RXNSTY.RRF", "semantic_type", "RXCUI", "RXCUI TUI STN STY ATUI CVF", None)
+_TYPES = RRFFile("RXNSTY.RRF", "umls/semantic_type", "RXCUI", "RXCUI TUI STN STY ATUI CVF", None)
 _ARCHIVE = RRFFile(
     "RXNATOMARCHIVE.RRF",
-    "archived_atom",
+    "rxnorm/archived_atom",
     "RXCUI RXAUI",
     "RXAUI AUI STR ARCHIVE_TIMESTAMP CREATED_TIMESTAMP UPDATED_TIMESTAMP CODE IS_BRAND LAT "
     "LAST_RELEASED SAUI VSAB RXCUI SAB TTY MERGED_TO_RXCUI",
@@ -58,8 +58,8 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
     """Fill the canonical tables from a release of RxNorm; see ``sources.Load``."""
     files = _own_files(release_files(path))
     read = load_files((_ATOMS, _RELATIONS, _TYPES, _ARCHIVE), path, files, store)
-    store.run("terminologies/umls/retired_atom")
-    store.run("terminologies/umls/retired_relation")
+    store.run("terminologies/rxnorm/umls_atom")
+    store.run("terminologies/rxnorm/umls_relation")
     store.drop("archived_atom")
     return Terminology(
         source="rxnorm",

@@ -55,7 +55,7 @@ class RRFFile:
 _MISSING = "a release of UMLS has it in its folder META"
 _ATOMS = RRFFile(
     "MRCONSO.RRF",
-    "umls_atom",
+    "umls/umls_atom",
     "CUI AUI",
     "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
     _MISSING,
@@ -63,13 +63,13 @@ _ATOMS = RRFFile(
 )
 _RELATIONS = RRFFile(
     "MRREL.RRF",
-    "umls_relation",
+    "umls/umls_relation",
     "CUI1 CUI2",
     "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF",
     _MISSING,
     rxnorm=False,
 )
-_TYPES = RRFFile("MRSTY.RRF", "semantic_type", "CUI", "CUI TUI STN STY ATUI CVF", None)
+_TYPES = RRFFile("MRSTY.RRF", "umls/semantic_type", "CUI", "CUI TUI STN STY ATUI CVF", None)
 
 
 def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -107,7 +107,7 @@ def load_files(
         found = file_named(release, files, kind.name, missing=kind.missing)
         rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, kind))
         params = {} if kind.rxnorm is None else {"rxnorm": kind.rxnorm}
-        read += load_rows(f"terminologies/umls/{kind.query}", rows, found, store, **params)
+        read += load_rows(f"terminologies/{kind.query}", rows, found, store, **params)
     return read
 
 

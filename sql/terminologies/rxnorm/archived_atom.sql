@@ -32,5 +32,5 @@ where
     end
 qualify row_number() over (
     partition by rxaui
-    order by archive_timestamp desc, rxcui, merged_to_rxcui, str
+    order by archive_timestamp desc, rxcui asc, merged_to_rxcui asc, str asc
 ) = 1;
