@@ -40,7 +40,7 @@ def test_the_name_that_rxnorm_makes_is_the_full_one(tmp_path: Path) -> None:
         ("2", "fsn", "oldulol"),
         ("2", "synonym", "OLDULOL"),
     ]
-    assert ("1", "NDDF", "77") in tables["code"].rows()
+    assert tables["code"].rows() == [("1", "NDDF", "77"), ("2", "ATC", "A01")]
     only = read_source(tmp_path, vocabularies=("ATC",))[1]
     assert names(only) == [("2", "fsn", "OLDULOL")]
     with pytest.raises(OptionError, match="unknown vocabulary 'RXNRM'; did you mean RXNORM"):
@@ -138,6 +138,14 @@ def test_a_release_without_relations_is_refused(tmp_path: Path) -> None:
     (tmp_path / "RXNREL.RRF").unlink()
     with pytest.raises(InputError, match=r"no RXNREL\.RRF; a release of RxNorm has it in .* rrf"):
         read_source(tmp_path)
+
+
+def test_numbers_of_rxnorm_are_no_identifiers_of_rf2(tmp_path: Path) -> None:
+    release = random_drugs(1).write(tmp_path / "rrf")
+    written = medsim.convert(release, tmp_path / "as-rf2.zip").select("table", "rows").rows()
+    assert dict(written)["simple_map"] == dict(written)["concept"] == 48
+    again = read_source(tmp_path / "as-rf2.zip")[1]["concept"]["concept_id"]
+    assert again.str.len_chars().min() >= 8
 
 
 def test_a_build_of_rxnorm_keeps_its_promises(tmp_path: Path) -> None:
