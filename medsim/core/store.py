@@ -61,7 +61,7 @@ class Store:
             frame: pl.DataFrame = self._connection.sql(self._text(name), params=dict(params)).pl()
         return frame
 
-    def run_on_stream(self, name: str, chunks: Iterable[bytes]) -> None:
+    def run_on_stream(self, name: str, chunks: Iterable[bytes], **params: Parameter) -> None:
         """Run a query that reads text from ``$stream`` while a thread writes the text there.
 
         The text goes through a pipe, so it is never held whole, in memory or on disk. A few chunks
@@ -78,7 +78,7 @@ class Store:
         try:
             pump = threading.Thread(target=_pump, args=(chunks, unclaimed, failures), daemon=True)
             pump.start()
-            self._execute(name, {"stream": f"/dev/fd/{reading}"})
+            self._execute(name, {"stream": f"/dev/fd/{reading}", **params})
         except QueryError as error:
             refused = error
         finally:

@@ -17,8 +17,8 @@ SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 """The scopes that synonyms have, as OBO names them."""
 
 SOURCE = Option(
-    "A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo or .xml file; or a built-in "
-    "name such as hpo.",
+    "A release of RF2, UMLS, RxNorm, LOINC, OMOP's vocabularies or MeSH's XML, as zip or folder; "
+    "an .obo or .xml file; or a built-in name such as hpo.",
     argument=True,
     or_name=True,
 )
@@ -51,7 +51,7 @@ class ReadingOptions(Options):
     synonyms: Annotated[
         Sequence[str],
         Option(
-            "Scopes of OBO's or MeSH's synonyms that count: exact, narrow, broad, related.",
+            "Scopes of synonyms of OBO, MeSH or LOINC that count: exact, narrow, broad, related.",
             listed=True,
             lower=True,
             choices=SYNONYM_SCOPES,
@@ -62,12 +62,21 @@ class ReadingOptions(Options):
     vocabularies: Annotated[
         Sequence[str],
         Option(
-            "UMLS vocabularies whose names count, such as MSH,SNOMEDCT_US; all by default.",
+            "Vocabularies of UMLS, RxNorm or OMOP whose names count, such as MSH,SNOMEDCT_US; all "
+            "by default.",
             listed=True,
             key="vocabularies",
             kept_empty=False,
         ),
     ] = ()
+    standard_concepts: Annotated[
+        bool,
+        Option(
+            "Take standard concepts of OMOP alone; those that are mapped to them are left out.",
+            key="standard_concepts",
+            kept_empty=False,
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

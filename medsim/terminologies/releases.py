@@ -60,7 +60,7 @@ def synth(options: SynthOptions) -> pl.DataFrame:
 def convert(options: ConvertOptions) -> pl.DataFrame:
     """Write any terminology as an RF2 release and return how many rows each of its files has.
 
-    Identifiers that are no numbers become SNOMED CT identifiers of an invented namespace, in the
+    Identifiers of other formats become SNOMED CT identifiers of an invented namespace, in the
     order of the old ones; a simple map in the release says which is which.
 
     Returns:
@@ -88,8 +88,8 @@ def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
         redistributable=terminology.redistributable,
         terms=terminology.terms_of_use,
     )
-    _identify(store, "concept")
-    _identify(store, "description")
+    _identify(store, "concept", of_rf2=terminology.rf2_rules)
+    _identify(store, "description", of_rf2=terminology.rf2_rules)
     time = f"{day:%Y%m%d}"
     rows: list[tuple[str, str, int]] = []
     with release_writer(out, release_date=day, origin=origin, edition="Converted") as writer:
@@ -103,10 +103,10 @@ def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 
 
-def _identify(store: Store, component: Component) -> None:
-    """Write the table that gives each component an identifier: its own where it is a number."""
+def _identify(store: Store, component: Component, *, of_rf2: bool) -> None:
+    """Write the table that gives each component an identifier: its own if that is one of RF2."""
     old = store.table(component)[f"{component}_id"].sort()
-    if old.str.contains(r"^[0-9]+$").all():
+    if of_rf2 and old.str.contains(r"^[0-9]+$").all():
         new = old
     else:
         new = pl.Series(_made_ids(len(old), component), dtype=pl.Int64).cast(pl.String)

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.core.config import MOST_SEED, MOST_THREADS
-from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    declared,
+)
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
 
@@ -22,7 +30,7 @@ STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
 _RECORD = (
-    *("language", "as_of", "dialect", "synonym_scopes", "vocabularies"),
+    *(option.key for option in declared(ReadingOptions).values() if option.key is not None),
     *("broader", "most_train", "most_repeats", "seed"),
 )
 

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.loinc import random_observations
 from fixtures.mesh import write_mesh
+from fixtures.omop import random_vocabularies
 from fixtures.release import edge_release, small_release
+from fixtures.rxnorm import random_drugs
 from fixtures.sources import Read, n_skipped, read_source
 from fixtures.umls import random_metathesaurus
 
@@ -87,6 +90,18 @@ def mesh_sample(folder: Path) -> str:
     return str(write_mesh(folder / "mesh", 1))
 
 
+def rxnorm_sample(folder: Path) -> str:
+    return str(random_drugs(1).write(folder / "rrf"))
+
+
+def omop_sample(folder: Path) -> str:
+    return str(random_vocabularies(1).write(folder / "athena"))
+
+
+def loinc_sample(folder: Path) -> str:
+    return str(random_observations(1).write(folder / "loinc"))
+
+
 SAMPLES: dict[str, Callable[[Path], str]] = {
     "rf2": rf2_sample,
     "obo": obo_sample,
@@ -94,6 +109,9 @@ SAMPLES: dict[str, Callable[[Path], str]] = {
     "mondo": mondo_sample,
     "umls": umls_sample,
     "mesh": mesh_sample,
+    "rxnorm": rxnorm_sample,
+    "omop": omop_sample,
+    "loinc": loinc_sample,
 }
 KEYS = {
     "concept": ["concept_id"],
@@ -179,13 +197,14 @@ def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: str) -> None:
     location = SAMPLES[name](tmp_path)
-    for owner, option, value in (
+    for owners, option, value in (
         ("rf2", "as_of", date(2026, 1, 1)),
         ("rf2", "dialect", "en-GB"),
-        ("umls", "vocabularies", ("MSH",)),
+        ("omop, rxnorm and umls", "vocabularies", ("MSH",)),
+        ("omop", "standard_concepts", True),
     ):
-        says = f"`{option}` is an option of {owner}, .* is read as {name}"
-        if name != owner:
+        says = f"`{option}` is an option of {owners}, .* is read as {name}"
+        if name not in owners:
             with pytest.raises(OptionError, match=says):
                 read_source(location, **{option: value})
 

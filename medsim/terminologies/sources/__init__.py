@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.registry import Registry
 from medsim.terminologies.options import ReadingOptions
@@ -98,7 +98,7 @@ class Source:
         recognises: whether a path looks like this format; by default none does.
         locate: for a built-in, finds its file.
         accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
-            as_of, dialect, synonyms and vocabularies.
+            as_of, dialect, standard_concepts, synonyms and vocabularies.
         asked_last: whether it recognises more than its own, and others are asked before it.
     """
 
@@ -123,7 +123,7 @@ class Source:
             if option not in self.accepts and getattr(options, option) != getattr(usual, option):
                 owners = [name for name, one in sources.items() if option in one.accepts]
                 raise OptionError(
-                    f"`{option}` is an option of {' and '.join(owners)}, and {path} is read as "
+                    f"`{option}` is an option of {listed(owners)}, and {path} is read as "
                     f"{self.name}"
                 )
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))

@@ -93,6 +93,34 @@ def has_file(path: Path, is_one: Callable[[ReleaseFile], bool]) -> bool:
         return False
 
 
+def is_named(file: ReleaseFile, name: str) -> bool:
+    """Return whether a file has a name, in any case, or that name and ".gz"."""
+    return file.name.lower() in {name.lower(), f"{name.lower()}.gz"}
+
+
+def file_named(
+    release: Path, files: list[ReleaseFile], name: str, *, missing: str | None = None
+) -> list[ReleaseFile]:
+    """Return the one file of a name, in any folder of a release; none where it has none.
+
+    Args:
+        release: whose files they are, for messages.
+        files: all of them.
+        name: of the file; see ``is_named``.
+        missing: the rest of the message where a file that is required is not there; None where
+            it is optional.
+    """
+    found = [file for file in files if is_named(file, name)]
+    if len(found) > 1:
+        raise InputError(
+            f"{release}: {found[0].inner} and {found[1].inner}; one {name} is expected, so name "
+            f"the folder of one of them, such as {PurePosixPath(found[0].inner).parent}"
+        )
+    if missing is not None and not found:
+        raise InputError(f"{release}: no {name}; {missing}")
+    return found
+
+
 def _folder_files(folder: Path) -> list[ReleaseFile]:
     try:
         paths = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.kinds import CANONICAL_TABLES
+from medsim.terminologies.sources.row_buffer import RowBuffer
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -44,35 +45,11 @@ _CLASSES = {
 }
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
-_BATCH = 100_000
 _SCHEMAS: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
     **{table: CANONICAL_TABLES[table] for table in ("concept", "description", "association")},
     "mesh_tree": {"number": pl.String, "concept_id": pl.String},
     "mesh_heading": CANONICAL_TABLES["is_a"],
 }
-
-
-class _RowBuffer:
-    """Rows that are packed as they come, because tuples take several times the memory."""
-
-    def __init__(self, schema: dict[str, pl.DataType | type[pl.DataType]]) -> None:
-        self._schema = schema
-        self._frames = [pl.DataFrame(schema=schema)]
-        self._rows: list[tuple[object, ...]] = []
-
-    def add(self, *row: object) -> None:
-        self._rows.append(row)
-        if len(self._rows) == _BATCH:
-            self._pack()
-
-    def frame(self) -> pl.DataFrame:
-        """Return all rows in order of their columns."""
-        self._pack()
-        return pl.concat(self._frames).sort(list(self._schema))
-
-    def _pack(self) -> None:
-        self._frames.append(pl.DataFrame(self._rows, schema=self._schema, orient="row"))
-        self._rows.clear()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,8 +70,8 @@ class MeshRows:
     n_other_scope: int = 0
     n_repeated: int = 0
     seen: set[str] = field(default_factory=set)
-    tables: dict[str, _RowBuffer] = field(
-        default_factory=lambda: {name: _RowBuffer(schema) for name, schema in _SCHEMAS.items()}
+    tables: dict[str, RowBuffer] = field(
+        default_factory=lambda: {name: RowBuffer(schema) for name, schema in _SCHEMAS.items()}
     )
 
 

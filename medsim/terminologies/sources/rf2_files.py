@@ -78,8 +78,9 @@ def find_files(
             delta = " (only Delta files, which lack most rows)" if matching else ""
             raise InputError(
                 f"{release}: no {kind.name} file{delta}; an RF2 release has one whose name "
-                f"matches {_example(kind)}; UMLS is known by MRCONSO.RRF, MeSH by desc2026.xml or "
-                "supp2026.xml of any year"
+                f"matches {_example(kind)}; UMLS is known by MRCONSO.RRF, RxNorm by RXNCONSO.RRF, "
+                "LOINC by Loinc.csv, OMOP by CONCEPT.csv, MeSH by desc2026.xml or supp2026.xml of "
+                "any year"
             )
     return chosen
 

@@ -14,7 +14,7 @@ from medsim.terminologies.sources import SourceFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from medsim.core.store import Store
+    from medsim.core.store import Parameter, Store
     from medsim.terminologies.sources.archive import ReleaseFile
 
 MAX_LINE_BYTES = 1 << 20
@@ -43,16 +43,27 @@ class RowFormat:
 
 
 def load_rows(
-    query: str, row_format: RowFormat, files: list[ReleaseFile], store: Store
+    query: str,
+    row_format: RowFormat,
+    files: list[ReleaseFile],
+    store: Store,
+    **params: Parameter,
 ) -> list[SourceFile]:
     """Run a query that fills a table from the rows of files, and return what was read.
+
+    Args:
+        query: by its name; it reads the rows from ``$stream``.
+        row_format: of the rows.
+        files: one after the other.
+        store: that has the table.
+        params: of the query beside its stream.
 
     Raises:
         InputError: a line is no row; the message names it.
     """
     read: list[SourceFile] = []
     try:
-        store.run_on_stream(query, _text_of(row_format, files, read))
+        store.run_on_stream(query, _text_of(row_format, files, read), **params)
     except QueryError as error:
         raise _find_fault(row_format, files) or error from error
     return read

@@ -7,20 +7,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
+from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
+    from medsim.terminologies.sources.archive import ReleaseFile
 
 _LICENCE = (
     "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "
@@ -31,47 +32,50 @@ _DATE = re.compile(rb"^umls\.release\.date=(\d{4})(\d{2})(\d{2})\s*$", re.MULTIL
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
-    """A file of the Metathesaurus."""
+class RRFFile:
+    """A file in the Rich Release Format.
+
+    Attributes:
+        name: of the file.
+        query: that fills a table with its rows.
+        ids: columns that no row lacks; of several with a bar between them a row has one.
+        columns: of its rows.
+        missing: the rest of the message where it is not there; None where it is optional.
+        rxnorm: whether the query takes rows as RxNorm has them; None where they do not differ.
+    """
 
     name: str
-    table: str
+    query: str
     ids: str
     columns: str
+    missing: str | None
+    rxnorm: bool | None = None
 
 
-_ATOMS = _File(
+_MISSING = "a release of UMLS has it in its folder META"
+_ATOMS = RRFFile(
     "MRCONSO.RRF",
-    "umls_atom",
+    "umls/umls_atom",
     "CUI AUI",
     "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
+    _MISSING,
+    rxnorm=False,
 )
-_RELATIONS = _File(
+_RELATIONS = RRFFile(
     "MRREL.RRF",
-    "umls_relation",
+    "umls/umls_relation",
     "CUI1 CUI2",
     "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF",
+    _MISSING,
+    rxnorm=False,
 )
-_TYPES = _File("MRSTY.RRF", "semantic_type", "CUI", "CUI TUI STN STY ATUI CVF")
+_TYPES = RRFFile("MRSTY.RRF", "umls/semantic_type", "CUI", "CUI TUI STN STY ATUI CVF", None)
 
 
 def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a release of UMLS; see ``sources.Load``."""
     everything = release_files(path)
-    read: list[SourceFile] = []
-    for file, required in ((_ATOMS, True), (_RELATIONS, True), (_TYPES, False)):
-        found = _find(path, everything, file.name, required=required)
-        rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, file))
-        read += load_rows(f"terminologies/umls/{file.table}", rows, found, store)
-    _check_atoms(path, store, options)
-    store.run("terminologies/umls/concept")
-    store.run("terminologies/umls/code")
-    store.run("terminologies/umls/umls_name", vocabularies=",".join(options.vocabularies))
-    store.drop("umls_atom")
-    for table in ("description", "association", "is_a"):
-        store.run(f"terminologies/umls/{table}")
-    skipped = tuple(Skipped(**row) for row in store.frame("terminologies/umls/skipped").to_dicts())
-    store.drop("umls_name", "umls_relation")
+    read = load_files((_ATOMS, _RELATIONS, _TYPES), path, everything, store)
     return Terminology(
         source="umls",
         name=path.name,
@@ -81,32 +85,54 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         rf2_rules=False,
         redistributable=False,
         terms_of_use=_LICENCE,
-        skipped=skipped,
+        skipped=fill_tables(f"{path}: {_ATOMS.name}", store, options),
     )
 
 
 def recognises(path: Path) -> bool:
     """Return whether ``path`` is a folder or a zip that has MRCONSO.RRF."""
-    return has_file(path, lambda file: _is_named(file, _ATOMS.name))
+    return has_file(path, lambda file: is_named(file, _ATOMS.name))
 
 
-def _is_named(file: ReleaseFile, name: str) -> bool:
-    return file.name.lower() in {name.lower(), f"{name.lower()}.gz"}
+def load_files(
+    kinds: Iterable[RRFFile], release: Path, files: list[ReleaseFile], store: Store
+) -> list[SourceFile]:
+    """Fill a table with the rows of each kind of file, and return what was read.
+
+    Raises:
+        InputError: a file is missing or damaged, or there are two of a name.
+    """
+    read: list[SourceFile] = []
+    for kind in kinds:
+        found = file_named(release, files, kind.name, missing=kind.missing)
+        rows = RowFormat(separator="|", is_cut=_is_cut, row_fault=partial(_row_fault, kind))
+        params = {} if kind.rxnorm is None else {"rxnorm": kind.rxnorm}
+        read += load_rows(f"terminologies/{kind.query}", rows, found, store, **params)
+    return read
 
 
-def _find(
-    release: Path, files: list[ReleaseFile], name: str, *, required: bool
-) -> list[ReleaseFile]:
-    """Return the one file of a name, in any folder; none where it is optional and missing."""
-    found = [file for file in files if _is_named(file, name)]
-    if len(found) > 1:
-        raise InputError(
-            f"{release}: {found[0].inner} and {found[1].inner}; one {name} is expected, so name "
-            f"the folder of one of them, such as {PurePosixPath(found[0].inner).parent}"
-        )
-    if required and not found:
-        raise InputError(f"{release}: no {name}; a release of UMLS has it in its folder META")
-    return found
+def fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
+    """Fill the canonical tables from those of atoms, relations and types; return what was left out.
+
+    Args:
+        atoms: the release and the file that atoms are from, for messages.
+        store: that has the tables; those of atoms and relations are dropped.
+        options: of reading.
+
+    Raises:
+        InputError: several atoms have one identifier.
+        OptionError: no atom is of a vocabulary that is asked for.
+    """
+    _check_atoms(atoms, store, options)
+    store.run("terminologies/umls/concept")
+    store.run("terminologies/umls/code")
+    store.run("terminologies/umls/umls_name", vocabularies=",".join(options.vocabularies))
+    store.drop("umls_atom")
+    for table in ("description", "association", "is_a"):
+        store.run(f"terminologies/umls/{table}")
+    skipped = tuple(Skipped(**row) for row in store.frame("terminologies/umls/skipped").to_dicts())
+    store.drop("umls_name", "umls_relation")
+    return skipped
 
 
 def _is_cut(last_line: bytes) -> bool:
@@ -114,7 +140,7 @@ def _is_cut(last_line: bytes) -> bool:
     return not last_line.endswith(b"|")
 
 
-def _row_fault(file: _File, row: str) -> str:
+def _row_fault(file: RRFFile, row: str) -> str:
     columns = file.columns.split()
     *values, tail = row.split("|")
     if len(values) != len(columns) or tail:
@@ -123,20 +149,20 @@ def _row_fault(file: _File, row: str) -> str:
             "end"
         )
     row_of = dict(zip(columns, values, strict=True))
-    for column in file.ids.split():
-        if not row_of[column]:
-            return f"has no {column}"
+    for ids in file.ids.split():
+        if not any(row_of[column] for column in ids.split("|")):
+            return f"has no {ids.replace('|', ' and no ')}"
     suppressed = row_of.get("SUPPRESS", "N")
     if suppressed not in _SUPPRESSED:
         return f"has SUPPRESS {quoted(suppressed)}; one of {', '.join(_SUPPRESSED)} is expected"
     return ""
 
 
-def _check_atoms(release: Path, store: Store, options: ReadingOptions) -> None:
+def _check_atoms(atoms: str, store: Store, options: ReadingOptions) -> None:
     """Raise InputError for atoms of one identifier, OptionError for a vocabulary not there."""
     repeated = store.frame("terminologies/umls/repeated_atom")["atom_id"].item()
     if repeated is not None:
-        raise InputError(f"{release}: {_ATOMS.name} has several rows of the AUI {repeated!r}")
+        raise InputError(f"{atoms} has several rows of the AUI {repeated!r}")
     known = store.frame("terminologies/umls/vocabulary")["vocabulary"].to_list()
     for name in options.vocabularies:
         if name not in known:

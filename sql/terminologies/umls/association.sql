@@ -14,4 +14,5 @@ from umls_relation
 where
     kind <> 'is_a'
     and active
+    and source_id <> ''
 order by all;

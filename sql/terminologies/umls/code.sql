@@ -1,4 +1,5 @@
--- The codes that vocabularies have for concepts, less those of UMLS itself.
+-- The codes that vocabularies have for concepts, less those of UMLS itself and the identifiers of
+-- RxNorm in its own releases.
 --
 -- reads   umls_atom
 -- writes  code: a row per concept, vocabulary and code, key all of them
@@ -14,4 +15,5 @@ where
     suppressed = 'N'
     and code not in ('', 'NOCODE')
     and vocabulary not in ('MTH', 'SRC')
+    and (vocabulary <> 'RXNORM' or code <> concept_id)
 order by all;

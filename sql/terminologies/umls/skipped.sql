@@ -28,10 +28,18 @@ counted as (
     where n.reason is null
     union all
     select
+        'relation is between atoms' as reason,
+        coalesce(sum(n_rows), 0)::bigint as n_rows
+    from umls_relation
+    where source_id = ''
+    union all
+    select
         'relation is suppressed' as reason,
         count(*) as n_rows
     from umls_relation
-    where not active
+    where
+        not active
+        and source_id <> ''
 )
 
 select

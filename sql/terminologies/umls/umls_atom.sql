@@ -1,12 +1,15 @@
 -- The rows of MRCONSO.RRF: a name of a concept in a vocabulary, which UMLS calls an atom.
 --
 -- The place is 0 for the name that UMLS prefers in its language, more for others: preferred terms
--- before others, then preferred forms of a term, then preferred atoms of a form.
+-- before others, then preferred forms of a term, then preferred atoms of a form. RxNorm marks none
+-- of these: there the name that it makes of a concept comes first, then the one for prescriptions,
+-- then its synonyms, then the names of other vocabularies.
 --
 -- reads   $stream: the text of the file, lines ended by line feeds
 -- writes  umls_atom: a row per atom, key atom_id
 -- params  $stream text: where the text can be read once
--- cites   UMLS Reference Manual, section 3.3.4
+--         $rxnorm boolean: whether the file is RxNorm's RXNCONSO.RRF
+-- cites   UMLS Reference Manual, section 3.3.4; RxNorm Technical Documentation, section 12.4
 
 create or replace table umls_atom as
 
@@ -17,7 +20,10 @@ select
     sab as vocabulary,
     code,
     trimmed(str) as term,
-    (4 * (ts <> 'P')::int + 2 * (stt <> 'PF')::int + (ispref <> 'Y')::int)::tinyint as place,
+    case
+        when $rxnorm then rxnorm_place(sab, tty)
+        else (4 * (ts <> 'P')::int + 2 * (stt <> 'PF')::int + (ispref <> 'Y')::int)::tinyint
+    end as place,
     umls_suppressed(suppress) as suppressed
 from
     delimited_rows(

@@ -1,14 +1,16 @@
 -- What MRREL.RRF says of two concepts that the canonical tables have a place for.
 --
 -- A row says what the second concept is to the first: its parent (PAR) or broader (RB), its child
--- (CHD) or narrower (RN), synonymous with it (SY), or what its additional label says.
+-- (CHD) or narrower (RN), synonymous with it (SY), or what its additional label says. RxNorm also
+-- relates atoms without their concepts; such rows are only counted, with empty identifiers.
 --
 -- reads   $stream: the text of the file, lines ended by line feeds
 -- writes  umls_relation: a row per concept, what it is related to and how, key (source_id,
 --         target_id, kind); the source is_a the target, or is replaced_by it, and so on; active
---         where any row is not suppressed
+--         where any row is not suppressed; n_rows says how many rows of the file it stands for
 -- params  $stream text: where the text can be read once
--- cites   UMLS Reference Manual, section 3.3.9
+--         $rxnorm boolean: whether the file is RxNorm's RXNREL.RRF
+-- cites   UMLS Reference Manual, section 3.3.9; RxNorm Technical Documentation, section 12.5
 
 create or replace table umls_relation as
 
@@ -16,6 +18,7 @@ with row_kind as (
     select
         cui1,
         cui2,
+        $rxnorm and (cui1 = '' or cui2 = '') as of_atoms,
         umls_suppressed(suppress) = 'N' as active,
         unnest([
             case
@@ -33,14 +36,20 @@ with row_kind as (
             '|',
             'cui1 aui1 stype1 rel cui2 aui2 stype2 rela rui srui sab sl rg dir suppress cvf tail'
         )
-    where umls_row(cui1, tail) <> umls_row(cui2, tail)
+    where
+        umls_row(case when $rxnorm and cui1 = '' then aui1 else cui1 end, tail)
+        <> umls_row(case when $rxnorm and cui2 = '' then aui2 else cui2 end, tail)
 )
 
 select
-    case when kind = 'broader' then cui1 else cui2 end as source_id,
-    case when kind = 'broader' then cui2 else cui1 end as target_id,
+    case when of_atoms then '' when kind = 'broader' then cui1 else cui2 end as source_id,
+    case when of_atoms then '' when kind = 'broader' then cui2 else cui1 end as target_id,
     case when kind in ('broader', 'narrower') then 'is_a' else kind end as kind,
-    bool_or(active) as active
+    bool_or(active) as active,
+    count(*) as n_rows
 from row_kind
 where kind is not null
-group by all;
+group by
+    source_id,
+    target_id,
+    case when kind in ('broader', 'narrower') then 'is_a' else kind end;

@@ -1,0 +1,221 @@
+"""Reads LOINC's table, its mappings and its hierarchy, from a folder, a zip or the table alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.errors import InputError
+from medsim.core.kinds import CANONICAL_TABLES
+from medsim.core.manifest import Skipped
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources.archive import (
+    ReleaseFile,
+    file_named,
+    has_file,
+    is_named,
+    release_files,
+)
+from medsim.terminologies.sources.csv_rows import csv_rows
+from medsim.terminologies.sources.row_buffer import RowBuffer
+from medsim.terminologies.sources.text_rows import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
+
+LANGUAGE = "en"
+"""The language of LOINC's table; variants in other languages are other files."""
+
+_LICENCE = (
+    "LOINC, copyright Regenstrief Institute, Inc.: may be passed on under its licence and with its "
+    "notice, but for terms in which others have rights; https://loinc.org/license/"
+)
+_TABLE = "Loinc.csv"
+_CORE = "LoincTableCore.csv"
+_MAPPINGS = "MapTo.csv"
+_CONSUMER_NAMES = "ConsumerName.csv"
+_HIERARCHIES = ("ComponentHierarchyBySystem.csv", "MultiAxialHierarchy.csv")
+_ACCESSORIES = "accessoryfiles"
+_ACTIVE = {"ACTIVE": True, "TRIAL": True, "DISCOURAGED": True, "DEPRECATED": False}
+_DEPRECATED = re.compile(r"^deprecated ", re.IGNORECASE)
+_COLUMNS = ("LOINC_NUM", "STATUS", "CLASS", "LONG_COMMON_NAME", "SHORTNAME")
+_SCOPES = {"DisplayName": "exact", "CONSUMER_NAME": "broad", "RELATEDNAMES2": "related"}
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of the canonical tables as they are read, and what was left out."""
+
+    scopes: frozenset[str]
+    concept: RowBuffer = field(default_factory=lambda: RowBuffer(CANONICAL_TABLES["concept"]))
+    description: RowBuffer = field(
+        default_factory=lambda: RowBuffer(CANONICAL_TABLES["description"])
+    )
+    n_empty: int = 0
+    n_other_scope: int = 0
+    n_repeated: int = 0
+
+    def add_names(self, number: str, full: str, synonyms: Iterable[tuple[str, str]]) -> None:
+        """Add the names of a term: its full one, and synonyms by their scope."""
+        names = dict.fromkeys([full] if full else [])
+        self.n_empty += not full
+        for scope, synonym in synonyms:
+            if not synonym:
+                continue
+            self.n_other_scope += scope not in self.scopes
+            self.n_repeated += scope in self.scopes and synonym in names
+            if scope in self.scopes:
+                names[synonym] = None
+        for place, name in enumerate(names, start=1):
+            kind = "fsn" if name == full else "synonym"
+            self.description.add(f"{number}/{place}", number, name, kind, True, LANGUAGE)
+
+
+def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill the canonical tables from LOINC; see ``medsim.terminologies.sources.Load``."""
+    files = _files(path)
+    table = _table(path, files)
+    rows = _Rows(scopes=frozenset(options.synonyms))
+    read: list[SourceFile] = []
+    _read_table(table, rows, _consumer_names(file_named(path, files, _CONSUMER_NAMES), read), read)
+    replaced = {
+        (*pair, "replaced_by", True): None
+        for pair in _pairs(_mappings(path, files, table), ("LOINC", "MAP_TO"), read)
+    }
+    hierarchies = [file for name in _HIERARCHIES for file in file_named(path, files, name)]
+    is_a = dict.fromkeys(_pairs(hierarchies[:1], ("CODE", "IMMEDIATE_PARENT"), read))
+    store.put("concept", rows.concept.frame())
+    store.put("description", rows.description.frame())
+    for name, found in (("association", replaced), ("is_a", is_a)):
+        frame = pl.DataFrame(list(found), schema=CANONICAL_TABLES[name], orient="row")
+        store.put(name, frame.sort(frame.columns))
+    return Terminology(
+        source="loinc",
+        name=path.name,
+        vocabulary="LNC",
+        release_date=None,
+        files=tuple(read),
+        rf2_rules=False,
+        redistributable=None,
+        terms_of_use=_LICENCE,
+        skipped=(
+            Skipped(reason="description is empty", n_rows=rows.n_empty),
+            Skipped(reason="synonym has another scope", n_rows=rows.n_other_scope),
+            Skipped(reason="synonym repeats a name of its concept", n_rows=rows.n_repeated),
+        ),
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is LOINC's table, or a folder or a zip that has it."""
+    if path.is_file() and path.suffix.lower() != ".zip":
+        return _is_table(ReleaseFile(release=path.parent, inner=path.name, size=0))
+    return has_file(path, _is_table)
+
+
+def _is_table(file: ReleaseFile) -> bool:
+    return is_named(file, _TABLE) or is_named(file, _CORE)
+
+
+def _files(path: Path) -> list[ReleaseFile]:
+    if path.is_file() and path.suffix.lower() != ".zip":
+        return [ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)]
+    return release_files(path)
+
+
+def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:
+    """Return the table with all columns, else the one with few; accessory files may have more."""
+    tables = [file for file in files if _is_table(file)]
+    main = [file for file in tables if _ACCESSORIES not in file.inner.lower().split("/")]
+    found = file_named(path, main or tables, _TABLE) or file_named(path, main or tables, _CORE)
+    return found[0]
+
+
+def _mappings(path: Path, files: list[ReleaseFile], table: ReleaseFile) -> list[ReleaseFile]:
+    """Return the file of mappings beside the table, else the one anywhere; none without one."""
+    folder = PurePosixPath(table.inner).parent
+    beside = [file for file in files if PurePosixPath(file.inner).parent == folder]
+    return file_named(path, beside, _MAPPINGS) or file_named(path, files, _MAPPINGS)
+
+
+def _read_table(
+    file: ReleaseFile, rows: _Rows, consumer_names: dict[str, list[str]], read: list[SourceFile]
+) -> None:
+    """Add the rows of the table.
+
+    Raises:
+        InputError: the file is damaged, lacks a column, or has a term twice.
+    """
+    wanted = {scope for scope in rows.scopes if scope != "exact"}
+    if consumer_names:
+        wanted.discard("broad")
+    columns = (*_COLUMNS, *(name for name, scope in _SCOPES.items() if scope in wanted))
+    others = tuple(name for name in _SCOPES if name not in columns)
+    lines: dict[str, int] = {}
+    for line, values in csv_rows(file, columns, read, optional=others):
+        row = dict(zip((*columns, *others), map(str.strip, values), strict=True))
+        number, status = row["LOINC_NUM"], row["STATUS"].upper()
+        if fault := _row_fault(number, status, lines):
+            raise InputError(f"{file.inner}: line {line} {fault}")
+        lines[number] = line
+        active = _ACTIVE[status]
+        full, short = (
+            name if active else _DEPRECATED.sub("", name)
+            for name in (row["LONG_COMMON_NAME"], row["SHORTNAME"])
+        )
+        rows.concept.add(number, active, "", row["CLASS"])
+        synonyms = [("exact", short), ("exact", row["DisplayName"])]
+        synonyms += [
+            ("broad", name) for name in (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
+        ]
+        synonyms += [("related", name.strip()) for name in row["RELATEDNAMES2"].split(";")]
+        rows.add_names(number, full, synonyms)
+
+
+def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
+    """Return the fault of a row of the table in words, empty where it has none."""
+    if not number:
+        return "has no LOINC_NUM"
+    if number in lines:
+        return f"has the LOINC_NUM {quoted(number)} of line {lines[number]} again"
+    if status not in _ACTIVE:
+        return f"has STATUS {quoted(status)}; one of {', '.join(_ACTIVE)} is expected"
+    return ""
+
+
+def _consumer_names(files: list[ReleaseFile], read: list[SourceFile]) -> dict[str, list[str]]:
+    """Return the names for consumers by the number of their term."""
+    names: dict[str, list[str]] = {}
+    for number, name in _pairs(files, ("LoincNumber", "ConsumerName"), read):
+        names.setdefault(number, []).append(name)
+    return names
+
+
+def _pairs(
+    files: list[ReleaseFile], columns: tuple[str, str], read: list[SourceFile]
+) -> Iterator[tuple[str, str]]:
+    """Yield what two columns have, but for rows in which one is empty or both are the same."""
+    for file in files:
+        for _, (first, second) in csv_rows(file, columns, read):
+            if first.strip() and second.strip() and first.strip() != second.strip():
+                yield first.strip(), second.strip()
+
+
+SOURCES.register(
+    "loinc",
+    Source(
+        name="loinc",
+        about="LOINC (Loinc.csv, or a folder or .zip that has it)",
+        recognises=recognises,
+        load=read_loinc,
+        accepts=frozenset({"synonyms"}),
+    ),
+)

@@ -1,0 +1,231 @@
+"""Reads OMOP's standardized vocabularies as Athena exports them, from a folder or a zip."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.files import HashedReader
+from medsim.core.manifest import Skipped
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
+from medsim.terminologies.sources.csv_rows import check_column
+from medsim.terminologies.sources.text_rows import MAX_LINE_BYTES, RowFormat, load_rows, quoted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
+    from medsim.terminologies.sources.archive import ReleaseFile
+
+_LICENCE = (
+    "OMOP's standardized vocabularies: each vocabulary may be passed on only as its own licence "
+    "allows; https://athena.ohdsi.org/vocabulary/list"
+)
+_VERSION = re.compile(rb"^None\t.*\t[^\t]*?(\d{1,2}-[A-Za-z]{3}-\d{2})\t", re.MULTILINE)
+_NUMBER = re.compile(r"[0-9]{1,18}")
+_FLAG = re.compile(r"[A-Z]?")
+_FLAGS = ("standard_concept", "invalid_reason")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of an export.
+
+    Attributes:
+        name: of the file.
+        query: that fills a table with its rows.
+        numbers: columns that identify concepts, or count.
+        others: columns that are read beside them.
+    """
+
+    name: str
+    query: str
+    numbers: str
+    others: str
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        return f"{self.numbers} {self.others}".split()
+
+
+_CONCEPTS = _File(
+    "CONCEPT.csv",
+    "omop_concept",
+    "concept_id",
+    "concept_name domain_id vocabulary_id standard_concept concept_code invalid_reason",
+)
+_SYNONYMS = _File(
+    "CONCEPT_SYNONYM.csv",
+    "omop_synonym",
+    "concept_id language_concept_id",
+    "concept_synonym_name",
+)
+_RELATIONS = _File(
+    "CONCEPT_RELATIONSHIP.csv",
+    "omop_relation",
+    "concept_id_1 concept_id_2",
+    "relationship_id invalid_reason",
+)
+_ANCESTORS = _File(
+    "CONCEPT_ANCESTOR.csv",
+    "omop_ancestor",
+    "descendant_concept_id ancestor_concept_id min_levels_of_separation",
+    "",
+)
+_NO_RELATIONS = f"neither is there a {_RELATIONS.name}; Athena's exports have both"
+_VOCABULARIES = "VOCABULARY.csv"
+
+
+def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill the canonical tables from an export of Athena; see ``sources.Load``."""
+    everything = release_files(path)
+    read = _load_files(path, everything, store)
+    release_date = None
+    for file in file_named(path, everything, _VOCABULARIES):
+        versions, release_date = _read_version(file)
+        read.append(versions)
+    return Terminology(
+        source="omop",
+        name=path.name,
+        vocabulary=None,
+        release_date=release_date,
+        files=tuple(read),
+        rf2_rules=False,
+        redistributable=None,
+        terms_of_use=_LICENCE,
+        skipped=_fill_tables(path, store, options),
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is a folder or a zip that has CONCEPT.csv."""
+    return has_file(path, lambda file: is_named(file, _CONCEPTS.name))
+
+
+def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list[SourceFile]:
+    """Fill a table with the rows of each file, and return what was read.
+
+    Ancestors are read where there are no relationships.
+
+    Raises:
+        InputError: a file is missing or damaged, or there are two of a name.
+    """
+    named = partial(file_named, path, everything)
+    relations = named(_RELATIONS.name)
+    read: list[SourceFile] = []
+    for kind, files in (
+        (_CONCEPTS, named(_CONCEPTS.name)),
+        (_SYNONYMS, named(_SYNONYMS.name, missing="Athena's exports have it beside CONCEPT.csv")),
+        (_RELATIONS, relations),
+        (_ANCESTORS, [] if relations else named(_ANCESTORS.name, missing=_NO_RELATIONS)),
+    ):
+        columns = _columns(kind, files[0]) if files else kind.columns
+        query, rows = f"terminologies/omop/{kind.query}", _row_format(kind, columns)
+        read += load_rows(query, rows, files, store, columns=" ".join(columns))
+    return read
+
+
+def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
+    """Fill the canonical tables and return what was left out.
+
+    Raises:
+        InputError: several concepts have one identifier.
+        OptionError: no concept is of a vocabulary that is asked for.
+    """
+    repeated = store.frame("terminologies/omop/repeated_concept")["concept_id"].item()
+    if repeated is not None:
+        raise InputError(f"{path}: {_CONCEPTS.name} has several rows of the concept {repeated}")
+    known = store.frame("terminologies/omop/vocabulary")["vocabulary"].to_list()
+    for name in options.vocabularies:
+        if name not in known:
+            raise OptionError(unknown_name("vocabulary", name, known))
+    store.run(
+        "terminologies/omop/omop_kept",
+        vocabularies=",".join(options.vocabularies),
+        standard=options.standard_concepts,
+    )
+    for table in ("concept", "code", "description", "association", "is_a"):
+        store.run(f"terminologies/omop/{table}")
+    skipped = tuple(Skipped(**row) for row in store.frame("terminologies/omop/skipped").to_dicts())
+    store.drop("omop_concept", "omop_kept", "omop_synonym", "omop_relation", "omop_ancestor")
+    return skipped
+
+
+def _columns(kind: _File, file: ReleaseFile) -> list[str]:
+    """Return the columns of a file in its order, those that are not read under other names.
+
+    Raises:
+        InputError: the first line is no header with tabs, or lacks a column.
+    """
+    with file.open() as stream:
+        line = stream.readline(MAX_LINE_BYTES)
+    header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
+    names = header.split("\t")
+    for column in kind.columns:
+        if "\t" not in header and column in header:
+            raise InputError(
+                f"{file.inner}: line 1 has no tabs; Athena separates columns by tabs and quotes "
+                "none, so write the file anew in that way"
+            )
+        check_column(file, names, column)
+    return [
+        name if name in kind.columns else f"other_{number}" for number, name in enumerate(names)
+    ]
+
+
+def _row_format(kind: _File, columns: list[str]) -> RowFormat:
+    return RowFormat(
+        separator="\t",
+        is_cut=lambda last_line: last_line.count(b"\t") < len(columns) - 1,
+        row_fault=partial(_row_fault, kind, columns),
+        check_header=lambda _file, _line: None,  # its columns are known by it
+    )
+
+
+def _row_fault(kind: _File, columns: list[str], row: str) -> str:
+    """Return the fault of a row in words, empty where it has none."""
+    values = row.split("\t")
+    if len(values) != len(columns):
+        return f"has {len(values)} columns; its header has {len(columns)}"
+    row_of = dict(zip(columns, values, strict=True))
+    for column in kind.numbers.split():
+        if not _NUMBER.fullmatch(row_of[column]):
+            return f"has {column} {quoted(row_of[column])}; a number is expected"
+    for column in _FLAGS:
+        if not _FLAG.fullmatch(row_of.get(column, "")):
+            return f"has {column} {quoted(row_of[column])}; one capital letter or none is expected"
+    return ""
+
+
+def _read_version(file: ReleaseFile) -> tuple[SourceFile, date | None]:
+    """Return the file of vocabularies, and the day of their release that it states."""
+    with file.open() as stream:
+        hashed = HashedReader(stream)
+        found = _VERSION.search(hashed.read(MAX_LINE_BYTES))
+        read = SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes)
+    if found:
+        with suppress(ValueError):  # a day that no calendar has
+            day = datetime.strptime(found[1].decode(), "%d-%b-%y")  # noqa: DTZ007 — a day has no zone
+            return read, day.date()
+    return read, None
+
+
+SOURCES.register(
+    "omop",
+    Source(
+        name="omop",
+        about="OMOP vocabularies as Athena exports them (a folder or .zip with CONCEPT.csv)",
+        recognises=recognises,
+        load=read_omop,
+        accepts=frozenset({"vocabularies", "standard_concepts"}),
+    ),
+)

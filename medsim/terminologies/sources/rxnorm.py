@@ -1,0 +1,107 @@
+"""Reads RxNorm, whose files are in the format of UMLS, from a folder or a zip."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import date
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from medsim.terminologies.sources import SOURCES, Source, Terminology
+from medsim.terminologies.sources.archive import has_file, is_named, release_files
+from medsim.terminologies.sources.umls import RRFFile, fill_tables, load_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
+    from medsim.terminologies.sources.archive import ReleaseFile
+
+_LICENCE = (
+    "RxNorm, courtesy of the U.S. National Library of Medicine: its own names may be passed on; "
+    "those of other vocabularies in it only as the UMLS Metathesaurus License and their own "
+    "licences allow; https://www.nlm.nih.gov/research/umls/rxnorm/docs/termsofservice.html"
+)
+_SUBSET = "prescribe"  # the folder in which a full release has its prescribable part once more
+_DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{2})(\d{2})(\d{4})(?!\d)", re.IGNORECASE)
+_MISSING = "a release of RxNorm has it in its folder rrf"
+_ATOMS = RRFFile(
+    "RXNCONSO.RRF",
+    "umls/umls_atom",
+    "RXCUI RXAUI",
+    "RXCUI LAT TS LUI STT SUI ISPREF RXAUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
+    _MISSING,
+    rxnorm=True,
+)
+_RELATIONS = RRFFile(
+    "RXNREL.RRF",
+    "umls/umls_relation",
+    "RXCUI1|RXAUI1 RXCUI2|RXAUI2",
+    "RXCUI1 RXAUI1 STYPE1 REL RXCUI2 RXAUI2 STYPE2 RELA RUI SRUI SAB SL DIR RG SUPPRESS CVF",
+    _MISSING,
+    rxnorm=True,
+)
+_TYPES = RRFFile("RXNSTY.RRF", "umls/semantic_type", "RXCUI", "RXCUI TUI STN STY ATUI CVF", None)
+_ARCHIVE = RRFFile(
+    "RXNATOMARCHIVE.RRF",
+    "rxnorm/archived_atom",
+    "RXCUI RXAUI",
+    "RXAUI AUI STR ARCHIVE_TIMESTAMP CREATED_TIMESTAMP UPDATED_TIMESTAMP CODE IS_BRAND LAT "
+    "LAST_RELEASED SAUI VSAB RXCUI SAB TTY MERGED_TO_RXCUI",
+    None,
+)
+
+
+def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill the canonical tables from a release of RxNorm; see ``sources.Load``."""
+    files = _own_files(release_files(path))
+    read = load_files((_ATOMS, _RELATIONS, _TYPES, _ARCHIVE), path, files, store)
+    store.run("terminologies/rxnorm/umls_atom")
+    store.run("terminologies/rxnorm/umls_relation")
+    store.drop("archived_atom")
+    return Terminology(
+        source="rxnorm",
+        name=path.name,
+        vocabulary="RXNORM",
+        release_date=_release_date(path, files),
+        files=tuple(read),
+        rf2_rules=False,
+        redistributable=None,
+        terms_of_use=_LICENCE,
+        skipped=fill_tables(f"{path}: {_ATOMS.name}", store, options),
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether ``path`` is a folder or a zip that has RXNCONSO.RRF."""
+    return has_file(path, lambda file: is_named(file, _ATOMS.name))
+
+
+def _own_files(files: list[ReleaseFile]) -> list[ReleaseFile]:
+    """Return the files without those of the prescribable part, where there are others."""
+    own = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
+    return own if any(is_named(file, _ATOMS.name) for file in own) else files
+
+
+def _release_date(path: Path, files: list[ReleaseFile]) -> date | None:
+    """Return the day in the name of the release, as RxNorm_full_01052026.zip, or of its readme."""
+    for name in (path.resolve().name, *(file.name for file in files)):
+        if found := _DATED.match(name):
+            month, day, year = map(int, found.groups())
+            with suppress(ValueError):  # a day that no calendar has
+                return date(year, month, day)
+    return None
+
+
+SOURCES.register(
+    "rxnorm",
+    Source(
+        name="rxnorm",
+        about="RxNorm releases (a folder or .zip with RXNCONSO.RRF)",
+        recognises=recognises,
+        load=read_rxnorm,
+        accepts=frozenset({"vocabularies"}),
+    ),
+)

@@ -1,0 +1,9 @@
+-- The number by which OMOP identifies a concept.
+--
+-- writes  macro omop_id(text): bigint; an error where the text is no such number
+
+create or replace macro omop_id(text) as
+case
+    when regexp_full_match(text, '[0-9]{1,18}') then text::bigint
+    else error('no identifier')::bigint
+end;

@@ -1,0 +1,12 @@
+-- The name that UMLS has for a vocabulary of OMOP; one that has none here keeps its own.
+--
+-- writes  macro omop_vocabulary(vocabulary_id): such as 'SNOMEDCT_US'
+
+create or replace macro omop_vocabulary(vocabulary_id) as
+coalesce(
+    map {
+        'SNOMED': 'SNOMEDCT_US', 'MeSH': 'MSH', 'RxNorm': 'RXNORM', 'LOINC': 'LNC', 'CPT4': 'CPT',
+        'MedDRA': 'MDR', 'ICD9Proc': 'ICD9CM', 'NCIt': 'NCI', 'OMIM': 'OMIM', 'HPO': 'HPO'
+    }[vocabulary_id],
+    vocabulary_id
+);

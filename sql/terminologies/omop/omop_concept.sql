@@ -1,0 +1,18 @@
+-- The rows of CONCEPT.csv: concepts of all vocabularies, each with its name and its code.
+--
+-- reads   $stream: the text of the file without its header line, lines ended by line feeds
+-- writes  omop_concept: a row per concept, key concept_id if the file keeps its promise
+-- params  $stream text: where the text can be read once
+--         $columns text: the names of the file's columns, with spaces between them
+
+create or replace table omop_concept as
+
+select
+    omop_id(concept_id) as concept_id,
+    trimmed(concept_name) as term,
+    domain_id as domain,
+    vocabulary_id as vocabulary,
+    concept_code as code,
+    omop_flag(standard_concept) = 'S' as standard,
+    omop_flag(invalid_reason) = '' as active
+from delimited_rows($stream, '\t', $columns);

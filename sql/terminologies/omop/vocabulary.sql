@@ -1,0 +1,8 @@
+-- The vocabularies that concepts are of.
+--
+-- reads   omop_concept
+-- writes  a row per vocabulary, key vocabulary
+
+select distinct vocabulary
+from omop_concept
+order by vocabulary;

@@ -1,0 +1,185 @@
+"""LOINC's table and what lies beside it, against rows made by hand."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.loinc import COLUMNS, Observations, random_observations, write_csv
+from fixtures.sources import n_skipped, read_source
+
+import medsim
+from medsim.core.errors import InputError
+
+
+def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
+    return tables["description"].select("concept_id", "kind", "term").rows()
+
+
+def one_term() -> Observations:
+    made = Observations()
+    made.term(
+        "1-8",
+        ' Velpene "free" [Mass/volume]\r\nin Blood',
+        CLASS="CHEM",
+        SHORTNAME="Velpene Bld-mCnc",
+        DisplayName="Velpene Bld-mCnc",
+        CONSUMER_NAME="Velpene, Blood",
+        RELATEDNAMES2="Velp; Blood;; velp ;Velpene Bld-mCnc",
+    )
+    made.consumer_names.append(("1-8", "Velpene in the blood"))
+    return made
+
+
+def test_synonyms_count_by_their_scope(tmp_path: Path) -> None:
+    one_term().write(tmp_path)
+    full = ("1-8", "fsn", 'Velpene "free" [Mass/volume]\r\nin Blood')
+    exact = [("1-8", "synonym", "Velpene Bld-mCnc")]
+    broad = [("1-8", "synonym", "Velpene, Blood"), ("1-8", "synonym", "Velpene in the blood")]
+    related = [("1-8", "synonym", x) for x in ("Velp", "Blood", "velp")]
+
+    terminology, tables = read_source(tmp_path)
+    assert (terminology.source, terminology.vocabulary) == ("loinc", "LNC")
+    assert names(tables) == [full, *exact]
+    assert tables["concept"].rows() == [("1-8", True, "", "CHEM")]
+    assert n_skipped(terminology) == {
+        "synonym has another scope": 6,
+        "synonym repeats a name of its concept": 1,
+    }
+    assert names(read_source(tmp_path, synonyms=("broad",))[1]) == [full, *broad]
+    terminology, tables = read_source(tmp_path, synonyms=("exact", "broad", "related"))
+    assert names(tables) == [full, *exact, *broad, *related]
+    assert n_skipped(terminology) == {"synonym repeats a name of its concept": 2}
+
+
+def test_deprecated_terms_are_replaced_and_lose_the_word(tmp_path: Path) -> None:
+    made = Observations()
+    made.term("1-8", "Velpene")
+    made.term("2-6", "Velpene old", "DISCOURAGED")
+    made.term("3-4", "DEPRECATED Velpene older", "Deprecated", SHORTNAME="Deprecated Velp")
+    made.term("4-2", "Deprecated only in name", "TRIAL")
+    made.term("5-9", "")
+    made.mappings = [
+        ("2-6", "1-8", "better"),
+        ("3-4", "1-8", ""),
+        ("3-4", "1-8", "again"),
+        ("3-4", "2-6", ""),
+        ("3-4", "", "nothing"),
+    ]
+    terminology, tables = read_source(made.write(tmp_path))
+
+    assert tables["association"].rows() == [
+        ("2-6", "1-8", "replaced_by", True),
+        ("3-4", "1-8", "replaced_by", True),
+        ("3-4", "2-6", "replaced_by", True),
+    ]
+    assert tables["concept"]["active"].to_list() == [True, True, False, True, True]
+    assert names(tables) == [
+        ("1-8", "fsn", "Velpene"),
+        ("2-6", "fsn", "Velpene old"),
+        ("3-4", "fsn", "Velpene older"),
+        ("3-4", "synonym", "Velp"),
+        ("4-2", "fsn", "Deprecated only in name"),
+    ]
+    assert n_skipped(terminology) == {"description is empty": 1}
+
+
+def test_the_hierarchy_is_that_of_components(tmp_path: Path) -> None:
+    made = one_term()
+    made.parents = [("1-8", "LP2"), ("LP2", "LP1"), ("LP1", ""), ("1-8", "LP2")]
+    made.write(tmp_path)
+    expected = [("1-8", "LP2"), ("LP2", "LP1")]
+    assert read_source(tmp_path)[1]["is_a"].rows() == expected
+    (path,) = tmp_path.rglob("ComponentHierarchyBySystem.csv")
+    path.rename(path.with_name("MultiAxialHierarchy.csv"))  # as releases before 2.72 name it
+    assert read_source(tmp_path)[1]["is_a"].rows() == expected
+
+
+def test_folder_zip_and_table_alone_have_the_same_terms(tmp_path: Path) -> None:
+    folder = random_observations(1).write(tmp_path / "Loinc_2.99")
+    random_observations(2).write(tmp_path / "other")
+    extra = folder / "AccessoryFiles" / "PanelsAndForms"
+    (tmp_path / "other" / "LoincTable").rename(extra)
+    write_csv(folder / "LoincTableCore" / "LoincTableCore.csv", COLUMNS, [])
+    write_csv(folder / "LoincTableCore" / "MapTo.csv", ("LOINC", "MAP_TO", "COMMENT"), [])
+    with zipfile.ZipFile(tmp_path / "Loinc_2.99.zip", "w") as archive:
+        for path in sorted(folder.rglob("*.csv")):
+            archive.write(path, path.relative_to(folder).as_posix())
+    terminology, expected = read_source(folder)
+    _, zipped = read_source(tmp_path / "Loinc_2.99.zip")
+    alone, tables = read_source(folder / "LoincTable" / "Loinc.csv")
+
+    assert {file.name for file in terminology.files} == {
+        "LoincTable/Loinc.csv",
+        "LoincTable/MapTo.csv",
+        "AccessoryFiles/ConsumerName/ConsumerName.csv",
+        "AccessoryFiles/ComponentHierarchyBySystem/ComponentHierarchyBySystem.csv",
+    }
+    for table, frame in expected.items():
+        assert zipped[table].equals(frame), table
+    assert expected["association"].height == 10
+    assert tables["description"].equals(expected["description"])
+    assert [file.name for file in alone.files] == ["Loinc.csv"]
+    assert tables["association"].is_empty()
+
+
+def test_the_core_table_serves_without_the_columns_that_it_lacks(tmp_path: Path) -> None:
+    columns = ["LOINC_NUM", "CLASS", "LONG_COMMON_NAME", "SHORTNAME", "STATUS"]
+    rows = [["1-8", "CHEM", "Velpene", "Velp", "ACTIVE"], []]
+    write_csv(tmp_path / "loinctablecore.csv", columns, rows)
+    assert names(read_source(tmp_path / "loinctablecore.csv")[1]) == [
+        ("1-8", "fsn", "Velpene"),
+        ("1-8", "synonym", "Velp"),
+    ]
+    with pytest.raises(InputError, match=r"loinctablecore\.csv: line 1 has no .* 'relatednames2'"):
+        read_source(tmp_path, synonyms=("related",))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('"2-6","x"\n', "line 4 has 2 columns; its header has 10"),
+        ('"2-6","","","","OLD","","","","",""\n', "line 4 has STATUS 'OLD'; one of ACTIVE, TRIAL"),
+        ('"","","","","ACTIVE","","","","",""\n', "line 4 has no LOINC_NUM"),
+        ('"1-8","","","","ACTIVE","","","","",""\n', "line 4 has the LOINC_NUM '1-8' of line 2"),
+        ('"2-6","x" y\n', "line 4: not CSV"),
+        ('"2-6","x\n', "line 4: not CSV (unexpected end of data)"),
+        ('"2-6","\udcff"\n', "line 4 is not UTF-8: byte 0xff"),
+        (f'"{"x" * (1 << 20)}"\n', "line 4 is longer than 1,048,576 bytes"),
+        (f'"{"x" * (1 << 18)}"\n', "line 4: not CSV (field larger than field limit"),
+    ],
+)
+def test_the_line_at_fault_is_named(tmp_path: Path, text: str, said: str) -> None:
+    path = one_term().write(tmp_path) / "LoincTable" / "Loinc.csv"
+    path.write_bytes(path.read_bytes() + text.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(InputError) as caught:
+        read_source(tmp_path)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("LoincTable/Loinc.csv: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("file", ["Loinc.csv", "MapTo.csv", "ConsumerName.csv"])
+def test_a_missing_column_is_named(tmp_path: Path, file: str) -> None:
+    (path,) = random_observations(1).write(tmp_path).rglob(file)
+    first = path.read_text(encoding="utf-8").split(",")[0].strip('"')
+    path.write_text(path.read_text(encoding="utf-8").replace(first, "X", 1), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"{file}: line 1 has no column '{first.lower()}'"):
+        read_source(tmp_path)
+    path.write_text("")
+    with pytest.raises(InputError, match=rf"{file}: line 1 has no column '{first.lower()}'"):
+        read_source(tmp_path)
+
+
+def test_a_build_of_loinc_keeps_its_promises(tmp_path: Path) -> None:
+    release = random_observations(3).write(tmp_path / "loinc")
+    build = medsim.build(
+        release, tmp_path / "out", synonyms=("exact", "broad", "related"), threads=1
+    )
+
+    assert medsim.verify(tmp_path / "out", threads=1).holds
+    made = build.pairs().filter(pl.col("label") == 1).collect()["dataset"]
+    assert {"fsn_syn", "syn_syn", "replaced_by"} <= set(made)

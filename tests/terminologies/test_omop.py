@@ -1,0 +1,307 @@
+"""OMOP's vocabularies as Athena exports them, against rows made by hand."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.omop import HEADERS, Vocabularies, random_vocabularies
+from fixtures.sources import n_skipped, read_source
+
+import medsim
+from medsim.core.errors import InputError, OptionError
+
+
+def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
+    columns = ["concept_id", "language", "kind", "term"]
+    return tables["description"].select(columns).sort(columns).rows()
+
+
+def test_the_name_of_a_concept_is_the_full_one_and_its_synonyms_stand_beside_it(
+    tmp_path: Path,
+) -> None:
+    made = Vocabularies()
+    made.version("v5.0 27-FEB-26")
+    made.concept(1, " Blue fever ")
+    made.concept(2, "", domain="Drug")
+    made.synonym(1, "Blue fever")
+    made.synonym(1, "Azure pyrexia")
+    made.synonym(1, "Azure pyrexia ")
+    made.synonym(1, "fiebre azul", 4182511)
+    made.synonym(1, "calentura azul", 4182511)
+    made.synonym(1, "nobody's language", 99)
+    made.synonym(2, " ")
+    made.synonym(2, "Named by a synonym")
+    terminology, tables = read_source(made.write(tmp_path))
+
+    assert (terminology.source, terminology.vocabulary) == ("omop", None)
+    assert f"{terminology.release_date}" == "2026-02-27"
+    assert names(tables) == [
+        ("1", "99", "fsn", "nobody's language"),
+        ("1", "en", "fsn", "Blue fever"),
+        ("1", "en", "synonym", "Azure pyrexia"),
+        ("1", "es", "fsn", "calentura azul"),
+        ("1", "es", "synonym", "fiebre azul"),
+        ("2", "en", "fsn", "Named by a synonym"),
+    ]
+    assert tables["concept"].rows() == [("1", True, "", "Condition"), ("2", True, "", "Drug")]
+    assert n_skipped(terminology) == {
+        "description is empty": 2,
+        "synonym repeats a name of its concept": 2,
+    }
+
+
+def test_a_language_is_known_by_the_name_of_its_concept(tmp_path: Path) -> None:
+    made = Vocabularies()
+    made.concept(1, "Blue fever")
+    made.concept(77, "German language", domain="Language")
+    made.synonym(1, "blaues Fieber", 77)
+    assert ("1", "de", "fsn", "blaues Fieber") in names(read_source(made.write(tmp_path))[1])
+
+
+def test_relationships_are_associations_and_hierarchy(tmp_path: Path) -> None:
+    made = Vocabularies()
+    for concept_id in range(1, 7):
+        made.concept(concept_id, f"concept {concept_id}", invalid="D" if concept_id == 6 else "")
+    made.relationship(1, "Is a", 2)
+    made.relationship(2, "Subsumes", 1)
+    made.relationship(1, "Maps to", 1)
+    made.relationship(3, "Maps to", 1)
+    made.relationship(3, "Maps to value", 2)
+    made.relationship(4, "Concept same_as to", 1)
+    made.relationship(5, "Concept poss_eq to", 1)
+    made.relationship(6, "Concept replaced by", 1)
+    made.relationship(6, "Maps to", 1)
+    made.relationship(6, "Maps to", 2)
+    made.relationship(5, "Is a", 1, invalid="D")
+    made.relationship(5, "Maps to", 999)
+    terminology, tables = read_source(made.write(tmp_path))
+
+    assert tables["is_a"].rows() == [("1", "2")]
+    assert tables["association"].rows() == [
+        ("3", "1", "possibly_equivalent_to", True),
+        ("4", "1", "same_as", True),
+        ("5", "1", "possibly_equivalent_to", True),
+        ("6", "1", "replaced_by", True),
+        ("6", "2", "possibly_equivalent_to", True),
+    ]
+    assert tables["concept"].filter(~pl.col("active"))["concept_id"].to_list() == ["6"]
+    assert n_skipped(terminology) == {
+        "relationship is invalid": 1,
+        "relationship is of a concept that is left out": 1,
+    }
+
+
+def test_ancestors_one_level_up_serve_where_there_are_no_relationships(tmp_path: Path) -> None:
+    made = Vocabularies()
+    for concept_id in (1, 2, 3):
+        made.concept(concept_id, f"concept {concept_id}")
+    made.ancestor(1, 1, 0)
+    made.ancestor(1, 2, 1)
+    made.ancestor(1, 3, 2)
+    made.ancestor(2, 3, 1)
+    made.write(tmp_path)
+    assert read_source(tmp_path)[1]["is_a"].is_empty()
+    (tmp_path / "CONCEPT_RELATIONSHIP.csv").unlink()
+    assert read_source(tmp_path)[1]["is_a"].rows() == [("2", "1"), ("3", "2")]
+    (tmp_path / "CONCEPT_ANCESTOR.csv").unlink()
+    with pytest.raises(InputError, match=r"no CONCEPT_ANCESTOR\.csv; neither .*_RELATIONSHIP"):
+        read_source(tmp_path)
+
+
+def test_vocabularies_and_standard_concepts_choose_concepts(tmp_path: Path) -> None:
+    made = Vocabularies()
+    made.concept(1, "Blue fever", code="11")
+    made.concept(2, "Blue fever, unspecified", vocabulary="ICD10CM", standard="", code="B1")
+    made.concept(3, "Old blue fever", standard="", invalid="U", code="33")
+    made.concept(4, "Standing for all", standard="C", code="OMOP44")
+    made.synonym(2, "Fever, blue")
+    made.relationship(2, "Maps to", 1)
+    made.relationship(3, "Concept replaced by", 1)
+    made.write(tmp_path)
+
+    terminology, tables = read_source(tmp_path)
+    assert tables["code"].rows() == [("1", "SNOMEDCT_US", "11"), ("2", "ICD10CM", "B1")]
+    assert not n_skipped(terminology)
+
+    terminology, tables = read_source(tmp_path, vocabularies=("SNOMED",))
+    assert tables["concept"]["concept_id"].to_list() == ["1", "3", "4"]
+    assert tables["association"].rows() == [("3", "1", "replaced_by", True)]
+    assert n_skipped(terminology) == {
+        "concept is not asked for": 1,
+        "relationship is of a concept that is left out": 1,
+        "synonym is of a concept that is left out": 1,
+    }
+    _, tables = read_source(tmp_path, standard_concepts=True)
+    assert tables["concept"]["concept_id"].to_list() == ["1"]
+    _, tables = read_source(tmp_path, standard_concepts=True, vocabularies=("ICD10CM", "SNOMED"))
+    assert tables["description"]["term"].to_list() == ["Blue fever"]
+    with pytest.raises(OptionError, match="unknown vocabulary 'ICD10'; did you mean ICD10CM"):
+        read_source(tmp_path, vocabularies=("ICD10",))
+
+
+def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
+    texts = ['"Quoted" ulcer', '"open', "'", "café 一", "back\\slash", "NULL", "a,b", ";"]
+    made = Vocabularies()
+    for number, text in enumerate(texts, start=1):
+        made.concept(number, text)
+        made.synonym(number, f"{text} {text}")
+    found = names(read_source(made.write(tmp_path))[1])
+    assert [row[3] for row in found if row[2] == "fsn"] == texts
+    assert [row[3] for row in found if row[2] == "synonym"] == [f"{x} {x}" for x in texts]
+
+
+def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
+    made = random_vocabularies(3)
+    _, expected = read_source(made.write(tmp_path / "plain"))
+    made.write(tmp_path / "other")
+    for name, header in HEADERS.items():
+        lines = (tmp_path / "plain" / name).read_text().splitlines()
+        turned = [
+            "\t".join(["\ufeffX x" if at == 0 else "x", *line.split("\t")[::-1]])
+            for at, line in enumerate(lines)
+        ]
+        turned[0] = turned[0].upper()
+        (tmp_path / "other" / name).unlink()
+        lower = tmp_path / "other" / name.lower()
+        lower.write_text("\r\n".join(turned), encoding="utf-8", newline="")
+        assert header.split()[-1].upper() in turned[0]
+    _, tables = read_source(tmp_path / "other")
+    for table, frame in expected.items():
+        assert tables[table].equals(frame), table
+
+
+def test_folder_zip_and_gzip_give_the_same(tmp_path: Path) -> None:
+    folder = random_vocabularies(1).write(tmp_path / "export")
+    terminology, expected = read_source(folder)
+    with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in folder.iterdir():
+            archive.write(path, f"vocabulary_download_v5/{path.name}")
+    _, zipped = read_source(tmp_path / "export.zip")
+    for path in folder.glob("*.csv"):
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    _, packed = read_source(folder)
+
+    assert [file.name for file in terminology.files] == [
+        "CONCEPT.csv",
+        "CONCEPT_SYNONYM.csv",
+        "CONCEPT_RELATIONSHIP.csv",
+        "VOCABULARY.csv",
+    ]
+    for table, frame in expected.items():
+        assert frame.height > 0
+        assert zipped[table].equals(frame), table
+        assert packed[table].equals(frame), table
+
+
+def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
+    made = random_vocabularies(2)
+    _, expected = read_source(made.write(tmp_path / "a"))
+    turned = Vocabularies(rows={name: rows[::-1] for name, rows in made.rows.items()})
+    _, tables = read_source(turned.write(tmp_path / "b"))
+    for table, frame in expected.items():
+        assert tables[table].equals(frame), table
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_exports_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
+    made = random_vocabularies(seed)
+    _, tables = read_source(made.write(tmp_path))
+    found = set(tables["description"].select("concept_id", "language", "term").rows())
+    concepts = {(str(row[0]), "en", str(row[1])) for row in made.rows["CONCEPT.csv"]}
+    language = {4180186: "en", 4182511: "es"}
+    synonyms = {
+        (str(row[0]), language[row[2]], str(row[1])) for row in made.rows["CONCEPT_SYNONYM.csv"]
+    }
+    assert found == concepts | synonyms
+    of_kind = {
+        kind: {
+            (f"{a}", f"{b}") for a, b, k, *_ in made.rows["CONCEPT_RELATIONSHIP.csv"] if k == kind
+        }
+        for kind in ("Is a", "Maps to", "Concept replaced by")
+    }
+    associations = tables["association"].select("source_id", "target_id", "kind").rows()
+    mapped = {pair for pair in of_kind["Maps to"] if pair[0] != pair[1]}
+    replaced = of_kind["Concept replaced by"]
+    assert set(tables["is_a"].rows()) == of_kind["Is a"]
+    assert {row[:2] for row in associations if row[2] == "replaced_by"} == replaced
+    assert {row[:2] for row in associations if row[2] != "replaced_by"} == mapped - replaced
+
+
+def with_row(row: str) -> Callable[[list[str]], list[str]]:
+    return lambda lines: [lines[0], row, *lines[1:]]
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "said"),
+    [
+        ("CONCEPT.csv", with_row("5\tx"), "line 2 has 2 columns; its header has 10"),
+        ("CONCEPT.csv", with_row("\tx\tC\tV\tK\tS\t1\t2\t3\t"), "line 2 has concept_id ''"),
+        ("CONCEPT.csv", with_row("1.5\tx\tC\tV\tK\tS\t1\t2\t3\t"), "line 2 has concept_id '1.5'"),
+        (
+            "CONCEPT.csv",
+            with_row("5\tx\tC\tV\tK\tS\t1\t2\t3\tNULL"),
+            "line 2 has invalid_reason 'NULL'; one capital letter or none is expected",
+        ),
+        ("CONCEPT.csv", with_row("10\tx\tC\tV\tK\tS\t1\t2\t3\t"), "several rows of the concept 10"),
+        ("CONCEPT.csv", with_row("5\tx\tC\ty\r\ta"), "line 2 has a carriage return"),
+        ("CONCEPT_SYNONYM.csv", with_row("5\tx"), "line 2 has 2 columns; its header has 3"),
+        ("CONCEPT_SYNONYM.csv", with_row("5\tx\tENG"), "line 2 has language_concept_id 'ENG'"),
+        ("CONCEPT_RELATIONSHIP.csv", with_row("5\tx\tIs a\t\t\t"), "line 2 has concept_id_2 'x'"),
+        (
+            "CONCEPT_RELATIONSHIP.csv",
+            lambda lines: lines[1:],
+            "line 1 has no column 'concept_id_1'",
+        ),
+        (
+            "CONCEPT.csv",
+            lambda lines: [line.replace("\t", ",") for line in lines],
+            "CONCEPT.csv: line 1 has no tabs; Athena separates columns by tabs and quotes none",
+        ),
+        (
+            "CONCEPT.csv",
+            lambda lines: [f"concept_id\t{lines[0]}", *lines[1:]],
+            "line 1 has the column 'concept_id' 2 times",
+        ),
+    ],
+)
+def test_the_line_at_fault_is_named(
+    tmp_path: Path, file: str, change: Callable[[list[str]], list[str]], said: str
+) -> None:
+    path = random_vocabularies(1).write(tmp_path) / file
+    changed = change(path.read_text(encoding="utf-8").split("\n"))
+    path.write_text("\n".join(changed), encoding="utf-8", newline="")
+
+    with pytest.raises(InputError) as caught:
+        read_source(tmp_path)
+    assert said in str(caught.value)
+    assert file in str(caught.value)
+
+
+def test_a_file_that_is_cut_short_is_known(tmp_path: Path) -> None:
+    path = random_vocabularies(1).write(tmp_path) / "CONCEPT.csv"
+    path.write_bytes(path.read_bytes()[:-14])
+    with pytest.raises(InputError, match=r"ends in .* without a line end; is the file cut short"):
+        read_source(tmp_path)
+
+
+def test_an_export_without_synonyms_is_refused(tmp_path: Path) -> None:
+    random_vocabularies(1).write(tmp_path)
+    (tmp_path / "CONCEPT_SYNONYM.csv").unlink()
+    with pytest.raises(InputError, match=r"no CONCEPT_SYNONYM\.csv; Athena's exports have it"):
+        read_source(tmp_path)
+
+
+def test_a_build_of_vocabularies_keeps_its_promises(tmp_path: Path) -> None:
+    export = random_vocabularies(5).write(tmp_path / "athena")
+    build = medsim.build(export, tmp_path / "out", vocabularies=("SNOMED", "ICD10CM"), threads=1)
+
+    assert medsim.verify(tmp_path / "out", threads=1).holds
+    made = build.pairs().filter(pl.col("label") == 1).collect()["dataset"]
+    assert {"fsn_syn", "replaced_by", "possibly_equivalent_to"} <= set(made)
+    assert "standard_concepts" not in build.manifest.options
