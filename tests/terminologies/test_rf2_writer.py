@@ -87,6 +87,8 @@ def test_every_table_has_its_standard_place_and_header(tmp_path: Path) -> None:
             "modifierId\r\n",
             f"Refset/Content/der2_cRefset_Association{release_type}_INT_20260101.txt": row
             + "refsetId\treferencedComponentId\ttargetComponentId\r\n",
+            f"Refset/Language/der2_cRefset_Language{release_type}-en_INT_20260101.txt": row
+            + "refsetId\treferencedComponentId\tacceptabilityId\r\n",
             f"Refset/Map/der2_sRefset_SimpleMap{release_type}_INT_20260101.txt": row
             + "refsetId\treferencedComponentId\tmapTarget\r\n",
         }.items()
