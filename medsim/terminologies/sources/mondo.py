@@ -149,7 +149,7 @@ SOURCES.register(
         name="mondo",
         about="Mondo Disease Ontology",
         files=f"the package {_PACKAGE}",
-        address=f"https://pypi.org/project/{_PACKAGE}",
+        address="https://github.com/chanzuckerberg/cellxgene-ontology-guide",
         load=read_mondo,
         locate=locate,
     ),

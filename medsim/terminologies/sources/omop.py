@@ -223,7 +223,9 @@ SOURCES.register(
     "omop",
     Source(
         name="omop",
-        about="OMOP vocabularies as Athena exports them (a folder or .zip with CONCEPT.csv)",
+        about="OMOP vocabularies as Athena exports them",
+        files="a folder or .zip with CONCEPT.csv",
+        address="https://athena.ohdsi.org",
         recognises=recognises,
         load=read_omop,
         accepts=frozenset({"vocabularies", "standard_concepts"}),

@@ -99,7 +99,9 @@ SOURCES.register(
     "rxnorm",
     Source(
         name="rxnorm",
-        about="RxNorm releases (a folder or .zip with RXNCONSO.RRF)",
+        about="RxNorm releases",
+        files="a folder or .zip with RXNCONSO.RRF",
+        address="https://www.nlm.nih.gov/research/umls/rxnorm",
         recognises=recognises,
         load=read_rxnorm,
         accepts=frozenset({"vocabularies"}),
