@@ -251,7 +251,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
         with pytest.raises(KeyboardInterrupt):
             run(made, place)
     assert not place.exists()
-    unfinished = OutputFolder(place).folder
+    unfinished = place.with_name(f".{place.name}.unfinished")
     similarities = sorted(unfinished.rglob("metric=*/data.parquet"))
     assert len(similarities) == 8
     similarities[0].write_bytes(b"damaged")
