@@ -143,7 +143,7 @@ class Options:
         }
 
     def paths_read(self) -> list[Path]:
-        """Return the files and folders that are there and named by other options than ``out``.
+        """Return the files and folders that other options than ``out`` name.
 
         A text may have a name before its path, and options behind it: "bert=model.onnx,case=keep".
         Where a built-in name may stand for a path, the room that knows these tells which it is.
@@ -315,6 +315,7 @@ def _paths_in(value: object) -> Iterator[Path]:
             if found := next(filter(os.path.exists, paths), None):
                 yield Path(found)
                 return
+        yield Path(value)
 
 
 def _plain(value: object) -> object:

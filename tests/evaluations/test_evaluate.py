@@ -16,7 +16,6 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import medsim
-from medsim.core.output import OutputFolder
 from medsim.evaluations import evaluate as evaluate_module
 from medsim.evaluations.inputs import pair_id_of
 from medsim.evaluations.sets import SET
@@ -346,8 +345,10 @@ def test_options_that_do_not_fit_are_refused(
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
     with pytest.raises(medsim.MedsimError, match="no build of medsim"):
         medsim.build(made / "release.zip", out.folder, overwrite=True)
-    with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
+    with pytest.raises(medsim.MedsimError, match="build, which is read; choose another place"):
         run(made, made / "build", "one")
+    with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
+        run(made, made / "build", "one", inputs=made / "rated.csv")
 
 
 def test_a_build_whose_rows_are_not_those_of_its_manifest_is_refused(
