@@ -5,20 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import polars as pl
 
 from medsim.core.errors import OutputError
 from medsim.core.files import digest_of, remove, sync_file, sync_folder, sync_tree, whole_file
-from medsim.core.manifest import Output, fingerprint, kind_of
+from medsim.core.manifest import Output, fingerprint
 from medsim.core.parquet import read_parquet, write_parquet
 from medsim.core.path_lock import path_lock
 from medsim.core.places import check_free, check_not_read, own_files, resolved, strangers
+from medsim.core.set_aside import name_aside, put_back, remove_set_aside, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from medsim.core.kinds import Kind
 
 _JOB = "job.json"
+_PARTIAL = f"{_JOB}.partial"
+_EMPTY_NOTE = json.dumps({"job": None, "digests": {}})
 _SPILL = "spill"
-_EARLIER = "earlier"
-_MARK = "set-aside-by-medsim"
 
 
 class OutputFolder:
@@ -66,7 +65,7 @@ class OutputFolder:
             OutputError: what is there is not medsim's, or its note cannot be read; it stays.
         """
         with suppress(FileNotFoundError):
-            _aside(self._out).lstat()  # fails now, not after hours, where the name is too long
+            name_aside(self._out).lstat()  # fails now, not after hours, where it is too long
         try:
             self.folder.mkdir()
         except FileExistsError:
@@ -74,10 +73,9 @@ class OutputFolder:
         self._is_claimed = True
         if not self._found:
             self._note_job()
-        leftovers = [self.spill] if self._kind.resumed_by else list(self.folder.iterdir())
-        for path in leftovers:
-            if path.name != _JOB:
-                remove(path)
+        if self._kind.resumed_by is None:
+            self._clear()
+        remove(self.spill)
         self.spill.mkdir()
 
     def _note_found(self) -> Mapping[str, Any]:
@@ -93,8 +91,7 @@ class OutputFolder:
             found = json.loads(path.read_text(encoding="utf-8"))
             return {"job": found["job"], "digests": dict(found["digests"])}
         except FileNotFoundError as error:
-            own = own_files(self.folder, self._kind) | {_SPILL}
-            if next(strangers(self.folder, own), None) is None:
+            if self._is_begun_or_whole():
                 return {}
             raise OutputError(
                 f"{self.folder} is where an unfinished {self._kind.noun} would lie, and medsim did "
@@ -107,11 +104,27 @@ class OutputFolder:
                 "that folder to make all anew"
             ) from error
 
+    def _is_begun_or_whole(self) -> bool:
+        """Return whether a folder without a note is of a run that was killed before or after it."""
+        partial = self.folder / _PARTIAL
+        own = own_files(self.folder, self._kind)
+        with suppress(OSError, ValueError):
+            if _EMPTY_NOTE.startswith(partial.read_text(encoding="utf-8")):
+                own.add(_PARTIAL)
+        return next(strangers(self.folder, own), None) is None
+
     def discard(self) -> None:
         """Remove the folder, unless it has files that took long to make, or may have."""
         if self._is_claimed and not _is_worth_resuming(self.folder, self._kind):
             with suppress(OSError):
+                self._clear()
                 remove(self.folder)
+
+    def _clear(self) -> None:
+        """Remove all but the note, without which the folder would not be known as medsim's."""
+        for path in self.folder.iterdir():
+            if path.name != _JOB:
+                remove(path)
 
     def resume(self, job: Mapping[str, object]) -> bool:
         """Return whether files of an interrupted run of the same job are there to be taken over.
@@ -122,9 +135,8 @@ class OutputFolder:
         if self._found.get("job") == self._job:
             self._digests = self._found["digests"]
             return True
-        for entry in self.folder.iterdir():
-            if entry not in (self.spill, self.folder / _JOB):
-                remove(entry)
+        self._clear()
+        self.spill.mkdir()
         self._note_job()
         return False
 
@@ -217,62 +229,27 @@ class OutputFolder:
         All that it holds is on the disk before, and its new name before the earlier one goes.
         """
         check_free(self._out, self._kind, overwrite=self._overwrite, known=self._carried)
-        (self.folder / _JOB).unlink(missing_ok=True)
         remove(self.spill)
+        (self.folder / _JOB).unlink(missing_ok=True)  # last: without it only a whole one is known
         sync_tree(self.folder)
         try:
             if self._out.exists() and any(self._out.iterdir()):
-                self._set_aside()
+                set_aside(self._out)
             self.folder.rename(self._out)
             sync_folder(self._out.parent)
         except BaseException:
             if not self.folder.exists() and self._out.exists():
                 self._out.rename(self.folder)  # its name may not outlast a crash
             self._note_job()
-            self.recover()
+            put_back(self._out, self._kind)
             raise
-        self._remove_set_aside()
-
-    def _set_aside(self) -> None:
-        """Move the earlier output into a new folder beside it, which is known by its mark."""
-        folder = _aside(self._out)
-        folder.mkdir()
-        (folder / _MARK).touch()
-        sync_tree(folder)
-        self._out.rename(folder / _EARLIER)
-
-    def recover(self) -> None:
-        """Undo a publishing that was interrupted between its two renames."""
-        earlier = [folder / _EARLIER for folder in self._all_set_aside()]
-        older = self._out.with_name(f".{self._out.name}.replaced")  # as versions before had it
-        if not older.is_symlink() and own_files(older, self._kind):
-            earlier.append(older)
-        for folder in earlier:
-            if folder.is_dir() and (not self._out.exists() or not any(self._out.iterdir())):
-                folder.rename(self._out)
-        self._remove_set_aside()
-
-    def _remove_set_aside(self) -> None:
-        """Remove earlier outputs that are replaced, for there is an output in their place."""
-        for folder in self._all_set_aside():
-            if kind_of(self._out) is not None or not (folder / _EARLIER).exists():
-                with suppress(OSError):
-                    remove(folder)
-
-    def _all_set_aside(self) -> list[Path]:
-        """Return the folders beside it into which medsim moved earlier outputs, newest first."""
-        name = re.compile(rf"\.{re.escape(self._out.name)}\.[0-9a-f]{{8}}\.replaced")
-        with suppress(OSError):  # a folder may take files and not be listed
-            found = [path for path in self._out.parent.iterdir() if name.fullmatch(path.name)]
-            own = [one for one in found if not one.is_symlink() and (one / _MARK).is_file()]
-            return sorted(own, key=lambda one: one.stat().st_mtime_ns, reverse=True)
-        return []
+        remove_set_aside(self._out)
 
     def _note_job(self) -> None:
         """Note the job and its finished files; the note changes whole or not at all."""
         path = self.folder / _JOB
         text = json.dumps({"job": self._job, "digests": self._digests})
-        with whole_file(path, path.with_name(f"{_JOB}.partial"), sync_name=False) as partial:
+        with whole_file(path, self.folder / _PARTIAL, sync_name=False) as partial:
             partial.write_text(text, encoding="utf-8")
 
 
@@ -295,7 +272,7 @@ def claimed(
     output = OutputFolder(out, kind, overwrite=overwrite)
     with _sole_right(out, kind):
         try:
-            output.recover()
+            put_back(out, kind)
             check_free(out, kind, overwrite=overwrite)
             output.claim()
             yield output
@@ -333,8 +310,3 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
             place = error.filename or out.parent
             raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
         yield
-
-
-def _aside(out: Path) -> Path:
-    """Return a new name for the folder into which an earlier output is moved."""
-    return out.with_name(f".{out.name}.{uuid4().hex[:8]}.replaced")

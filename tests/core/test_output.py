@@ -158,10 +158,32 @@ def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return renamed(path, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr("medsim.core.output.OutputFolder.recover", lambda _folder: None)
+        patch.setattr("medsim.core.output.put_back", lambda _out, _kind: None)
         with pytest.raises(SystemExit):
             make(out, overwrite=True, meanwhile=lambda: patch.setattr(Path, "rename", failing))
     assert not out.exists()
+
+
+@KINDS
+@pytest.mark.parametrize("note", ["", '{"job": n'])
+def test_a_folder_that_was_only_just_made_is_taken_over(tmp_path: Path, kind, note: str) -> None:
+    folder = tmp_path / ".out.unfinished"
+    folder.mkdir()
+    (folder / "job.json.partial").write_text(note)
+
+    make(tmp_path / "out", kind)
+
+    assert names(tmp_path) == ["out"]
+
+
+@KINDS
+def test_a_whole_output_that_was_not_yet_in_its_place_is_made_anew(tmp_path: Path, kind) -> None:
+    make(tmp_path / "out", kind)
+    (tmp_path / "out").rename(tmp_path / ".out.unfinished")
+
+    make(tmp_path / "out", kind)
+
+    assert names(tmp_path) == ["out"]
 
 
 @pytest.mark.parametrize("emptied", [False, True])
