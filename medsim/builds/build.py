@@ -80,7 +80,8 @@ def complete(
             Path(options.out),
             BUILD,
             overwrite=options.overwrite,
-            read=(*options.paths_read(), *source_paths(options.source)),
+            read=options.paths_read(),
+            whole=source_paths(options.source),
         ) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):

@@ -58,7 +58,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         OutputError: the folder holds shards of another build, or cannot be written.
     """
     shard = parse_shard(options.shard)
-    check_not_read(Path(options.out), (*options.paths_read(), *source_paths(options.source)))
+    check_not_read(Path(options.out), options.paths_read(), source_paths(options.source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)

@@ -291,7 +291,7 @@ def _check_text(name: str, value: object) -> None:
         except UnicodeEncodeError as error:
             raise OptionError(f"`{name}` {str(value)!r} is not UTF-8; rename the file") from error
     elif isinstance(value, (tuple, Mapping)):
-        for one in value.values() if isinstance(value, Mapping) else value:
+        for one in (*value, *value.values()) if isinstance(value, Mapping) else value:
             _check_text(name, one)
 
 

@@ -255,7 +255,12 @@ class OutputFolder:
 
 @contextmanager
 def claimed(
-    out: Path, kind: Kind[Any], *, overwrite: bool, read: Iterable[Path] = ()
+    out: Path,
+    kind: Kind[Any],
+    *,
+    overwrite: bool,
+    read: Iterable[Path] = (),
+    whole: Iterable[Path] = (),
 ) -> Iterator[OutputFolder]:
     """Give the body the only right to write an output to ``out``.
 
@@ -266,8 +271,9 @@ def claimed(
         kind: of output.
         overwrite: whether an earlier one may be replaced.
         read: the files and folders that the run reads, none of which may be written to.
+        whole: folders of which any file may be read.
     """
-    check_not_read(out, read)
+    check_not_read(out, read, whole)
     out = resolved(out)
     output = OutputFolder(out, kind, overwrite=overwrite)
     with _sole_right(out, kind):

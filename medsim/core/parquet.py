@@ -31,7 +31,7 @@ def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    found = sorted(folder.glob(pattern))
+    found = sorted(folder.glob(pattern), key=str)
     if not found:
         raise FileNotFoundError(f"no files {pattern}")
     return pl.concat([_with_folders(folder, path) for path in found], how="diagonal")

@@ -122,21 +122,27 @@ def check_file(out: Path, *, overwrite: bool, is_own: Callable[[Path], bool] | N
         raise OutputError(f"{out} was not written by medsim; name another file")
 
 
-def check_not_read(out: Path, read: Iterable[Path]) -> None:
-    """Raise OutputError if ``out`` is what a run reads, lies in it, or holds it.
+def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) -> None:
+    """Raise OutputError if ``out`` is or holds what a run reads, or lies in what is read whole.
 
     Links, hard links, ``..`` and other cases of letters do not hide one from the other.
+
+    Args:
+        out: of an output.
+        read: the files and folders that are read; outputs of medsim are read whole.
+        whole: folders of which any file may be read.
     """
     place = resolved(out)
     own, above = _identity(place), set(map(_identity, place.parents))
-    for path in read:
+    of_all = tuple(whole)
+    for path in (*of_all, *read):
         source = Path(os.path.realpath(path))
         found = _identity(source)
         if found == own:
             raise OutputError(f"{out} is {path}, which is read; choose another place")
         if own in set(map(_identity, source.parents)):
             raise OutputError(f"{out} holds {path}, which is read; choose another place")
-        if found in above and source.is_dir():
+        if found in above and (path in of_all or (source / MANIFEST).exists()):
             raise OutputError(f"{out} lies in {path}, which is read; choose a place outside of it")
 
 

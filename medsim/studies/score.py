@@ -85,7 +85,8 @@ def score_study(options: ScoreOptions) -> Scores:
     """
     study, progress = Study(folder_of(options.study)), options.progress or Progress()
     if options.out is not None:
-        check_not_read(Path(options.out), options.paths_read())
+        answers = map(Path, options.answers)
+        check_not_read(Path(options.out), options.paths_read(), answers)
         check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
     if not options.answers:
         raise OptionError("name at least one file of answers, or a folder of such")

@@ -80,7 +80,7 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     progress = options.progress or Progress()
     source, path = find_source(str(options.source))
     out = resolved(Path(options.out))
-    check_not_read(out, source_paths(options.source))
+    check_not_read(out, (), source_paths(options.source))
     check_release_place(out, overwrite=options.overwrite)
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):

@@ -76,7 +76,8 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             Path(options.out),
             WIC,
             overwrite=options.overwrite,
-            read=(*options.paths_read(), *source_paths(options.terminology)),
+            read=options.paths_read(),
+            whole=source_paths(options.terminology),
         ) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):

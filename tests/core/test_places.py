@@ -53,12 +53,16 @@ def test_nothing_is_written_into_a_folder_that_is_read(
     tmp_path: Path, source: Path, out: str
 ) -> None:
     with pytest.raises(OutputError, match=r"(is|lies in) .*in, which is read"):
+        check_not_read(tmp_path / out, [], [source.parent])
+    (source.parent / "manifest.json").touch()  # an output of medsim, which holds nothing else
+    with pytest.raises(OutputError, match=r"(is|lies in) .*in, which is read"):
         check_not_read(tmp_path / out, [source.parent])
 
 
 @pytest.mark.parametrize("out", ["in/out", "out", "in/deep", "in/source.obo.zip"])
 def test_beside_what_is_read_there_is_room(tmp_path: Path, source: Path, out: str) -> None:
-    check_not_read(tmp_path / out, [source, tmp_path / "not there"])
+    check_not_read(tmp_path / out, [source, tmp_path / "not there"], [source])
+    check_not_read(tmp_path / out / "deeper", [source.parent])
 
 
 def test_paths_that_are_read_are_those_of_all_options_but_out(tmp_path: Path) -> None:

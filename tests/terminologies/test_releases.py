@@ -81,7 +81,7 @@ def test_no_output_is_written_into_a_source_or_over_it(
     with pytest.raises(OutputError, match="in, which is read"):
         medsim.build_shard(source.parent, tmp_path / out, shard="1/2")
     with pytest.raises(OutputError, match="in, which is read"):
-        medsim.build(source, tmp_path / out, cache=tmp_path / "in")
+        medsim.build(tmp_path / "hard.zip", tmp_path / "in", cache=tmp_path / "in")
     corpus = tmp_path / "corpus.txt"
     with pytest.raises(OutputError, match="in, which is read"):
         medsim.build_wic([corpus], source.parent, tmp_path / out)
