@@ -34,6 +34,7 @@ from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.store import Store
+from medsim.terminologies.sources import source_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,7 +76,13 @@ def complete(
     written before.
     """
     with (
-        claimed(Path(options.out), BUILD, overwrite=options.overwrite) as output,
+        claimed(
+            Path(options.out),
+            BUILD,
+            overwrite=options.overwrite,
+            read=options.paths_read(),
+            whole=source_paths(options.source),
+        ) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
         run = Run.of(options, store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ import numpy as np
 from medsim.builds.negatives import SearchResult
 from medsim.builds.options import Shard
 from medsim.core.errors import InputError, OutputError, listed
-from medsim.core.files import first_file, whole_file
+from medsim.core.files import first_file, remove, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,9 @@ _SIGNATURE, _POOLS = "signature", "pools"
 _ARRAYS = ("term1_ids", "sizes", "starts", "term2_ids")
 _DIGEST_BYTES = 64
 _MOST_NAMED = 20
+_OWN = re.compile(  # with names under which files are written
+    rf"({_JOB}|shard-\d+-of-\d+\.shard)(\.[0-9a-f]{{32}}\.partial)?|{_SPILL}[a-z0-9_]{{8}}"
+)
 _MOST_TRIED = 100  # times that the folder was removed before anything lay in it
 
 
@@ -171,6 +175,8 @@ class ShardFolder:
     @contextmanager
     def spill(self) -> Iterator[Path]:
         """Give the body a folder of its own, for the database to spill to."""
+        if self.folder.is_symlink():
+            raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
         scratch = self._scratch()
         try:
             yield scratch
@@ -185,10 +191,9 @@ class ShardFolder:
         with suppress(FileNotFoundError):  # another process has removed it
             entries += self.folder.iterdir()
         for path in entries:
-            if path.name.startswith(_SPILL):
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name == _JOB or path.name.startswith(("shard-", f"{_JOB}.")):
-                path.unlink(missing_ok=True)
+            if _OWN.fullmatch(path.name):
+                with suppress(OSError):
+                    remove(path)
         with suppress(OSError):
             self.folder.rmdir()
 

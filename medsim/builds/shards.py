@@ -20,9 +20,9 @@ from medsim.builds.stages import Run, derive, requests_of_sets, run_key
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.options import public
-from medsim.core.output import check_free, resolved
+from medsim.core.places import check_free, check_not_read, resolved
 from medsim.core.store import Store
-from medsim.terminologies.sources import find_source
+from medsim.terminologies.sources import find_source, source_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         OutputError: the folder holds shards of another build, or cannot be written.
     """
     shard = parse_shard(options.shard)
+    check_not_read(Path(options.out), options.paths_read(), source_paths(options.source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)

@@ -6,7 +6,9 @@ import errno
 import hashlib
 import io
 import os
-from contextlib import contextmanager, suppress
+import shutil
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from uuid import uuid4
 
@@ -14,13 +16,16 @@ from medsim.core.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from typing_extensions import Buffer
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # file systems that sync no folders
 
 _CANNOT_LINK = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK}
+
+_NAMELESS = getattr(os, "O_TMPFILE", 0)  # of Linux alone
+_DESCRIPTORS = Path("/proc/self/fd")
+_CANNOT_BE_NAMELESS = {errno.EISDIR, errno.ENOENT, errno.ENOTSUP, errno.EINVAL}
 
 
 @contextmanager
@@ -33,13 +38,16 @@ def whole_file(
 
     Args:
         path: of the file.
-        partial: where it is written, in the same folder; by default a name that no other process
-            takes, so that two may write the same file.
+        partial: where it is written, in the same folder, and where what a killed process left is
+            removed; by default a name that no other process takes, so that two may write the same
+            file.
         sync_name: whether its name is on the disk as well; it need not be in a folder that is
             synced later, by ``sync_tree``.
     """
     own = partial or path.with_name(f".{path.name}.{uuid4().hex}.partial")
     try:
+        if partial is not None:
+            partial.unlink(missing_ok=True)  # a link there would be written through
         yield own
         put_in_place(own, path, sync_name=sync_name)
     except OSError as error:
@@ -47,6 +55,68 @@ def whole_file(
     finally:
         with suppress(OSError):
             own.unlink(missing_ok=True)
+
+
+@contextmanager
+def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
+    """Give the body a file to write; when it ends well, the file is on the disk at ``path``.
+
+    Until then it has no name, so a process that is killed leaves nothing of it. Where the system or
+    the file system knows no such files, it has a name of its own, which ends in ``.partial``.
+
+    Raises:
+        OutputError: there is a file at ``path`` that may not be replaced, or none can be written.
+    """
+    with ExitStack() as stack:
+        partial = path.with_name(f".{uuid4().hex}.partial")
+        with _failing_to_write(path):
+            stream = stack.enter_context(_nameless(path.parent) or partial.open("x+b"))
+        stack.callback(partial.unlink, missing_ok=True)
+        yield stream
+        with _failing_to_write(path):
+            stream.flush()
+            os.fsync(stream.fileno())
+            target = partial if overwrite else path
+            if not partial.exists():
+                own = _DESCRIPTORS / str(stream.fileno())
+                # A link to the file that the descriptor leads to; Python follows it only so.
+                os.link(own, target, src_dir_fd=stream.fileno())
+            elif not overwrite:
+                os.link(partial, path)
+            if overwrite:
+                partial.replace(path)
+            sync_folder(path.parent)
+
+
+def _nameless(folder: Path) -> IO[bytes] | None:
+    """Return a new file in a folder that has no name; None where there are no such files."""
+    if not (_NAMELESS and _DESCRIPTORS.is_dir()):
+        return None
+    try:
+        return os.fdopen(os.open(folder, _NAMELESS | os.O_RDWR, 0o666), "w+b")
+    except OSError as error:
+        if error.errno not in _CANNOT_BE_NAMELESS:
+            raise
+        return None
+
+
+@contextmanager
+def _failing_to_write(path: Path) -> Iterator[None]:
+    """Turn an error of the system about a file into one clear line."""
+    try:
+        yield
+    except FileExistsError as error:
+        raise OutputError(f"{path} is there already; add `overwrite` to replace it") from error
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link, or a folder with all that it holds; no link is followed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def put_in_place(partial: Path, path: Path, *, sync_name: bool = True) -> None:

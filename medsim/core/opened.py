@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -13,6 +12,8 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
+from medsim.core.parquet import read_parquet, scan_files
+from medsim.core.places import is_text
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Opened(Generic[M]):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        if not is_text(self.folder.absolute()):
+            raise InputError(f"{str(folder)!r} cannot be read: its path is not UTF-8; rename it")
         self.manifest: M = read_manifest(self.folder, self.kind)
         self._views = self.kind.views_in(self.folder)
 
@@ -53,7 +56,7 @@ class Opened(Generic[M]):
             path: inside the folder, as the manifest has it.
             columns: those that are read; all by default.
         """
-        return read_parquet(self.folder / path, columns)
+        return read_rows(self.folder / path, columns)
 
     def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
@@ -81,12 +84,7 @@ class Opened(Generic[M]):
 
     def _scan(self, files: str) -> pl.LazyFrame:
         try:
-            return pl.scan_parquet(
-                f"{glob.escape(str(self.folder))}/{files}",
-                hive_partitioning="=" in files,
-                try_parse_hive_dates=False,
-                missing_columns="insert",  # those of the first file: embedding negatives' is first
-            )
+            return scan_files(self.folder, files)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise unreadable(self.folder / files, error) from error
 
@@ -104,11 +102,10 @@ class Opened(Generic[M]):
         return frame
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the rows of a Parquet file, without the columns that folders name."""
-    chosen = None if columns is None else list(columns)
     try:
-        return pl.read_parquet(path, columns=chosen, hive_partitioning=False, glob=False)
+        return read_parquet(path, columns)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise unreadable(path, error) from error
 

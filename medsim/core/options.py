@@ -21,8 +21,9 @@ it as the user would, as in "--pool is unknown".
 from __future__ import annotations
 
 import inspect
+import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import cache, wraps
@@ -36,6 +37,7 @@ from typing import (
     Protocol,
     Self,
     TypeVar,
+    get_args,
     get_type_hints,
     runtime_checkable,
 )
@@ -46,7 +48,10 @@ from medsim.core.hints import described, fits, is_several, type_of
 from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
+
+NAMED_PATH = "NAME=PATH"
+"""The name of values that are texts with a name before a path."""
 
 P = ParamSpec("P")
 Declared = TypeVar("Declared")
@@ -121,6 +126,7 @@ class Options:
             elif not isinstance(value, bool) and isinstance(value, Integral):
                 value = int(value)  # of NumPy, which JSON does not know
             object.__setattr__(self, field.name, value)
+            _check_text(field.name, value)
             if option:
                 option.check(field.name, value)
         self.check()
@@ -135,6 +141,22 @@ class Options:
             for name, option in declared(type(self)).items()
             if option.key is not None and ((value := getattr(self, name)) or option.kept_empty)
         }
+
+    def paths_read(self) -> list[Path]:
+        """Return the files and folders that other options than ``out`` name.
+
+        A text may have a name before its path, and options behind it: "bert=model.onnx,case=keep".
+        Where a built-in name may stand for a path, the room that knows these tells which it is.
+        """
+        own: Any = type(self)
+        hints = _types(own)
+        return [
+            path
+            for name, option in declared(own).items()
+            if name != "out" and not option.or_name
+            if _has_path(hints[name]) or option.metavar == NAMED_PATH
+            for path in _paths_in(getattr(self, name))
+        ]
 
     def given(self, kind: type[Options] | None = None) -> dict[str, Any]:
         """Return the values by field, of those that another class of options has as well."""
@@ -259,6 +281,41 @@ def _with_args(doc: str, options: type[Options]) -> str:
     if not found:
         head, found, tail = text.partition("\n\nRaises:")
     return "\n".join([f"{head}\n\nArgs:", *lines]) + found + tail
+
+
+def _check_text(name: str, value: object) -> None:
+    """Raise OptionError for a path or a text that is not UTF-8, as names of files need not be."""
+    if isinstance(value, (str, Path)):
+        try:
+            str(value.absolute() if isinstance(value, Path) else value).encode()
+        except UnicodeEncodeError as error:
+            raise OptionError(f"`{name}` {str(value)!r} is not UTF-8; rename the file") from error
+    elif isinstance(value, (tuple, Mapping)):
+        for one in (*value, *value.values()) if isinstance(value, Mapping) else value:
+            _check_text(name, one)
+
+
+def _has_path(hint: object) -> bool:
+    return hint is Path or any(map(_has_path, get_args(hint)))
+
+
+def _paths_in(value: object) -> Iterator[Path]:
+    """Yield the paths of files and folders that a value names."""
+    if isinstance(value, (tuple, Mapping)):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _paths_in(one)
+    elif isinstance(value, OpenedFolder):
+        yield value.folder
+    elif isinstance(value, (str, Path)):
+        for text in (str(value), str(value).partition("=")[2]):
+            parts = text.split(",")
+            known = (",".join(parts[:n]) for n in range(len(parts), 0, -1))
+            # Those of os.path raise nothing: for no such user, for a name that is too long.
+            paths = (os.path.expanduser(one) for one in known)  # noqa: PTH111
+            if found := next(filter(os.path.exists, paths), None):
+                yield Path(found)
+                return
+        yield Path(value)
 
 
 def _plain(value: object) -> object:

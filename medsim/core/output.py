@@ -12,84 +12,133 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OutputError
-from medsim.core.files import digest_of, sync_file, sync_folder, sync_tree, whole_file
-from medsim.core.manifest import MANIFEST, Output, fingerprint
+from medsim.core.files import digest_of, remove, sync_file, sync_folder, sync_tree, whole_file
+from medsim.core.manifest import Output, fingerprint
+from medsim.core.parquet import read_parquet, write_parquet
 from medsim.core.path_lock import path_lock
+from medsim.core.places import check_free, check_not_read, own_files, resolved, strangers
+from medsim.core.set_aside import name_aside, put_back, remove_set_aside, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import Any
 
     from medsim.core.kinds import Kind
 
 _JOB = "job.json"
+_PARTIAL = f"{_JOB}.partial"
+_EMPTY_NOTE = json.dumps({"job": None, "digests": {}})
 _SPILL = "spill"
 
 
 class OutputFolder:
     """The unfinished folder of one output, which no other process writes to.
 
+    It has a note from its first moment on, by which it is known as medsim's. What medsim did not
+    make is neither removed nor followed, whatever its name.
+
     Attributes:
         folder: where it lies until it is published.
         outputs: what has been written, by path.
-        is_unreadable: whether the note of an interrupted run in the folder cannot be read.
     """
 
-    def __init__(self, out: Path) -> None:
-        self._out = out
-        self._replaced = out.with_name(f".{out.name}.replaced")
+    def __init__(self, out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
+        self._out, self._kind, self._overwrite = out, kind, overwrite
         self.folder = out.with_name(f".{out.name}.unfinished")
         self.outputs: dict[str, Output] = {}
-        self.is_unreadable = False
-        self._job: dict[str, object] | None = None  # noted where a run can be resumed
+        self._is_claimed = False
+        self._found: Mapping[str, Any] = {}  # the note of an interrupted run
+        self._job: dict[str, object] | None = None  # of this run, where it can be resumed
         self._digests: dict[str, str] = {}  # SHA-256 of every file's bytes, by path
+        self._carried: set[str] = set()
 
     @property
     def spill(self) -> Path:
         """The folder for rows of the database that do not fit in memory."""
         return self.folder / _SPILL
 
-    def resume(self, job: Mapping[str, object]) -> bool:
-        """Return whether files of an interrupted run of the same job are there to be taken over.
-
-        Files of another job are removed, and so are those beside which no job is noted.
+    def claim(self) -> None:
+        """Make the folder, or take over the one that an interrupted run left.
 
         Raises:
-            OutputError: the note of their job cannot be read; they stay as they are.
+            OutputError: what is there is not medsim's, or its note cannot be read; it stays.
         """
-        self._job = dict(job)
-        if self._take_digests():
-            return True
-        for entry in self.folder.iterdir():
-            if entry != self.spill:
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        self._note_job()
-        return False
+        with suppress(FileNotFoundError):
+            name_aside(self._out).lstat()  # fails now, not after hours, where it is too long
+        try:
+            self.folder.mkdir()
+        except FileExistsError:
+            self._found = self._note_found()
+        self._is_claimed = True
+        if not self._found:
+            self._note_job()
+        if self._kind.resumed_by is None:
+            self._clear()
+        remove(self.spill)
+        self.spill.mkdir()
 
-    def _take_digests(self) -> bool:
-        """Return whether the note is of the same job; then take what it tells of files.
+    def _note_found(self) -> Mapping[str, Any]:
+        """Return the note of the run that left the folder; nothing where it had just made it.
 
         The note is replaced whole, so that no killed run and no full disk leaves one that cannot
         be read: the disk is at fault, or somebody's hand.
         """
         path = self.folder / _JOB
+        if self.folder.is_symlink() or not self.folder.is_dir():
+            raise OutputError(f"{self.folder} is no folder of medsim's; move it away")
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            job, digests = found["job"], dict(found["digests"])
-        except FileNotFoundError:
-            return False
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            self.is_unreadable = True
+            return {"job": found["job"], "digests": dict(found["digests"])}
+        except FileNotFoundError as error:
+            if self._is_begun_or_whole():
+                return {}
+            raise OutputError(
+                f"{self.folder} is where an unfinished {self._kind.noun} would lie, and medsim did "
+                "not make it; move it away"
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise OutputError(
                 f"{path} cannot be read ({error}), so what an interrupted run left in "
                 f"{self.folder} is neither taken over nor removed; make it readable, or remove "
                 "that folder to make all anew"
             ) from error
-        if job != self._job:
-            return False
-        self._digests = digests
-        return True
+
+    def _is_begun_or_whole(self) -> bool:
+        """Return whether a folder without a note is of a run that was killed before or after it."""
+        partial = self.folder / _PARTIAL
+        own = own_files(self.folder, self._kind)
+        with suppress(OSError, ValueError):
+            if _EMPTY_NOTE.startswith(partial.read_text(encoding="utf-8")):
+                own.add(_PARTIAL)
+        return next(strangers(self.folder, own), None) is None
+
+    def discard(self) -> None:
+        """Remove the folder, unless it has files that took long to make, or may have."""
+        if self._is_claimed and not _is_worth_resuming(self.folder, self._kind):
+            with suppress(OSError):
+                self._clear()
+                remove(self.folder)
+
+    def _clear(self) -> None:
+        """Remove all but the note, without which the folder would not be known as medsim's."""
+        for path in self.folder.iterdir():
+            if path.name != _JOB:
+                remove(path)
+
+    def resume(self, job: Mapping[str, object]) -> bool:
+        """Return whether files of an interrupted run of the same job are there to be taken over.
+
+        Files of another job are removed.
+        """
+        self._job = dict(job)
+        if self._found.get("job") == self._job:
+            self._digests = self._found["digests"]
+            return True
+        self._clear()
+        self.spill.mkdir()
+        self._note_job()
+        return False
 
     def exists(self, name: str) -> bool:
         """Return whether an interrupted run of the same job wrote a file."""
@@ -98,9 +147,10 @@ class OutputFolder:
     def write(self, name: str, frame: pl.DataFrame, metadata: Mapping[str, str]) -> None:
         """Write a frame as Parquet; the file appears whole or not at all."""
         with self._whole(name) as partial:
-            frame.write_parquet(partial, metadata=dict(metadata))
-        self._digests[name] = digest_of(self.folder / name)
-        self._note_job()
+            write_parquet(frame, partial, metadata)
+        if self._job is not None:
+            self._digests[name] = digest_of(self.folder / name)
+            self._note_job()
         self.register_existing(name, frame)
 
     def write_text(self, name: str, text: str, n_rows: int) -> None:
@@ -128,14 +178,14 @@ class OutputFolder:
         try:
             if self._digests.get(name) != digest_of(path):
                 return None  # Polars may read a damaged file without a complaint, or panic
-            return pl.read_parquet(path, hive_partitioning=False, glob=False)
+            return read_parquet(path)
         except (OSError, pl.exceptions.PolarsError):
             return None
 
     def load(self, name: str) -> pl.DataFrame:
         """Return the rows of a file that ``is_complete``, if they are those noted of it."""
         try:
-            frame = pl.read_parquet(self.folder / name, hive_partitioning=False, glob=False)
+            frame = read_parquet(self.folder / name)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise OutputError(f"{self._out / name} cannot be read ({error})") from error
         if fingerprint(frame) != self.outputs[name].fingerprint:
@@ -160,6 +210,7 @@ class OutputFolder:
 
         They are linked where the file system can, else copied.
         """
+        self._carried.update(files)
         for name, known in files.items():
             source, target = self._out / name, self.folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -177,60 +228,64 @@ class OutputFolder:
 
         All that it holds is on the disk before, and its new name before the earlier one goes.
         """
-        (self.folder / _JOB).unlink(missing_ok=True)
-        shutil.rmtree(self.spill, ignore_errors=True)
+        check_free(self._out, self._kind, overwrite=self._overwrite, known=self._carried)
+        remove(self.spill)
+        (self.folder / _JOB).unlink(missing_ok=True)  # last: without it only a whole one is known
         sync_tree(self.folder)
         try:
-            if self._out.exists():
-                self._out.rename(self._replaced)
+            if self._out.exists() and any(self._out.iterdir()):
+                set_aside(self._out)
             self.folder.rename(self._out)
             sync_folder(self._out.parent)
         except BaseException:
             if not self.folder.exists() and self._out.exists():
                 self._out.rename(self.folder)  # its name may not outlast a crash
-            self.recover()
+            self._note_job()
+            put_back(self._out, self._kind)
             raise
-        shutil.rmtree(self._replaced, ignore_errors=True)
-
-    def recover(self) -> None:
-        """Undo a publishing that was interrupted between its two renames."""
-        if self._replaced.exists() and not self._out.exists():
-            self._replaced.rename(self._out)
-        shutil.rmtree(self._replaced, ignore_errors=True)
+        remove_set_aside(self._out)
 
     def _note_job(self) -> None:
         """Note the job and its finished files; the note changes whole or not at all."""
-        if self._job is None:
-            return
         path = self.folder / _JOB
         text = json.dumps({"job": self._job, "digests": self._digests})
-        with whole_file(path, path.with_name(f"{_JOB}.partial"), sync_name=False) as partial:
+        with whole_file(path, self.folder / _PARTIAL, sync_name=False) as partial:
             partial.write_text(text, encoding="utf-8")
 
 
 @contextmanager
-def claimed(out: Path, kind: Kind[Any], *, overwrite: bool) -> Iterator[OutputFolder]:
+def claimed(
+    out: Path,
+    kind: Kind[Any],
+    *,
+    overwrite: bool,
+    read: Iterable[Path] = (),
+    whole: Iterable[Path] = (),
+) -> Iterator[OutputFolder]:
     """Give the body the only right to write an output to ``out``.
 
     What an interrupted run left is there where the kind can be resumed, else it is removed.
+
+    Args:
+        out: the folder.
+        kind: of output.
+        overwrite: whether an earlier one may be replaced.
+        read: the files and folders that the run reads, none of which may be written to.
+        whole: folders of which any file may be read.
     """
+    check_not_read(out, read, whole)
     out = resolved(out)
-    output = OutputFolder(out)
+    output = OutputFolder(out, kind, overwrite=overwrite)
     with _sole_right(out, kind):
         try:
-            output.recover()
+            put_back(out, kind)
             check_free(out, kind, overwrite=overwrite)
-            if out.exists() and not any(out.iterdir()):
-                out.rmdir()
-            leftovers = output.folder if kind.resumed_by is None else output.spill
-            shutil.rmtree(leftovers, ignore_errors=True)
-            output.spill.mkdir(parents=True, exist_ok=True)
+            output.claim()
             yield output
         except OSError as error:
             raise OutputError(f"cannot write {out}: {error}") from error
         finally:
-            if not output.is_unreadable and not _is_worth_resuming(output.folder, kind):
-                shutil.rmtree(output.folder, ignore_errors=True)
+            output.discard()
 
 
 def _is_worth_resuming(folder: Path, kind: Kind[Any]) -> bool:
@@ -261,49 +316,3 @@ def _sole_right(out: Path, kind: Kind[Any]) -> Iterator[None]:
             place = error.filename or out.parent
             raise OutputError(f"cannot write {out}: {place}: {error.strerror}") from error
         yield
-
-
-def resolved(out: Path) -> Path:
-    """Return the path of ``out``, links followed."""
-    try:
-        place = out.resolve()
-    except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
-        raise OutputError(f"cannot write {out}: {error}") from error
-    if not place.name:
-        raise OutputError(f"{place} cannot be replaced; name a folder in it")
-    return place
-
-
-def check_free(out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
-    """Raise OutputError if ``out`` holds something that must not be replaced or added to."""
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise OutputError(f"{out} is a file; name a folder")
-    if not any(out.iterdir()):
-        return
-    own = _own_files(out, kind)
-    if not own:
-        raise OutputError(
-            f"{out} holds files that are no {kind.noun} of medsim; choose another folder"
-        )
-    if not overwrite and kind.grows:
-        return
-    if not overwrite:
-        raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
-    for path in out.rglob("*"):
-        name = path.relative_to(out).as_posix()
-        if name not in own and (path.is_symlink() or not path.is_dir()):
-            raise OutputError(
-                f"{out} holds {name}, which is no part of the {kind.noun}; move it away, or choose "
-                "another folder"
-            )
-
-
-def _own_files(folder: Path, kind: Kind[Any]) -> set[str]:
-    """Return the paths that a manifest of one kind names and its own, none if there is none."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if found["kind"] == kind.name:
-            return {MANIFEST, *found["outputs"]}
-    return set()

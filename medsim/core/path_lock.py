@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -59,6 +60,7 @@ def _locked(path: Path) -> int | None:
     for _ in range(_MOST_TRIED):
         descriptor = os.open(path, _OPEN, 0o666)
         try:
+            _check_empty(path, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _lies_at(path, descriptor):
                 return descriptor
@@ -74,6 +76,15 @@ def _locked(path: Path) -> int | None:
             raise
         os.close(descriptor)  # the owner removed the file in between: the next one counts
     raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(path))
+
+
+def _check_empty(path: Path, descriptor: int) -> None:
+    """Raise FileExistsError unless a file may be a lock, which is removed: those are empty."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_size:
+        raise FileExistsError(
+            errno.EEXIST, "is there, and no lock of medsim; move it away", str(path)
+        )
 
 
 def _lies_at(path: Path, descriptor: int) -> bool:

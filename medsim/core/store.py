@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
+import re
 import threading
 from collections import deque
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import duckdb
@@ -19,11 +21,12 @@ from medsim.core.errors import MedsimError, OutputError, StatementError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import ThreadPoolExecutor
-    from pathlib import Path
 
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
+
+_PLAIN_PATH = re.compile(r"/[\w/ .,:@+-]*")  # nothing that DuckDB takes for a pattern or a column
 
 Parameter = str | int | float | bool | None
 
@@ -36,11 +39,13 @@ class Store:
     """An in-memory DuckDB database for one run, closed at the end of a ``with``."""
 
     def __init__(self, *, threads: int, spill: Path | None = None) -> None:
+        self._stack = ExitStack()
+        self._plain: dict[Path, str] = {}
         settings: dict[str, str | bool | int | float | list[str]] = {
             "threads": threads,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "temp_directory": "" if spill is None else str(spill),
+            "temp_directory": "" if spill is None else self._plain_path(spill),
         }
         self._connection = duckdb.connect(":memory:", config=settings)
         self._macros: set[str] = set()  # those that are made
@@ -50,6 +55,7 @@ class Store:
 
     def __exit__(self, *_raised: object) -> None:
         self._connection.close()
+        self._stack.close()
 
     def run(self, name: str, **params: Parameter) -> None:
         """Run the query named ``name``, which writes a table or a macro."""
@@ -129,7 +135,7 @@ class Store:
                 some files have is null in the others.
         """
         for view, pattern in views.items():
-            source = f"{glob.escape(str(folder))}/{pattern}".replace("'", "''")
+            source = f"{self._plain_path(folder)}/{pattern}".replace("'", "''")
             reader = (
                 f"read_csv('{source}', header=true, sample_size=-1)"
                 if pattern.endswith(".csv")
@@ -144,8 +150,8 @@ class Store:
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
         self._connection.execute("set temp_directory = ''")
-        folders = {"folder": str(folder), "escaped": glob.escape(str(folder))}  # as views have it
-        self._connection.execute("set allowed_directories = [$folder, $escaped]", folders)
+        allowed = {"folder": self._plain_path(folder)}  # as views have it
+        self._connection.execute("set allowed_directories = [$folder]", allowed)
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
 
@@ -168,6 +174,31 @@ class Store:
             finally:
                 self._connection.execute("rollback")
         return frame
+
+    def _plain_path(self, folder: Path) -> str:
+        """Return a path to a folder in which DuckDB finds no pattern and no column.
+
+        It takes brackets for patterns even where they are escaped, a backslash for a slash, and
+        ``a=b`` for a column of every row. Where the path has such, it is that of a link.
+        """
+        place = folder.resolve()
+        if _PLAIN_PATH.fullmatch(str(place)):
+            return str(place)
+        if place not in self._plain:
+            try:
+                holder = self._stack.enter_context(TemporaryDirectory(prefix="medsim-"))
+                if not _PLAIN_PATH.fullmatch(holder):
+                    raise OutputError(
+                        f"{holder} has characters that DuckDB does not take as they are; set TMPDIR"
+                    )
+                link = Path(holder, "folder")
+                link.symlink_to(place, target_is_directory=True)
+            except OSError as error:
+                raise OutputError(
+                    f"{folder} is read by a link; none can be made ({error.strerror}): set TMPDIR"
+                ) from error
+            self._plain[place] = str(link)
+        return self._plain[place]
 
     def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
         with _named_errors(name):

@@ -22,7 +22,7 @@ COVERAGES = ("all", "any")
 TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
 """The options that say how a term's words are looked up, see ``tokens``."""
 
-_NAME = re.compile(r"[^/\\=,\x00-\x1f]{1,100}")
+_NAME = re.compile(r"(?!.*%[0-9A-Fa-f]{2})[^/\\=,\x00-\x1f]{1,100}")
 _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 
 
@@ -153,7 +153,7 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     if not _NAME.fullmatch(name) or name.strip() != name or name.startswith("."):
         raise OptionError(
             f"{noun} {text!r}: a name has no slash, comma or outer space, begins with no dot, "
-            "and has at most 100 characters"
+            "has no % before two hexadecimal digits, and has at most 100 characters"
         )
     return NamedPath(name=name, path=rest, options=given)
 

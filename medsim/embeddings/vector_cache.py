@@ -98,6 +98,7 @@ class VectorCache:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self._folder / _LOCK):  # what a killed process left is written over
+                partial.unlink(missing_ok=True)
                 partial.write_bytes(content)
                 put_in_place(
                     partial, self._folder / f"{hashlib.sha256(content).hexdigest()}{_PART}"

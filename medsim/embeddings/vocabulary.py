@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.parquet import scan_parquet
 from medsim.embeddings import TERMS, WORDS
 from medsim.embeddings.formats.files import readable
 from medsim.embeddings.formats.rows import Keys
@@ -65,7 +66,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
             case ".json":
                 return Keys(path=path, values=_of_json(path), kind=keys or WORDS)
             case ".parquet":
-                return table_keys(path, pl.scan_parquet(path, glob=False), keys)
+                return table_keys(path, scan_parquet(path), keys)
             case ".csv" | ".tsv":
                 return table_keys(path, _scan_text(path), keys)
     raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
@@ -132,7 +133,7 @@ def _of_json(path: Path) -> list[str]:
 def _scan_text(path: Path) -> pl.LazyFrame:
     is_tabbed = path.suffix.lower() == ".tsv"
     return pl.scan_csv(
-        path,
+        path.absolute(),
         glob=False,
         separator="\t" if is_tabbed else ",",
         quote_char=None if is_tabbed else '"',

@@ -65,7 +65,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     if options.index not in INDEXES:
         raise OptionError(unknown_name("index", options.index, list(INDEXES)))
     out, progress = Path(options.out), options.progress or Progress()
-    with claimed(out, EVALUATION, overwrite=options.overwrite) as output:
+    with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
         earlier = earlier_results(options)
         targets = read_targets(options, progress)
         _check_metrics(options)

@@ -9,7 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.kinds import columns
-from medsim.core.opened import read_parquet
+from medsim.core.opened import read_rows
 from medsim.core.tables.named import is_parquet, read_table
 from medsim.evaluations.ratings.properties import is_missing, number_in
 
@@ -40,7 +40,7 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
         return _scores("the table", table, progress)
     path = Path(table)
     if is_parquet(path):
-        return _scores(str(path), read_parquet(path), progress)
+        return _scores(str(path), read_rows(path), progress)
     text = read_table(path, known=None)
     for warning in text.warnings:
         progress.warn(warning)

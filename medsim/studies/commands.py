@@ -135,10 +135,12 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     Example: medsim study pairs words.csv -o pairs.csv --word-class noun --terminology hpo
     --biomedical hpo --norms usf.txt
     """
+    from medsim.core.places import check_not_read
     from medsim.studies.word_pairs import choose_pairs
-    from medsim.studies.words.pairs import check_file
+    from medsim.studies.words.pairs import check_pairs_place
 
-    check_file(Path(options.out), overwrite=options.overwrite)
+    check_not_read(Path(options.out), options.paths_read())
+    check_pairs_place(Path(options.out), overwrite=options.overwrite)
     chosen = choose_pairs(**options.given(PairsOptions))
     chosen.write(options.out, overwrite=options.overwrite)
     progress = options.progress or Progress()

@@ -114,7 +114,9 @@ def write_study(draft: StudyDraft, options: StudyOptions) -> Study:
     """Return the study that it writes, which appears whole or not at all."""
     manifest = draft.manifest(options)
     metadata = {"medsim": manifest.medsim, "study": manifest.study_id}
-    with claimed(Path(options.out), STUDY, overwrite=options.overwrite) as output:
+    with claimed(
+        Path(options.out), STUDY, overwrite=options.overwrite, read=options.paths_read()
+    ) as output:
         output.write(ITEMS, draft.items, metadata)
         output.write(ASSIGNMENT, draft.assignment, metadata)
         for sheet in _sheets(manifest, draft.assignment):

@@ -12,7 +12,8 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.manifest import medsim_version
 from medsim.core.options import folder_of, public
-from medsim.core.output import check_free, claimed, resolved
+from medsim.core.output import claimed
+from medsim.core.places import check_free, check_not_read, resolved
 from medsim.core.progress import Progress
 from medsim.core.tables.text import guarded
 from medsim.evaluations.strata import Stratification
@@ -84,6 +85,8 @@ def score_study(options: ScoreOptions) -> Scores:
     """
     study, progress = Study(folder_of(options.study)), options.progress or Progress()
     if options.out is not None:
+        answers = map(Path, options.answers)
+        check_not_read(Path(options.out), options.paths_read(), answers)
         check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
     if not options.answers:
         raise OptionError("name at least one file of answers, or a folder of such")
@@ -148,7 +151,7 @@ def _missing(assignment: pl.DataFrame, found: Answers) -> pl.DataFrame:
 
 def _write(scores: Scores, study: Study, found: Answers, options: ScoreOptions, out: Path) -> None:
     """Write tables as CSV, and answers for Label Studio, to a folder that appears whole or not."""
-    with claimed(out, SCORES, overwrite=options.overwrite) as output:
+    with claimed(out, SCORES, overwrite=options.overwrite, read=options.paths_read()) as output:
         for name, table in scores.tables.items():
             output.write_text(f"{name}.csv", _for_spreadsheets(name, table), table.height)
         for sheet in study.sheets():

@@ -24,7 +24,8 @@ SOURCE = Option(
 )
 """The declaration of a terminology's place."""
 
-_ZIP = Option("The zip to write; an earlier one is replaced.", ("--out", "-o"))
+_ZIP = Option("The zip to write; it appears whole or not at all.", ("--out", "-o"))
+_OVERWRITE = Option("Replace an earlier release that medsim wrote at OUT.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,7 @@ class ConvertOptions(ReadingOptions):
     source: Annotated[str | Path, SOURCE]
     out: Annotated[str | Path, _ZIP]
     _: KW_ONLY
+    overwrite: Annotated[bool, _OVERWRITE] = False
     progress: Reporting = None
 
 
@@ -104,3 +106,4 @@ class SynthOptions(Options):
         ),
     ] = 10_000
     seed: Annotated[int, Option("Of all that is invented.")] = 0
+    overwrite: Annotated[bool, _OVERWRITE] = False

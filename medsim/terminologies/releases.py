@@ -11,12 +11,13 @@ import polars as pl
 
 from medsim.core.config import available_threads
 from medsim.core.options import public
+from medsim.core.places import check_not_read, resolved
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
-from medsim.terminologies.rf2_writer import ReleaseOrigin, release_writer
+from medsim.terminologies.rf2_writer import ReleaseOrigin, check_release_place, release_writer
 from medsim.terminologies.sctid import sctids
-from medsim.terminologies.sources import Terminology, find_source
+from medsim.terminologies.sources import Terminology, find_source, source_paths
 from medsim.terminologies.synthetic import write_synthetic
 
 if TYPE_CHECKING:
@@ -45,9 +46,14 @@ def synth(options: SynthOptions) -> pl.DataFrame:
 
     Raises:
         OptionError: the number of concepts is out of range.
-        OutputError: the zip cannot be written.
+        OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
-    n_rows_of = write_synthetic(Path(options.out), concepts=options.concepts, seed=options.seed)
+    n_rows_of = write_synthetic(
+        resolved(Path(options.out)),
+        concepts=options.concepts,
+        seed=options.seed,
+        overwrite=options.overwrite,
+    )
     rows = [
         (table, release_type, n_rows)
         for release_type, counts in n_rows_of.items()
@@ -69,19 +75,21 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     Raises:
         InputError: the source is missing, damaged or in no known format.
         OptionError: an option does not fit the source.
-        OutputError: the zip cannot be written.
+        OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
     progress = options.progress or Progress()
     source, path = find_source(str(options.source))
-    out = Path(options.out)
+    out = resolved(Path(options.out))
+    check_not_read(out, (), source_paths(options.source))
+    check_release_place(out, overwrite=options.overwrite)
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):
             terminology = source.read(path, store, options)
         with progress.stage(f"write {out.name}"):
-            return _write(terminology, store, out)
+            return _write(terminology, store, out, overwrite=options.overwrite)
 
 
-def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
+def _write(terminology: Terminology, store: Store, out: Path, *, overwrite: bool) -> pl.DataFrame:
     day = terminology.release_date or _UNDATED
     origin = ReleaseOrigin(
         origin=f"converted from {terminology.source} {terminology.name}",
@@ -92,7 +100,9 @@ def _write(terminology: Terminology, store: Store, out: Path) -> pl.DataFrame:
     _identify(store, "description", of_rf2=terminology.rf2_rules)
     time = f"{day:%Y%m%d}"
     rows: list[tuple[str, str, int]] = []
-    with release_writer(out, release_date=day, origin=origin, edition="Converted") as writer:
+    with release_writer(
+        out, release_date=day, origin=origin, edition="Converted", overwrite=overwrite
+    ) as writer:
         for table in _TABLES:
             params = {"tag": _TAG} if table == "description" else {}
             frame = store.frame(f"terminologies/convert/{table}", effective_time=time, **params)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
-from uuid import uuid4
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import polars as pl
 import polars.selectors as cs
 
 from medsim.core.errors import InputError, OutputError
-from medsim.core.files import put_in_place
+from medsim.core.files import nameless_file
 from medsim.core.manifest import medsim_version
+from medsim.core.places import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,30 +88,45 @@ class ReleaseOrigin:
 
 @contextmanager
 def release_writer(
-    path: Path, *, release_date: date, origin: ReleaseOrigin, edition: str = "Invented"
+    path: Path,
+    *,
+    release_date: date,
+    origin: ReleaseOrigin,
+    edition: str = "Invented",
+    overwrite: bool = False,
 ) -> Iterator[ReleaseWriter]:
     """Give the body the writer of one RF2 release, which stands at ``path`` when it ends well.
 
-    The same calls write the same bytes. Until all is written the zip lies beside ``path`` under
-    a name that ends in ``.partial``; an error or an interrupt removes it and leaves whatever was
-    at ``path`` as it was.
+    The same calls write the same bytes. Until all is written the zip has no name; an error, an
+    interrupt or a kill leaves nothing of it, and whatever was at ``path`` as it was.
     """
-    if path.is_dir():
-        raise OutputError(f"cannot write {path}: it is a folder")
-    partial = path.with_name(f"{path.name}.{uuid4().hex[:8]}.partial")
-    with _clear_failures(path):
-        archive = ZipFile(partial, "x", ZIP_DEFLATED, compresslevel=_FASTEST)
-    try:
-        writer = ReleaseWriter(path, archive, f"{release_date:%Y%m%d}", edition)
-        writer.write_entry(ORIGIN_FILE, [_origin_json(origin)])
-        yield writer
-        with _clear_failures(path):
-            archive.close()
-            put_in_place(partial, path)
-    finally:
-        with suppress(OSError, ValueError):
-            archive.close()
-        partial.unlink(missing_ok=True)
+    check_release_place(path, overwrite=overwrite)
+    with nameless_file(path, overwrite=overwrite) as stream:
+        archive = ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=_FASTEST)
+        try:
+            writer = ReleaseWriter(path, archive, f"{release_date:%Y%m%d}", edition)
+            writer.write_entry(ORIGIN_FILE, [_origin_json(origin)])
+            yield writer
+            with _clear_failures(path):
+                archive.close()
+        finally:
+            with suppress(OSError, ValueError):
+                archive.close()
+
+
+def check_release_place(path: Path, *, overwrite: bool) -> None:
+    """Raise OutputError if no release can be written at a path, or what is there must stay."""
+    check_file(path, overwrite=overwrite, is_own=_is_written_release)
+
+
+def _is_written_release(path: Path) -> bool:
+    """Return whether a file is a release that medsim wrote."""
+    with (
+        suppress(OSError, ValueError, NotImplementedError, zipfile.BadZipFile),
+        ZipFile(path) as it,
+    ):
+        return any(name.rpartition("/")[2] == ORIGIN_FILE for name in it.namelist())
+    return False
 
 
 class ReleaseWriter:

@@ -17,7 +17,7 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.terminologies.sources import find_source, read_terminology
+from medsim.terminologies.sources import find_source, read_terminology, source_paths
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import (
     INSTANCES,
@@ -72,7 +72,13 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     find_source(source)  # before corpora are cut into sentences
     check_language(options.language)
     with (
-        claimed(Path(options.out), WIC, overwrite=options.overwrite) as output,
+        claimed(
+            Path(options.out),
+            WIC,
+            overwrite=options.overwrite,
+            read=options.paths_read(),
+            whole=source_paths(options.terminology),
+        ) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
         making = _Making(options=options, threads=threads, progress=progress, store=store)

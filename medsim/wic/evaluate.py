@@ -89,7 +89,9 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     )
     specs = _specs(options)
     folder = Path(options.out)
-    with claimed(folder, WIC_EVALUATION, overwrite=options.overwrite) as output:
+    with claimed(
+        folder, WIC_EVALUATION, overwrite=options.overwrite, read=options.paths_read()
+    ) as output:
         dataset = _read(options, setting)
         people = None if options.people is None else accuracy_of_people(options.people, dataset)
         for spec in specs:

@@ -105,3 +105,34 @@ def test_shards_that_another_process_has_removed_are_gone(
     shards.remove()
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_only_resemble_those_of_shards_stay(tmp_path: Path) -> None:
+    shards = ShardFolder(tmp_path / "out")
+    shards.folder.mkdir()
+    names = ["shard-notes.txt", "spill-over-from-the-pond", "job.json.backup"]
+    for name in names:
+        (shards.folder / name).mkdir()
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "diary.txt").write_text("precious")
+    (shards.folder / "spill-abcdefgh").symlink_to(precious)
+    shards.claim(job("0"))
+
+    shards.remove()
+
+    assert sorted(path.name for path in shards.folder.iterdir()) == sorted(names)
+    assert (precious / "diary.txt").read_text() == "precious"
+
+
+def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out.shards").symlink_to("elsewhere")
+
+    with (
+        pytest.raises(OutputError, match=r"out\.shards is a link"),
+        ShardFolder(tmp_path / "out").spill(),
+    ):
+        pass
+
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -99,6 +99,7 @@ def test_a_kind_that_is_not_resumed_starts_afresh(tmp_path: Path) -> None:
     left = tmp_path / ".out.unfinished" / "instances.parquet"
     left.parent.mkdir()
     left.write_text("of a run that was killed")
+    left.with_name("job.json").write_text('{"job": null, "digests": {}}')
 
     with claimed(tmp_path / "out", WIC, overwrite=False) as output:
-        assert [path.name for path in output.folder.iterdir()] == ["spill"]
+        assert sorted(path.name for path in output.folder.iterdir()) == ["job.json", "spill"]

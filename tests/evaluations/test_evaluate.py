@@ -16,7 +16,6 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import medsim
-from medsim.core.output import OutputFolder
 from medsim.evaluations import evaluate as evaluate_module
 from medsim.evaluations.inputs import pair_id_of
 from medsim.evaluations.sets import SET
@@ -251,7 +250,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
         with pytest.raises(KeyboardInterrupt):
             run(made, place)
     assert not place.exists()
-    unfinished = OutputFolder(place).folder
+    unfinished = place.with_name(f".{place.name}.unfinished")
     similarities = sorted(unfinished.rglob("metric=*/data.parquet"))
     assert len(similarities) == 8
     similarities[0].write_bytes(b"damaged")
@@ -346,8 +345,10 @@ def test_options_that_do_not_fit_are_refused(
 def test_results_are_no_place_for_a_build(made: Path, out: medsim.Evaluation) -> None:
     with pytest.raises(medsim.MedsimError, match="no build of medsim"):
         medsim.build(made / "release.zip", out.folder, overwrite=True)
-    with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
+    with pytest.raises(medsim.MedsimError, match="build, which is read; choose another place"):
         run(made, made / "build", "one")
+    with pytest.raises(medsim.MedsimError, match="no evaluation of medsim"):
+        run(made, made / "build", "one", inputs=made / "rated.csv")
 
 
 def test_a_build_whose_rows_are_not_those_of_its_manifest_is_refused(

@@ -283,10 +283,9 @@ def failing_to_read(path: Path, **_options: str) -> str:
 
 def test_what_is_of_another_job_or_of_none_is_removed(tmp_path: Path) -> None:
     folder = tmp_path / ".out.unfinished"
-    for note in (json.dumps({"job": {"seed": "0"}, "digests": {}}), None):
+    for job in ({"seed": "0"}, None):
         (folder / "pairs").mkdir(parents=True)
-        if note is not None:
-            (folder / "job.json").write_text(note)
+        (folder / "job.json").write_text(json.dumps({"job": job, "digests": {}}))
         with claimed(tmp_path / "out", BUILD, overwrite=False) as output:
             assert not output.resume({"seed": "1"})
             assert sorted(path.name for path in folder.iterdir()) == ["job.json", "spill"]

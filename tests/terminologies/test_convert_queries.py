@@ -129,7 +129,7 @@ def test_identifiers_that_changed_are_mapped_to_those_of_the_source(store: Store
 def test_a_state_of_another_day_is_converted(tmp_path: Path) -> None:
     synth(tmp_path / "release.zip", concepts=50)
     early, newest = (
-        convert(tmp_path / "release.zip", tmp_path / "state.zip", as_of=day)
+        convert(tmp_path / "release.zip", tmp_path / "state.zip", as_of=day, overwrite=True)
         for day in (date(2012, 1, 1), None)
     )
 

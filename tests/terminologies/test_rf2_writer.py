@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import resource
 import signal
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medsim.core import files
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.terminologies.rf2_writer import COLUMNS, ReleaseOrigin, ReleaseWriter, release_writer
 from medsim.terminologies.sctid import LARGEST_ITEM, check_digits, sctids
@@ -40,8 +42,8 @@ DESCRIPTION = {
 }
 
 
-def release(path: Path) -> AbstractContextManager[ReleaseWriter]:
-    return release_writer(path, release_date=date(2026, 1, 1), origin=ORIGIN)
+def release(path: Path, *, overwrite: bool = False) -> AbstractContextManager[ReleaseWriter]:
+    return release_writer(path, release_date=date(2026, 1, 1), origin=ORIGIN, overwrite=overwrite)
 
 
 def descriptions(**columns: object) -> pl.DataFrame:
@@ -147,29 +149,68 @@ def test_what_fails_midway_leaves_the_earlier_file_and_nothing_else(
     tmp_path: Path, failure: type[BaseException]
 ) -> None:
     path = tmp_path / "r.zip"
-    path.write_bytes(b"earlier")
+    with release(path):
+        pass
+    earlier = path.read_bytes()
 
     def frames() -> Iterator[pl.DataFrame]:
         yield descriptions()
         raise failure
 
-    with pytest.raises(failure), release(path) as writer:
+    with pytest.raises(failure), release(path, overwrite=True) as writer:
         writer.write("description", "Full", frames())
 
     assert list(tmp_path.iterdir()) == [path]
-    assert path.read_bytes() == b"earlier"
+    assert path.read_bytes() == earlier
 
 
-def test_a_finished_release_replaces_the_earlier_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("nameless", [True, False])
+def test_a_finished_release_replaces_an_earlier_one_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, nameless: bool
+) -> None:
+    if not nameless:  # as on file systems that know no such files
+        monkeypatch.setattr(files, "_NAMELESS", 0)
     path = tmp_path / "r.zip"
-    path.write_bytes(b"earlier")
+    with release(path):
+        assert not path.exists()
+    earlier = path.read_bytes()
 
-    with release(path) as writer:
+    with pytest.raises(OutputError, match="is there already; add `overwrite`"), release(path):
+        pass
+    with release(path, overwrite=True) as writer:
         writer.write("concept", "Full", [])
-        assert path.read_bytes() == b"earlier"
+        assert path.read_bytes() == earlier
 
     assert list(tmp_path.iterdir()) == [path]
-    assert zipfile.is_zipfile(path)
+    assert zipfile.ZipFile(path).namelist() != zipfile.ZipFile(io.BytesIO(earlier)).namelist()
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+def test_a_file_that_appears_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, nameless: bool
+) -> None:
+    if not nameless:
+        monkeypatch.setattr(files, "_NAMELESS", 0)
+    path = tmp_path / "r.zip"
+
+    with pytest.raises(OutputError, match="is there already"), release(path):
+        path.write_text("precious")
+
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "precious"
+
+
+def test_only_a_release_that_medsim_wrote_is_ever_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "r.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("SnomedCT/Full/Terminology/sct2_Concept_Full.txt", "id")
+    published = path.read_bytes()
+
+    for overwrite in (False, True):
+        with pytest.raises(OutputError), release(path, overwrite=overwrite):
+            pass
+
+    assert path.read_bytes() == published
 
 
 def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
@@ -191,7 +232,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> N
 def test_a_path_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="it is a folder"), release(tmp_path):
         pass
-    with pytest.raises(OutputError, match="No such file"), release(tmp_path / "no" / "r.zip"):
+    with pytest.raises(OutputError, match="there is no folder"), release(tmp_path / "no/r.zip"):
         pass
 
 

@@ -357,7 +357,10 @@ def test_the_same_arguments_give_the_same_bytes_and_chunks_of_any_size_the_same_
 
 def test_another_seed_gives_other_names(tmp_path: Path) -> None:
     names = [
-        {row["term"] for row in Release(tmp_path / "r", concepts=50, seed=seed).active_names()}
+        {
+            row["term"]
+            for row in Release(tmp_path / f"{seed}", concepts=50, seed=seed).active_names()
+        }
         for seed in (1, 2)
     ]
 

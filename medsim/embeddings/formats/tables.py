@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.parquet import scan_parquet
 from medsim.embeddings import FORMATS, Format
 from medsim.embeddings.formats.files import (
     beginning_of,
@@ -86,9 +87,9 @@ def _is_vector(kind: pl.DataType) -> bool:
 def _scan(path: Path) -> pl.LazyFrame:
     beginning = beginning_of(path)
     if beginning.startswith(_PARQUET):
-        return pl.scan_parquet(path, glob=False)
+        return scan_parquet(path)
     if beginning.startswith(_ARROW):
-        return pl.scan_ipc(path, glob=False)
+        return pl.scan_ipc(path.absolute(), glob=False)
     raise InputError(f"{path} {what_it_is(beginning)}; a Parquet or Arrow file is due")
 
 

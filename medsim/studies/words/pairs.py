@@ -10,6 +10,8 @@ import polars as pl
 
 from medsim.core.errors import OutputError
 from medsim.core.files import whole_file
+from medsim.core.parquet import write_parquet
+from medsim.core.places import check_file
 
 if TYPE_CHECKING:
     from medsim.core.manifest import Skipped
@@ -47,22 +49,17 @@ class WordPairs:
         Raises:
             OutputError: ``out`` is there and must not be replaced, or it cannot be written.
         """
-        out = Path(out)
-        check_file(out, overwrite=overwrite)
+        out = Path(out).absolute()
+        check_pairs_place(out, overwrite=overwrite)
         with whole_file(out) as partial:
             if out.suffix.lower() == ".parquet":
-                self.frame.write_parquet(partial)
+                write_parquet(self.frame, partial, {})
             else:
                 self.frame.write_csv(partial)
 
 
-def check_file(out: Path, *, overwrite: bool) -> None:
-    """Raise OutputError if no file can be written at ``out``, or one there must stay."""
-    if out.is_dir():
-        raise OutputError(f"{out} is a folder; name a file, such as {out / 'pairs.csv'}")
-    if not out.parent.is_dir():
-        raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
+def check_pairs_place(out: Path, *, overwrite: bool) -> None:
+    """Raise OutputError if no pairs can be written at ``out``, or a file there must stay."""
+    check_file(out, overwrite=overwrite)
     if out.suffix.lower() not in {".csv", ".parquet"}:
         raise OutputError(f"{out} is neither .csv nor .parquet; pairs are written as one of them")
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} is there already; add `overwrite` to replace it")

@@ -191,6 +191,12 @@ def find_source(location: str) -> tuple[Source, Path]:
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
 
 
+def source_paths(location: str | Path) -> list[Path]:
+    """Return the path that a location is; none of a built-in name."""
+    built_in = SOURCES.all().get(str(location))
+    return [] if built_in is not None and built_in.locate is not None else [Path(location)]
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()

@@ -51,7 +51,12 @@ _MAKERS: dict[RF2Table, tuple[Make, Finish]] = {
 
 
 def write_synthetic(
-    path: Path, *, concepts: int, seed: int, release_date: date = DEFAULT_DATE
+    path: Path,
+    *,
+    concepts: int,
+    seed: int,
+    release_date: date = DEFAULT_DATE,
+    overwrite: bool = False,
 ) -> dict[ReleaseType, dict[RF2Table, int]]:
     """Write an invented RF2 release, Full and Snapshot in one zip.
 
@@ -61,7 +66,9 @@ def write_synthetic(
     outline = outline_of(concepts, seed)
     history = History(outline.draws, release_date)
     types: tuple[ReleaseType, ...] = ("Full", "Snapshot")
-    with release_writer(path, release_date=release_date, origin=_ORIGIN) as writer:
+    with release_writer(
+        path, release_date=release_date, origin=_ORIGIN, overwrite=overwrite
+    ) as writer:
         return {one: _write_tables(writer, outline, history, one) for one in types}
 
 

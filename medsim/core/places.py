@@ -1,0 +1,155 @@
+"""The places of outputs, checked before anything is written or replaced there."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medsim.core.errors import OutputError
+from medsim.core.manifest import MANIFEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from medsim.core.kinds import Kind
+
+
+def resolved(out: Path) -> Path:
+    """Return the path of ``out``, links followed."""
+    try:
+        place = out.resolve()
+    except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for links in a circle
+        raise OutputError(f"cannot write {out}: {error}") from error
+    if not place.name:
+        raise OutputError(f"{place} cannot be replaced; name a folder in it")
+    if not is_text(place):
+        raise OutputError(f"cannot write {str(place)!r}: its name is not UTF-8; choose another")
+    return place
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a path is text: the bytes of a name need not be UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_free(
+    out: Path, kind: Kind[Any], *, overwrite: bool, known: Collection[str] | None = None
+) -> None:
+    """Raise OutputError if ``out`` holds something that must not be replaced or added to.
+
+    Args:
+        out: the folder.
+        kind: of output that is written there.
+        overwrite: whether an earlier output of that kind may be replaced.
+        known: the files there that the new output has as well; by default any, as it will take
+            them over if the kind grows.
+    """
+    if not os.path.lexists(out):
+        return
+    if not out.is_dir():
+        raise OutputError(f"{out} is a file; name a folder")
+    if out.is_mount():
+        raise OutputError(f"{out} cannot be replaced, as a disk is mounted there; name one in it")
+    if not any(out.iterdir()):
+        return
+    own = own_files(out, kind)
+    if not own:
+        raise OutputError(
+            f"{out} holds files that are no {kind.noun} of medsim; choose another folder"
+        )
+    grows = kind.grows and not overwrite
+    if not (overwrite or grows):
+        raise OutputError(f"{out} holds {kind.with_article} already; add `overwrite` to replace it")
+    for name in strangers(out, own):
+        taken_over = grows and _is_plain(out / name) if known is None else name in known
+        if not taken_over:
+            raise OutputError(
+                f"{out} holds {name}, which is no part of the {kind.noun}; move it away, or choose "
+                "another folder"
+            )
+
+
+def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
+    """Return the paths that a manifest of one kind names and its own, none if there is none."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if found["kind"] == kind.name:
+            return {MANIFEST, *found["outputs"]}
+    return set()
+
+
+def strangers(folder: Path, own: Collection[str]) -> Iterator[str]:
+    """Yield the paths in a folder that are not among some: files, links and empty folders."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        is_folder = path.is_dir() and not path.is_symlink()
+        if name not in own and not (is_folder and any(path.iterdir())):
+            yield name
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def check_file(out: Path, *, overwrite: bool, is_own: Callable[[Path], bool] | None = None) -> None:
+    """Raise OutputError if no file can be written at ``out``, or one there must stay.
+
+    Args:
+        out: of the file.
+        overwrite: whether one that is there may be replaced.
+        is_own: whether a file is such as medsim writes, the only ones that may be replaced.
+    """
+    if out.is_dir():
+        raise OutputError(f"cannot write {out}: it is a folder; name a file")
+    if not out.parent.is_dir():
+        raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
+    if not os.access(out.parent, os.W_OK | os.X_OK):
+        raise OutputError(f"cannot write {out}: {out.parent} takes no files")
+    if not os.path.lexists(out):
+        return
+    if not out.is_file():
+        raise OutputError(f"{out} is no file that can be replaced; name another")
+    if not overwrite:
+        raise OutputError(f"{out} is there already; add `overwrite` to replace it")
+    if is_own is not None and not is_own(out):
+        raise OutputError(f"{out} was not written by medsim; name another file")
+
+
+def check_not_read(out: Path, read: Iterable[Path], whole: Iterable[Path] = ()) -> None:
+    """Raise OutputError if ``out`` is or holds what a run reads, or lies in what is read whole.
+
+    Links, hard links, ``..`` and other cases of letters do not hide one from the other.
+
+    Args:
+        out: of an output.
+        read: the files and folders that are read; outputs of medsim are read whole.
+        whole: folders of which any file may be read.
+    """
+    place = resolved(out)
+    own, above = _identity(place), set(map(_identity, place.parents))
+    of_all = tuple(whole)
+    for path in (*of_all, *read):
+        source = Path(os.path.realpath(path))
+        found = _identity(source)
+        if found == own:
+            raise OutputError(f"{out} is {path}, which is read; choose another place")
+        if own in set(map(_identity, source.parents)):
+            raise OutputError(f"{out} holds {path}, which is read; choose another place")
+        if found in above and (path in of_all or (source / MANIFEST).exists()):
+            raise OutputError(f"{out} lies in {path}, which is read; choose a place outside of it")
+
+
+def _identity(path: Path) -> tuple[int, int] | str:
+    """Return the device and number of a file or folder, of one that is not there its path."""
+    try:
+        found = path.stat()
+    except OSError:
+        return str(path)
+    return found.st_dev, found.st_ino

@@ -1,0 +1,209 @@
+"""Paths are paths, never patterns, addresses, columns or homes, whatever their letters."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.builds import run
+
+import medsim
+from medsim.core.parquet import read_parquet, scan_files, scan_parquet, write_parquet
+from medsim.core.store import Store
+
+PACKAGE = Path(medsim.__file__).parent
+
+NAMES = [
+    "a=b",
+    "dataset=x",
+    "term1=x",
+    "back\\slash",
+    "back\\slash[x]",
+    "~",
+    "~nosuchuser",
+    "file:",
+    "file:x",
+    "s3:",
+    "[x]",
+    "*",
+    "?",
+    "{a,b}",
+    "%41",
+    "#",
+    " space ",
+    "line\nfeed",
+    "quo'te",
+    'quo"te',
+    "-o",
+    "$name",
+    "\u00e9",
+    "e\u0301",
+    "\u202e",
+]
+WHOLE = ["dataset=x", "back\\slash[x]", "~", "file:x", "-o %41 {a,b}*?'\"\n"]
+"""Names for whole commands, which take longer."""
+
+FRAME = pl.DataFrame({"term1": ["a", None], "x": [1, 2]})
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let relative paths be of the test's own folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def written(folder: Path) -> Path:
+    """Write files of two kinds and return their folder."""
+    for kind, frame in (("1", FRAME), ("b%41", FRAME.drop("x"))):
+        path = folder / "out" / f"kind={kind}" / "data.parquet"
+        path.parent.mkdir(parents=True)
+        write_parquet(frame, path, {"by": "medsim"})
+    return folder / "out"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_are_those_of_the_file(name: str) -> None:
+    folder = written(Path(name))
+    path = folder / "kind=1" / "data.parquet"
+
+    assert read_parquet(path).equals(FRAME)
+    assert read_parquet(path, ["x"]).equals(FRAME.select("x"))
+    assert scan_parquet(path).collect().equals(FRAME)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_are_those_of_the_pattern(name: str) -> None:
+    folder = written(Path(name))
+    rows = [("a", 1, "1"), (None, 2, "1"), ("a", None, "b%41"), (None, None, "b%41")]
+
+    scanned = scan_files(folder, "kind=*/data.parquet").collect()
+    assert scanned.columns == ["term1", "x", "kind"]
+    assert scanned.rows() == rows
+    with Store(threads=1) as store:
+        store.view_files(folder, {"part": "kind=1/*.parquet"})
+        store.lock_down(folder)
+        assert store.select("from part order by x").rows() == rows[:2]
+        assert store.select("from part").columns == ["term1", "x", "kind"]
+        with pytest.raises(medsim.MedsimError, match=r"^(Permission|IO) Error"):
+            store.select(f"from read_text('{str(Path.cwd()).replace(chr(39), chr(39) * 2)}/*')")
+
+
+def test_nothing_is_left_of_what_duckdb_reads_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = Path("temporary")
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary.absolute()))
+    folder = written(Path("a=b"))
+
+    with Store(threads=1) as store:
+        store.view_files(folder, {"part": "kind=1/*.parquet"})
+        assert len(list(temporary.iterdir())) == 1
+    assert list(temporary.iterdir()) == []
+
+    monkeypatch.setattr("tempfile.tempdir", str(folder.absolute()))
+    with Store(threads=1) as store, pytest.raises(medsim.MedsimError, match="set TMPDIR"):
+        store.view_files(folder, {"part": "kind=1/*.parquet"})
+
+
+@pytest.mark.parametrize("name", ["back\\slash", "a=b", "~"])
+def test_what_does_not_fit_in_memory_is_spilled_there(name: str) -> None:
+    Path(name).mkdir()
+
+    with Store(threads=1, spill=Path(name)) as store:
+        store._connection.execute("set memory_limit = '40MB'")
+        store._connection.execute("create table t as select hash(range) as x from range(8000000)")
+        assert list(Path(name).iterdir())
+        assert store.n_rows("t") == 8_000_000
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_commands_read_a_build_wherever_it_lies(
+    name: str, shared_build: medsim.Build, shared_release: Path
+) -> None:
+    folder = Path(name)
+    folder.mkdir()
+    shutil.copytree(shared_build.folder, folder / "build")
+    shutil.copy(shared_release, folder / "release.zip")
+    build, own = f"./{name}/build", medsim.Build(folder / "build")
+
+    assert own.views().equals(shared_build.views())
+    assert own.pairs().collect().equals(shared_build.pairs().collect())
+    assert own.table("concept").collect().equals(shared_build.table("concept").collect())
+    for command in (
+        ["stats", build, "--format", "json"],
+        ["sql", build, "from pair select * limit 3"],
+    ):
+        result = run(*command)
+        assert result.exit_code == 0, result.output
+    result = run("verify", build, "--sample", "1")
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("name", ["a=b", "back\\slash[x]"])
+def test_evaluations_are_made_read_and_added_to_wherever_they_lie(
+    name: str, shared_evaluation: medsim.Evaluation
+) -> None:
+    place, folder = shared_evaluation.folder.parent, Path(name)
+    folder.mkdir()
+    shutil.copy(place / "rated.csv", folder / f"{name}.csv")
+    for one in ("one", "two"):
+        shutil.copy(place / f"{one}.vec", folder / f"{one}.vec")
+    asked = ["--metric", "avg_cos", "--coverage", "any", "--resamples", "0"]
+
+    for one in ("one", "two"):
+        embedding = f"{one}=./{name}/{one}.vec"
+        options = ["-e", embedding, "-o", f"./{name}/results", "--resamples", "200", *asked[:4]]
+        result = run("eval", f"./{name}/{name}.csv", *options)
+        assert result.exit_code == 0, result.output
+
+    own = medsim.Evaluation(folder / "results")
+    assert own.views().filter(view="score")["rows"].item() == 120
+    assert own.sql("select distinct embedding from score order by 1").rows() == [("one",), ("two",)]
+    for command in (["compare", f"./{name}/results"], ["report", f"./{name}/results"]):
+        more = ["-o", f"./{name}/page.html"] if command[0] == "report" else []
+        assert run(*command, *more).exit_code == 0
+    there = {"one.vec", "two.vec", f"{name}.csv", "results", "page.html"}
+    assert {path.name for path in folder.iterdir()} == there
+
+
+@pytest.mark.parametrize("name", ["a=b", "back\\slash"])
+def test_a_build_is_made_wherever_it_is_asked_for(name: str, shared_release: Path) -> None:
+    Path(name).mkdir()
+    shutil.copy(shared_release, Path(name, "release.zip"))
+
+    result = run("build", f"./{name}/release.zip", "-o", f"./{name}/out", "--negatives", "random")
+
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in Path(name).iterdir()) == ["out", "release.zip"]
+
+
+def test_a_name_that_is_not_utf_8_is_told_in_one_line(shared_build: medsim.Build) -> None:
+    name = os.fsdecode(b"a\xff")
+    shutil.copytree(shared_build.folder, name)
+
+    for command in (["stats", f"./{name}"], ["sql", f"./{name}"], ["synth", "-o", f"{name}/x.zip"]):
+        result = run(*command)
+        assert result.exit_code == 1
+        assert re.search(r"^error: .*'(\./)?a\\udcff.*' .*not UTF-8", result.output), result.output
+        assert len(result.output.splitlines()) == 1
+    with pytest.raises(medsim.MedsimError, match="not UTF-8"):
+        medsim.open(name)
+    os.chdir(name)
+    with pytest.raises(medsim.MedsimError, match="not UTF-8"):
+        medsim.open("pairs/..")
+
+
+def test_no_other_module_hands_paths_to_polars() -> None:
+    handing = re.compile(
+        r"\bpl\.(read|scan)_\w+\(\s*+(?!data,|path\.absolute\(\))|\.(sink_\w+|write_parquet)\("
+    )
+    found = {
+        f"{path.relative_to(PACKAGE).as_posix()}: {found[0]}"
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "parquet.py"
+        for found in handing.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert found == set()

@@ -1,0 +1,253 @@
+"""Nothing that medsim did not make is removed or followed, whatever its name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from medsim.builds.output import BUILD
+from medsim.core.errors import OutputError
+from medsim.core.manifest import MANIFEST
+from medsim.core.output import claimed
+from medsim.evaluations.output import EVALUATION
+from medsim.wic.output import WIC
+
+KINDS = pytest.mark.parametrize("kind", [BUILD, EVALUATION, WIC], ids=lambda kind: kind.name)
+
+
+def make(out: Path, kind=BUILD, *, overwrite: bool = False, meanwhile=lambda: None) -> None:
+    """Write an output of one file."""
+    with claimed(out, kind, overwrite=overwrite) as output:
+        if kind.resumed_by:
+            output.resume({"seed": "0"})
+        output.write("pairs/data.parquet", pl.DataFrame({"a": [1]}), {})
+        outputs = {"pairs/data.parquet": {"rows": 1, "fingerprint": ""}}
+        text = json.dumps({"kind": kind.name, "outputs": outputs})
+        (output.folder / MANIFEST).write_text(text)
+        meanwhile()
+        output.publish()
+
+
+def diary(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    path = folder / "diary.txt"
+    path.write_text("precious")
+    return path
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@KINDS
+def test_a_link_with_the_name_of_the_unfinished_folder_is_not_followed(
+    tmp_path: Path, kind
+) -> None:
+    precious = diary(tmp_path / "mine")
+    link = tmp_path / ".out.unfinished"
+    link.symlink_to(precious.parent)
+
+    with pytest.raises(OutputError, match=r"\.out\.unfinished is no folder of medsim's; move it"):
+        make(tmp_path / "out", kind)
+
+    assert precious.read_text() == "precious"
+    assert names(tmp_path) == [".out.unfinished", "mine"]
+    assert names(precious.parent) == ["diary.txt"]
+
+
+@KINDS
+def test_a_folder_of_the_user_s_with_the_name_of_the_unfinished_one_stays(
+    tmp_path: Path, kind
+) -> None:
+    precious = diary(tmp_path / ".out.unfinished")
+
+    with pytest.raises(OutputError, match="medsim did not make it; move it away"):
+        make(tmp_path / "out", kind)
+
+    assert names(precious.parent) == ["diary.txt"]
+
+
+@KINDS
+@pytest.mark.parametrize("entry", ["pairs", "spill", "manifest.json.partial"])
+def test_links_in_an_unfinished_folder_are_removed_and_not_followed(
+    tmp_path: Path, kind, entry: str
+) -> None:
+    precious = diary(tmp_path / "mine")
+    folder = tmp_path / ".out.unfinished"
+    folder.mkdir()
+    (folder / "job.json").write_text('{"job": null, "digests": {}}')
+    (folder / entry).symlink_to(precious if "." in entry else precious.parent)
+    (folder / "job.json.partial").symlink_to(precious)
+
+    make(tmp_path / "out", kind)
+
+    assert names(precious.parent) == ["diary.txt"]
+    assert precious.read_text() == "precious"
+    assert names(tmp_path) == ["mine", "out"]
+
+
+@KINDS
+@pytest.mark.parametrize("name", [".out.replaced", ".out.00000000.replaced"])
+def test_a_folder_of_the_user_s_that_is_named_like_one_set_aside_stays(
+    tmp_path: Path, kind, name: str
+) -> None:
+    precious = diary(tmp_path / name)
+
+    make(tmp_path / "out", kind)
+    make(tmp_path / "out", kind, overwrite=True)
+
+    assert precious.read_text() == "precious"
+    assert names(tmp_path) == [name, "out"]
+
+
+def test_a_file_of_the_user_s_that_is_named_like_the_lock_stays(tmp_path: Path) -> None:
+    lock = tmp_path / ".out.lock"
+    lock.write_text("precious")
+    with pytest.raises(OutputError, match=r"\.out\.lock: is there, and no lock of medsim"):
+        make(tmp_path / "out")
+    assert lock.read_text() == "precious"
+
+    lock.unlink()
+    os.mkfifo(lock)
+    with pytest.raises(OutputError, match="no lock of medsim"):
+        make(tmp_path / "out")
+    assert lock.is_fifo()
+
+
+@KINDS
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_is_put_at_the_place_meanwhile_stays(tmp_path: Path, kind, *, overwrite: bool) -> None:
+    out = tmp_path / "out"
+    if overwrite:
+        make(out, kind)
+
+    def meanwhile() -> None:
+        out.mkdir(exist_ok=True)
+        (out / "diary.txt").write_text("precious")
+
+    with pytest.raises(OutputError, match=r"holds (diary\.txt, which is no|files that are no)"):
+        make(out, kind, overwrite=overwrite, meanwhile=meanwhile)
+
+    assert (out / "diary.txt").read_text() == "precious"
+
+
+def test_an_empty_folder_stays_where_a_run_fails(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(KeyboardInterrupt), claimed(out, WIC, overwrite=False):
+        raise KeyboardInterrupt
+    assert names(tmp_path) == ["out"]
+
+    make(out)
+    assert names(out) == [MANIFEST, "pairs"]
+
+
+def killed_between_renames(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace an output, and stop where the earlier one is set aside."""
+    renamed, n_renames = Path.rename, 0
+
+    def failing(path: Path, target: Path) -> Path:
+        nonlocal n_renames
+        n_renames += 1
+        if n_renames > 1:
+            raise SystemExit
+        return renamed(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("medsim.core.output.put_back", lambda _out, _kind: None)
+        with pytest.raises(SystemExit):
+            make(out, overwrite=True, meanwhile=lambda: patch.setattr(Path, "rename", failing))
+    assert not out.exists()
+
+
+@KINDS
+@pytest.mark.parametrize("note", ["", '{"job": n'])
+def test_a_folder_that_was_only_just_made_is_taken_over(tmp_path: Path, kind, note: str) -> None:
+    folder = tmp_path / ".out.unfinished"
+    folder.mkdir()
+    (folder / "job.json.partial").write_text(note)
+
+    make(tmp_path / "out", kind)
+
+    assert names(tmp_path) == ["out"]
+
+
+@KINDS
+def test_a_whole_output_that_was_not_yet_in_its_place_is_made_anew(tmp_path: Path, kind) -> None:
+    make(tmp_path / "out", kind)
+    (tmp_path / "out").rename(tmp_path / ".out.unfinished")
+
+    make(tmp_path / "out", kind)
+
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+def test_an_earlier_output_that_was_set_aside_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, emptied: bool
+) -> None:
+    out = tmp_path / "out"
+    make(out)
+    killed_between_renames(out, monkeypatch)
+    if emptied:
+        out.mkdir()
+
+    with pytest.raises(OutputError, match="add `overwrite` to replace it"):
+        make(out)
+    assert names(out) == [MANIFEST, "pairs"]
+    make(out, overwrite=True)
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_folder_set_aside_stays_as_long_as_another_is_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    make(out)
+    killed_between_renames(out, monkeypatch)
+    diary(out)
+
+    with pytest.raises(OutputError, match="files that are no build"):
+        make(out)
+    (aside,) = tmp_path.glob(".out.*.replaced")
+    assert names(aside / "earlier") == [MANIFEST, "pairs"]
+
+
+@pytest.mark.parametrize("n_bytes", [237, 244, 256])
+def test_a_name_that_is_too_long_is_found_before_anything_is_made(
+    tmp_path: Path, n_bytes: int
+) -> None:
+    with (
+        pytest.raises(OutputError, match="File name too long"),
+        claimed(tmp_path / ("x" * n_bytes), BUILD, overwrite=False),
+    ):
+        pytest.fail("it was made")
+    assert names(tmp_path) == []
+
+
+def test_an_evaluation_with_what_cannot_be_taken_over_is_not_added_to(tmp_path: Path) -> None:
+    make(tmp_path / "out", EVALUATION)
+    (tmp_path / "out" / "mine").symlink_to(diary(tmp_path / "elsewhere").parent)
+
+    with pytest.raises(OutputError, match="holds mine, which is no part of the evaluation"):
+        make(tmp_path / "out", EVALUATION)
+
+
+def test_a_loop_of_links_and_the_root_are_no_place(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    for place, told in (("/", "cannot be replaced"), (tmp_path / "loop", "cannot write")):
+        with pytest.raises(OutputError, match=told):
+            make(Path(place))
+
+
+def test_a_link_to_nothing_is_followed_to_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("out")
+
+    make(tmp_path / "link")
+
+    assert names(tmp_path) == ["link", "out"]
+    assert (tmp_path / "link").is_symlink()

@@ -1,0 +1,120 @@
+"""Places of outputs: what a run reads is never written to, and names are checked first."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import pytest
+
+from medsim.core.errors import OptionError, OutputError
+from medsim.core.options import NAMED_PATH, Option, Options
+from medsim.core.places import check_file, check_not_read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+else:
+    from collections.abc import Mapping, Sequence
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    path = tmp_path / "in" / "source.obo"
+    path.write_text("precious")
+    (tmp_path / "link").symlink_to(path)
+    (tmp_path / "folder").symlink_to(path.parent)
+    os.link(path, tmp_path / "hard")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("out", "told"),
+    [
+        ("in/source.obo", "is .*source.obo, which is read"),
+        ("in/../in/deep/../source.obo", "is .*source.obo, which is read"),
+        ("link", "is .*source.obo, which is read"),
+        ("hard", "is .*source.obo, which is read"),
+        ("folder/source.obo", "is .*source.obo, which is read"),
+        ("in", "holds .*source.obo, which is read"),
+        ("folder", "holds .*source.obo, which is read"),
+        (".", "holds .*source.obo, which is read"),
+    ],
+)
+def test_what_is_read_is_not_written_to(tmp_path: Path, source: Path, out: str, told: str) -> None:
+    with pytest.raises(OutputError, match=told):
+        check_not_read(tmp_path / out, [source])
+
+
+@pytest.mark.parametrize("out", ["in/out", "in/deep/out", "folder/out", "in"])
+def test_nothing_is_written_into_a_folder_that_is_read(
+    tmp_path: Path, source: Path, out: str
+) -> None:
+    with pytest.raises(OutputError, match=r"(is|lies in) .*in, which is read"):
+        check_not_read(tmp_path / out, [], [source.parent])
+    (source.parent / "manifest.json").touch()  # an output of medsim, which holds nothing else
+    with pytest.raises(OutputError, match=r"(is|lies in) .*in, which is read"):
+        check_not_read(tmp_path / out, [source.parent])
+
+
+@pytest.mark.parametrize("out", ["in/out", "out", "in/deep", "in/source.obo.zip"])
+def test_beside_what_is_read_there_is_room(tmp_path: Path, source: Path, out: str) -> None:
+    check_not_read(tmp_path / out, [source, tmp_path / "not there"], [source])
+    check_not_read(tmp_path / out / "deeper", [source.parent])
+
+
+def test_paths_that_are_read_are_those_of_all_options_but_out(tmp_path: Path) -> None:
+    @dataclass(frozen=True, slots=True)
+    class SomeOptions(Options):
+        out: Annotated[str | Path, Option("Written.")]
+        _: KW_ONLY
+        one: Annotated[str | Path | None, Option("Read.")] = None
+        several: Annotated[Sequence[str | Path], Option("Read.")] = ()
+        named: Annotated[Mapping[str, str | Path], Option("Read.", metavar=NAMED_PATH)] = None
+        text: Annotated[str, Option("Read.", metavar=NAMED_PATH)] = ""
+        word: Annotated[str, Option("No path.")] = ""
+        source: Annotated[str | Path, Option("A name, or a path.", or_name=True)] = "hpo"
+
+    for name in ("a", "b,c=d", "e", "f", "g", "out", "word", "hpo"):
+        (tmp_path / name).touch()
+    options = SomeOptions(
+        tmp_path / "out",
+        one=str(tmp_path / "a"),
+        several=(tmp_path / "b,c=d", f"{tmp_path / 'e'},term1=A,rating=score"),
+        named={"bert": f"{tmp_path / 'f'},pooling=cls"},
+        text=f"bert={tmp_path / 'g'},case=keep",
+        word=str(tmp_path / "word"),
+        source=str(tmp_path / "hpo"),
+    )
+
+    assert [path.name for path in options.paths_read()] == ["a", "b,c=d", "e", "f", "g"]
+
+
+@pytest.mark.parametrize("value", [Path(os.fsdecode(b"\xff")), [Path(os.fsdecode(b"a\xff"))]])
+def test_a_name_that_is_not_utf_8_is_found_before_any_work(value: object) -> None:
+    @dataclass(frozen=True, slots=True)
+    class ReadingPaths(Options):
+        paths: Annotated[Path | Sequence[Path], Option("Read.")]
+
+    with pytest.raises(OptionError, match=r"^`paths` 'a?\\udcff' is not UTF-8; rename the file$"):
+        ReadingPaths(value)
+
+
+def test_a_file_is_replaced_only_where_it_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    check_file(path, overwrite=False)
+    path.write_text("own")
+    with pytest.raises(OutputError, match="is there already; add `overwrite`"):
+        check_file(path, overwrite=False)
+    check_file(path, overwrite=True)
+    with pytest.raises(OutputError, match="was not written by medsim"):
+        check_file(path, overwrite=True, is_own=lambda one: one.read_text() != "own")
+    with pytest.raises(OutputError, match="there is no folder"):
+        check_file(path / "deeper", overwrite=True)
+    with pytest.raises(OutputError, match="it is a folder"):
+        check_file(tmp_path, overwrite=True)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OutputError, match="is no file that can be replaced"):
+        check_file(tmp_path / "fifo", overwrite=True)

@@ -1,0 +1,124 @@
+"""Releases replace nothing unasked, and no command writes to what it reads."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import medsim
+from medsim.core.errors import OutputError
+from medsim.terminologies.sources import source_paths
+
+OBO = """format-version: 1.2
+
+[Term]
+id: IN:1
+name: invented fever
+synonym: "heat that was made up" EXACT []
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in" / "invented.obo"
+    path.write_text(OBO)
+    (tmp_path / "link.zip").symlink_to(path)
+    os.link(path, tmp_path / "hard.zip")
+    return path
+
+
+@pytest.mark.parametrize("out", ["in/invented.obo", "in/../link.zip", "hard.zip"])
+def test_a_source_is_not_converted_onto_itself(tmp_path: Path, source: Path, out: str) -> None:
+    for overwrite in (False, True):
+        with pytest.raises(OutputError, match=r"invented\.obo, which is read"):
+            medsim.convert(source, tmp_path / out, overwrite=overwrite)
+    assert source.read_text() == OBO
+
+
+def test_what_is_there_stays_unless_it_is_to_be_replaced(tmp_path: Path, source: Path) -> None:
+    release, diary = tmp_path / "release.zip", tmp_path / "diary.zip"
+    diary.write_text("precious")
+    for overwrite in (False, True):
+        for write in (
+            lambda out, over: medsim.synth(out, concepts=5, overwrite=over),
+            lambda out, over: medsim.convert(source, out, overwrite=over),
+        ):
+            with pytest.raises(OutputError, match=r"diary\.zip (is there already|was not written)"):
+                write(diary, overwrite)
+    assert diary.read_text() == "precious"
+
+    medsim.convert(source, release)
+    first = release.read_bytes()
+    with pytest.raises(OutputError, match="add `overwrite` to replace it"):
+        medsim.synth(release, concepts=5)
+    assert release.read_bytes() == first
+    medsim.synth(release, concepts=5, overwrite=True)
+    with zipfile.ZipFile(release) as archive:
+        assert "Invented" in archive.namelist()[0]
+
+
+def test_places_that_cannot_be_written_are_told_before_the_source_is_read(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("medsim.terminologies.releases.Store", None)
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    for out, told in (("no/r.zip", "there is no folder"), ("r.zip", "takes no files")):
+        with pytest.raises(OutputError, match=told):
+            medsim.convert(source, tmp_path / out)
+
+
+@pytest.mark.parametrize("out", ["in", "in/out", "in/deep/../out"])
+def test_no_output_is_written_into_a_source_or_over_it(
+    tmp_path: Path, source: Path, out: str
+) -> None:
+    (tmp_path / "in" / "deep").mkdir()
+    with pytest.raises(OutputError, match="in, which is read"):
+        medsim.build(source.parent, tmp_path / out)
+    with pytest.raises(OutputError, match="in, which is read"):
+        medsim.build_shard(source.parent, tmp_path / out, shard="1/2")
+    with pytest.raises(OutputError, match="in, which is read"):
+        medsim.build(tmp_path / "hard.zip", tmp_path / "in", cache=tmp_path / "in")
+    corpus = tmp_path / "corpus.txt"
+    with pytest.raises(OutputError, match="in, which is read"):
+        medsim.build_wic([corpus], source.parent, tmp_path / out)
+    assert {path.name for path in source.parent.iterdir()} == {"deep", "invented.obo"}
+    assert not (tmp_path / ".in.lock").exists()
+
+
+def test_inputs_of_every_kind_are_not_written_to(tmp_path: Path, source: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("rated.csv", "words.vec", "model.onnx", "corrections.csv"):
+        (out / name).write_text("precious")
+    (tmp_path / "words.vec").write_text("a 1\n")
+
+    for write in (
+        lambda: medsim.evaluate(f"{out / 'rated.csv'},term1=A", {"w": tmp_path / "words.vec"}, out),
+        lambda: medsim.evaluate(source, {"w": f"{out / 'words.vec'},case=keep"}, out),
+        lambda: medsim.evaluate(
+            source, {"w": tmp_path / "words.vec"}, out, words=out / "rated.csv"
+        ),
+        lambda: medsim.build(source, out, corrections=out / "corrections.csv", overwrite=True),
+        lambda: medsim.build(
+            source, out, negatives=("embedding",), embedding=f"m={out / 'model.onnx'},pooling=cls"
+        ),
+        lambda: medsim.evaluate_wic(source, out, models=[f"m={out / 'model.onnx'},input=quoted"]),
+    ):
+        with pytest.raises(OutputError, match=r"out holds .*, which is read; choose another place"):
+            write()
+    with pytest.raises(OutputError, match="nothing, which is read"):
+        medsim.build(source, tmp_path / "nothing", cache=tmp_path / "nothing")
+    assert {path.read_text() for path in out.iterdir()} == {"precious"}
+
+
+def test_a_built_in_name_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hpo").mkdir()
+
+    assert source_paths("hpo") == []
+    with pytest.raises(OutputError, match="hpo, which is read"):
+        medsim.build("./hpo", "hpo/out")
