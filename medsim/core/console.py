@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,8 @@ import typer
 from typer.core import TyperGroup
 
 from medsim.core import interrupts
-from medsim.core.errors import MedsimError, OptionError, OutputError
-from medsim.core.formats import table_format, table_format_name, table_formats
+from medsim.core.errors import MedsimError, OptionError, OutputError, StatementError
+from medsim.core.formats import StreamedFormat, table_format, table_format_name, table_formats
 from medsim.core.hints import union_members
 from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Declared = TypeVar("Declared", bound=Options)
 Run = Callable[Concatenate[Declared, ...], None]
 
+
+_MOST_CELLS = 2_000_000  # of a table for people
 
 _QUOTED_OR_NAME = re.compile(
     r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
@@ -84,11 +86,42 @@ def print_table(
     """Print a table to standard output; in a format for people what ``readable`` makes of it."""
     rendering = table_format(form)
     frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
-    text = "\n\n".join(map(rendering.render, frames))
+    _print(["\n\n".join(map(rendering.render, frames))])
+
+
+def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
+    """Print the rows of frames as one table: to programs as they come, to people all at once."""
+    rendering = table_format(form)
+    if not isinstance(rendering, StreamedFormat):
+        _print([rendering.render(_few(frames))])
+        return
+    _print(rendering.pieces(frames))
+
+
+def _few(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
+    """Return frames as one, unless nobody could read so much."""
+    import polars as pl
+
+    found, n_cells = [], 0
+    for frame in frames:
+        found.append(frame)
+        n_cells += frame.height * frame.width
+        if n_cells > _MOST_CELLS:
+            raise StatementError(
+                f"the rows have more than {_MOST_CELLS:,} values, too many for a table to be read; "
+                "take fewer by a limit, or print them as csv or json"
+            )
+    return pl.concat(found)
+
+
+def _print(pieces: Iterable[str]) -> None:
+    """Print a text whose pieces come one after another."""
     if sys.stdout is None:
         raise OutputError("cannot write the table: standard output is closed")
     try:
-        typer.echo(text)
+        for piece in pieces:
+            typer.echo(piece, nl=False)
+        typer.echo()
         sys.stdout.flush()
     except BrokenPipeError:
         raise

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
-from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
+from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_of, rows_of
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 M = TypeVar("M", bound=Manifest)
 O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
@@ -55,16 +55,38 @@ class Opened(Generic[M]):
         """
         return read_parquet(self.folder / path, columns)
 
-    def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
+    def sql(
+        self,
+        statement: str,
+        *,
+        threads: int | None = None,
+        memory: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
 
         It sees the views that ``views`` lists and nothing else: no other files, no network.
 
+        Args:
+            statement: one select.
+            threads: to use; all by default.
+            memory: for the statement, such as "4GB"; half of the machine's by default.
+            timeout: seconds that it may take.
+
         Raises:
-            StatementError: it is no single select, or cannot be run.
+            InputError: a file of the output cannot be read.
+            StatementError: it is no single select, cannot be run, or passes its bounds.
         """
-        with self._store(checked_threads(threads)) as store:
-            return store.select(statement)
+        options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
+        return rows_of(self._statement(statement), options)
+
+    def frames(self, statement: str, options: StatementOptions) -> Iterator[pl.DataFrame]:
+        """Yield the rows of one statement as they come, to be printed; days and times are text."""
+        return frames_of(self._statement(statement, as_text=True), options)
+
+    def _statement(self, text: str, *, as_text: bool = False) -> Statement:
+        folder = self.folder.resolve()
+        return Statement(text=text, folder=folder, views=self._views, as_text=as_text)
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
