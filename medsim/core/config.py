@@ -30,6 +30,8 @@ EASY_DISTANCE = 5
 
 MOST_THREADS = 1024
 MOST_SEED = (1 << 63) - 1
+MOST_COUNT = 1_000_000_000
+"""The largest number of things that an option may ask for where nothing else bounds it."""
 
 
 def checked_threads(threads: int | None) -> int:

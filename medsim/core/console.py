@@ -15,7 +15,13 @@ import typer
 from typer.core import TyperGroup
 
 from medsim.core import interrupts
-from medsim.core.errors import MedsimError, OptionError, OutputError, StatementError
+from medsim.core.errors import (
+    MedsimError,
+    OptionError,
+    OutputError,
+    StatementError,
+    one_line,
+)
 from medsim.core.formats import StreamedFormat, table_format, table_format_name, table_formats
 from medsim.core.hints import union_members
 from medsim.core.options import Option, Options, declared, signature_of
@@ -43,15 +49,18 @@ class _Commands(TyperGroup):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except typer._click.exceptions.UsageError as error:  # noqa: SLF001
+            error.message = one_line(error.message)
+            raise
         except MedsimError as error:
             if interrupts.came():
                 raise
-            typer.echo(f"error: {_on_one_line(str(error))}", err=True)
+            typer.echo(f"error: {error}", err=True)
             raise typer.Exit(error.exit_code) from error
         except OSError as error:
             if interrupts.came() or error.filename is None:
                 raise
-            typer.echo(f"error: {_on_one_line(f'{error.filename}: {error.strerror}')}", err=True)
+            typer.echo(f"error: {one_line(f'{error.filename}: {error.strerror}')}", err=True)
             raise typer.Exit(MedsimError.exit_code) from error
 
 
@@ -151,7 +160,7 @@ def command(
             words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
             if "progress" in fields:
-                values["progress"] = Progress.to_stderr(lambda line: _on_one_line(words(line)))
+                values["progress"] = Progress.to_stderr(lambda line: one_line(words(line)))
             try:
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
@@ -281,11 +290,3 @@ def _own_flag(parameter: inspect.Parameter) -> str:
     infos = getattr(parameter.annotation, "__metadata__", ())
     flags = (flag for info in infos for flag in info.param_decls or ())
     return next(flags, f"--{parameter.name.replace('_', '-')}")
-
-
-def _on_one_line(text: str) -> str:
-    """Return a text in which line feeds and other control characters are escaped.
-
-    Names of files may have any; they must neither cut a message nor command a terminal.
-    """
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text)

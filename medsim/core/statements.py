@@ -57,7 +57,7 @@ class StatementOptions(Options):
         ),
     ] = None
     timeout: Annotated[
-        float, Option("Seconds that the statement may take.", least=1, most=604_800)
+        float, Option("Seconds that the statement may take.", least=1.0, most=604_800.0)
     ] = TIMEOUT
 
     @property
@@ -74,7 +74,9 @@ class StatementOptions(Options):
             )
         found = int(float(number[1]) * units[number[2].lower()])
         if not _LEAST_MEMORY <= found <= _MOST_MEMORY:
-            raise OptionError(f"`memory` {self.memory} is out of range; 64MB to 1000TB are accepted")
+            raise OptionError(
+                f"`memory` {self.memory} is out of range; 64MB to 1000TB are accepted"
+            )
         return found
 
     def check(self) -> None:
@@ -109,7 +111,8 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
     """
     import polars as pl  # noqa: PLC0415 — the process of a statement does without
 
-    frames, n_bytes = [], 0
+    frames: list[pl.DataFrame] = []
+    n_bytes = 0.0
     for frame in frames_of(statement, options):
         n_bytes += frame.estimated_size()
         if n_bytes > options.n_bytes:
@@ -204,7 +207,8 @@ def _process(request: bytes) -> Iterator[subprocess.Popen[bytes]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         bufsize=0,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(one or str(Path.cwd()) for one in sys.path)},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(one or str(Path.cwd()) for one in sys.path)},
         start_new_session=True,
     )
     try:

@@ -31,8 +31,11 @@ _CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before
 
 _BATCH_ROWS = 8_192
 _PLAIN = frozenset(
-    "boolean tinyint smallint integer bigint utinyint usmallint uinteger ubigint hugeint float double "
-    "decimal varchar blob uuid null list array struct tuple".split()
+    (
+        *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "float", "double"),
+        *("utinyint", "usmallint", "uinteger", "ubigint", "decimal", "varchar", "blob", "uuid"),
+        *("null", "list", "array", "struct", "tuple"),
+    )
 )
 _TEMPORAL = frozenset(
     ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone")
@@ -276,12 +279,13 @@ def _names_like(name: str) -> Iterator[str]:
     yield from (f"{name}_{number}" for number in count(1))
 
 
-def _is_plain(kind: duckdb.DuckDBPyType, accepted: frozenset[str]) -> bool:
+def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> bool:
     """Return whether a type is accepted, and so are those of what it holds."""
     if kind.id not in accepted:
         return False
     inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
-    return all(_is_plain(one, accepted) for name, one in inner if name != "size")
+    types = (one for _, one in inner if isinstance(one, type(kind)))
+    return all(_is_plain(one, accepted) for one in types)
 
 
 def _close_unclaimed(ends: list[int]) -> bool:

@@ -85,8 +85,6 @@ def score_study(options: ScoreOptions) -> Scores:
     study, progress = Study(folder_of(options.study)), options.progress or Progress()
     if options.out is not None:
         check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
-    if not options.answers:
-        raise OptionError("name at least one file of answers, or a folder of such")
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
         found = read_answers([Path(one) for one in options.answers], study.assignment(), identity)

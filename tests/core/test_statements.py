@@ -40,13 +40,13 @@ def test_memory_is_a_number_and_a_unit(size: str, n_bytes: int) -> None:
     "size", ["", "4", "GB", "-4GB", "4KB", "1MB", "63.9MB", "nan GB", "9" * 400 + "GB", "99999TB"]
 )
 def test_memory_that_is_no_size_is_refused_at_once(size: str) -> None:
-    with pytest.raises(OptionError, match="`memory` .*(is no size|is out of range)"):
+    with pytest.raises(OptionError, match=r"`memory` .*(is no size|is out of range)"):
         StatementOptions(memory=size)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.5, -1, float("nan"), float("inf"), 1e9])
 def test_a_timeout_that_is_out_of_range_is_refused_at_once(seconds: float) -> None:
-    with pytest.raises(OptionError, match="`timeout` .* is out of range"):
+    with pytest.raises(OptionError, match=r"`timeout` .* is out of range"):
         StatementOptions(timeout=seconds)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -172,7 +173,7 @@ def _check_options(text: str, given: dict[str, str], accepted: tuple[str, ...]) 
 
 
 def _epochs(text: str, given: str) -> int:
-    if not given.isdecimal() or not 1 <= int(given) <= _MOST_EPOCHS:
+    if not re.fullmatch(r"[0-9]{1,9}", given) or not 1 <= int(given) <= _MOST_EPOCHS:
         raise OptionError(
             f"`models` {text!r}: epochs={given} is out of range; 1 to {_MOST_EPOCHS:,} are accepted"
         )
