@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import json
 import os
+import stat
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
 from medsim.core.errors import OutputError
@@ -176,6 +178,21 @@ class _HashedSource(io.RawIOBase):
 def open_hashed(path: Path) -> HashedReader:
     """Return a reader of a file that hashes what is read."""
     return HashedReader(path.open("rb", buffering=0))
+
+
+def read_json(path: Path) -> Any:
+    """Return what a file of JSON holds.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+        ValueError: it is no file, no text, no JSON, or nested too deeply.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is no file")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def digest_of(path: Path) -> str:

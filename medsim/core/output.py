@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OutputError
-from medsim.core.files import digest_of, sync_file, sync_folder, sync_tree, whole_file
+from medsim.core.files import digest_of, read_json, sync_file, sync_folder, sync_tree, whole_file
 from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.path_lock import path_lock
 
@@ -75,7 +75,7 @@ class OutputFolder:
         """
         path = self.folder / _JOB
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = read_json(path)
             job, digests = found["job"], dict(found["digests"])
         except FileNotFoundError:
             return False
@@ -303,7 +303,7 @@ def check_free(out: Path, kind: Kind[Any], *, overwrite: bool) -> None:
 def _own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     """Return the paths that a manifest of one kind names and its own, none if there is none."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        found = read_json(folder / MANIFEST)
         if found["kind"] == kind.name:
-            return {MANIFEST, *found["outputs"]}
+            return {MANIFEST, *map(str, found["outputs"])}
     return set()

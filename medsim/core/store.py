@@ -14,7 +14,7 @@ import duckdb
 
 from medsim.core import queries
 from medsim.core.config import thread_pool
-from medsim.core.errors import MedsimError, OutputError, StatementError
+from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -164,10 +164,16 @@ class Store:
                 else f"read_parquet('{source}', hive_partitioning=true, "
                 "hive_types_autocast=false, union_by_name=true)"
             )
-            with _interruptible():
-                self._connection.execute(
-                    f"create view {_identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
-                )
+            try:
+                with _interruptible():
+                    self._connection.execute(
+                        f"create view {_identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
+                    )
+            except duckdb.Error as error:
+                raise InputError(
+                    f"{folder}: the files {pattern} cannot be read ({_first_line(error)}); make "
+                    "the output anew, or copy it again from where it was made"
+                ) from error
 
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""

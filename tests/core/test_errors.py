@@ -45,9 +45,9 @@ def test_a_long_message_keeps_what_to_do_at_its_end() -> None:
     ],
 )
 def test_characters_that_steer_a_terminal_are_escaped(character: str, shown: str) -> None:
-    said = str(MedsimError(f"/tmp/a{character}b.csv is no table; name another"))
+    said = str(MedsimError(f"/data/a{character}b.csv is no table; name another"))
 
-    assert said == f"/tmp/a{shown}b.csv is no table; name another"
+    assert said == f"/data/a{shown}b.csv is no table; name another"
     said.encode()
 
 
