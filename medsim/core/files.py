@@ -9,14 +9,14 @@ import json
 import os
 import stat
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
-from medsim.core.errors import OutputError
+from medsim.core.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from typing_extensions import Buffer
 
@@ -178,6 +178,20 @@ class _HashedSource(io.RawIOBase):
 def open_hashed(path: Path) -> HashedReader:
     """Return a reader of a file that hashes what is read."""
     return HashedReader(path.open("rb", buffering=0))
+
+
+def home_path(text: str | Path) -> Path:
+    """Return a path in which "~" stands for a user's home, as shells have it.
+
+    Raises:
+        InputError: there is no such user, or nobody knows where the home is.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise InputError(
+            f"{text}: there is no home of such a user; write the path out, or ./ before its ~"
+        ) from error
 
 
 def read_json(path: Path) -> Any:

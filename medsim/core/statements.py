@@ -14,7 +14,7 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, cast
 
 from medsim.core.config import available_memory, available_threads
 from medsim.core.errors import InputError, MedsimError, OptionError, StatementError, counted
@@ -213,23 +213,21 @@ def _process(request: bytes) -> Iterator[subprocess.Popen[bytes]]:
     )
     try:
         with suppress(BrokenPipeError):
-            assert process.stdin is not None  # noqa: S101 — it is a pipe
-            rest = memoryview(request)
+            stream, rest = cast("IO[bytes]", process.stdin), memoryview(request)
             while rest:
-                rest = rest[process.stdin.write(rest) :]
+                rest = rest[stream.write(rest) :]
         yield process
     finally:
         process.kill()
-        for stream in (process.stdin, process.stdout):
+        for pipe in filter(None, (process.stdin, process.stdout)):
             with suppress(OSError):
-                stream and stream.close()
+                pipe.close()
         process.wait()
 
 
 def _messages(process: subprocess.Popen[bytes], seconds: float) -> Iterator[tuple[bytes, bytes]]:
     """Yield the messages of a process, as far as they are whole, while there is time to wait."""
-    assert process.stdout is not None  # noqa: S101 — it is a pipe
-    descriptor, waited = process.stdout.fileno(), 0.0
+    descriptor, waited = cast("IO[bytes]", process.stdout).fileno(), 0.0
 
     def read(n_bytes: int) -> bytes:
         nonlocal waited

@@ -188,9 +188,7 @@ class Store:
         import polars as pl  # noqa: PLC0415 — a process for one statement does without
 
         with self.batches(statement) as reader:
-            frame = pl.from_arrow(reader.read_all())
-        assert isinstance(frame, pl.DataFrame)  # noqa: S101 — as it is of a table
-        return frame
+            return pl.DataFrame(reader.read_all())
 
     @contextmanager
     def batches(self, statement: str, *, as_text: bool = False) -> Iterator[pa.RecordBatchReader]:

@@ -14,10 +14,11 @@ import medsim.cli  # noqa: F401 — which knows all options
 from medsim.builds.options import BuildOptions, ShardOptions
 from medsim.cli.options import ReportOptions
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
+from medsim.core.errors import InputError, OptionError
 from medsim.core.hints import union_members
 from medsim.core.options import Options, declared
 from medsim.embeddings import lookup
+from medsim.embeddings.options import parse_embedding
 from medsim.evaluations.options import INDEXES, EvaluateOptions
 from medsim.studies.asking_options import InspectOptions, InstancesOptions
 from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
@@ -139,6 +140,12 @@ def test_what_cannot_work_is_found_before_anything_is_read(
         options(**given, out="out")
 
     assert str(caught.value).startswith(says)
+
+
+@pytest.mark.parametrize("text", ["a=~nosuchuser/x", "a=x,vocabulary=~nosuchuser/x"])
+def test_the_home_of_nobody_is_said(text: str) -> None:
+    with pytest.raises(InputError, match="there is no home of such a user"):
+        parse_embedding(text)
 
 
 def test_indexes_are_those_that_there_are() -> None:
