@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.config import DEFAULT_STRATEGIES, EASY_DISTANCE, MOST_SEED, POOLS, STRATEGIES
+from medsim.core.config import (
+    DEFAULT_STRATEGIES,
+    EASY_DISTANCE,
+    MOST_COUNT,
+    MOST_SEED,
+    POOLS,
+    STRATEGIES,
+)
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.terminologies.options import SOURCE, ReadingOptions
@@ -18,6 +26,7 @@ SAMPLE = 100
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
 
 _MOST_SHARDS = 100_000
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +215,10 @@ class VerifyOptions(Options):
     folder: Annotated[str | Path | OpenedFolder, BUILD_FOLDER]
     _: KW_ONLY
     sample: Annotated[
-        int, Option("First terms of each set that brute force searches again.", least=0)
+        int,
+        Option(
+            "First terms of each set that brute force searches again.", least=0, most=MOST_COUNT
+        ),
     ] = SAMPLE
     embedding: Annotated[
         str | None,
@@ -235,7 +247,7 @@ class Shard:
 def parse_shard(text: str) -> Shard:
     """Return the shard that a text such as "3/7" names."""
     number, slash, total = text.strip().partition("/")
-    if slash and number.isdecimal() and total.isdecimal():
+    if slash and all(_NUMBER.fullmatch(one) for one in (number, total)):
         shard = Shard(number=int(number), total=int(total))
         if 1 <= shard.number <= shard.total <= _MOST_SHARDS:
             return shard

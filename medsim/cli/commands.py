@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from medsim.cli.options import ReportOptions, SqlOptions
-from medsim.core.console import Format, app, command, print_table
+from medsim.core.console import Format, app, command, print_frames, print_table
 
 
 @command(app, SqlOptions)
@@ -20,13 +20,14 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
     from medsim.core.opened import Opened, open_output
+    from medsim.core.statements import LONGEST
 
     opened: Opened[Any] = open_output(options.out)
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
-        statement = sys.stdin.read().strip()
+        statement = sys.stdin.read(LONGEST + 1).strip()
     if statement:
-        print_table(opened.sql(statement, threads=options.threads), form)
+        print_frames(opened.frames(statement, options), form)
     else:
         print_table(opened.views(), form)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.options import OpenedFolder, Option, Options, Threads
+from medsim.core.options import OpenedFolder, Option, Options
+from medsim.core.statements import StatementOptions
 
 
 @dataclass(frozen=True, slots=True)
-class SqlOptions(Options):
+class SqlOptions(StatementOptions):
     """The options of ``medsim sql``."""
 
     out: Annotated[
@@ -24,8 +25,6 @@ class SqlOptions(Options):
     statement: Annotated[
         str | None, Option("One select; read from standard input if piped.", argument=True)
     ] = None
-    _: KW_ONLY
-    threads: Threads = None
 
 
 @dataclass(frozen=True, slots=True)

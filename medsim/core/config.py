@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from medsim.core.errors import OptionError
@@ -29,6 +30,8 @@ EASY_DISTANCE = 5
 
 MOST_THREADS = 1024
 MOST_SEED = (1 << 63) - 1
+MOST_COUNT = 1_000_000_000
+"""The largest number of things that an option may ask for where nothing else bounds it."""
 
 
 def checked_threads(threads: int | None) -> int:
@@ -45,6 +48,20 @@ def available_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
+
+
+_MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def available_memory() -> int:
+    """Return the bytes of memory that this process may use: of the machine or of its container."""
+    found = [1 << 40]  # where nothing tells
+    with suppress(AttributeError, OSError, ValueError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in _MEMORY_LIMITS:
+        with suppress(OSError, ValueError):  # there is none, or it says "max"
+            found.append(int(Path(path).read_text(encoding="ascii")))
+    return min(found)
 
 
 R = TypeVar("R")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,14 @@ import typer
 from typer.core import TyperGroup
 
 from medsim.core import interrupts
-from medsim.core.errors import MedsimError, OptionError, OutputError
-from medsim.core.formats import table_format, table_format_name, table_formats
+from medsim.core.errors import (
+    MedsimError,
+    OptionError,
+    OutputError,
+    StatementError,
+    one_line,
+)
+from medsim.core.formats import StreamedFormat, table_format, table_format_name, table_formats
 from medsim.core.hints import union_members
 from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
 Declared = TypeVar("Declared", bound=Options)
 Run = Callable[Concatenate[Declared, ...], None]
 
+
+_MOST_CELLS = 2_000_000  # of a table for people
 
 _QUOTED_OR_NAME = re.compile(
     r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)"""
@@ -41,15 +49,18 @@ class _Commands(TyperGroup):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except typer._click.exceptions.UsageError as error:  # noqa: SLF001
+            error.message = one_line(error.message)
+            raise
         except MedsimError as error:
             if interrupts.came():
                 raise
-            typer.echo(f"error: {_on_one_line(str(error))}", err=True)
+            typer.echo(f"error: {error}", err=True)
             raise typer.Exit(error.exit_code) from error
         except OSError as error:
             if interrupts.came() or error.filename is None:
                 raise
-            typer.echo(f"error: {_on_one_line(f'{error.filename}: {error.strerror}')}", err=True)
+            typer.echo(f"error: {one_line(f'{error.filename}: {error.strerror}')}", err=True)
             raise typer.Exit(MedsimError.exit_code) from error
 
 
@@ -84,11 +95,42 @@ def print_table(
     """Print a table to standard output; in a format for people what ``readable`` makes of it."""
     rendering = table_format(form)
     frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
-    text = "\n\n".join(map(rendering.render, frames))
+    _print(["\n\n".join(map(rendering.render, frames))])
+
+
+def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
+    """Print the rows of frames as one table: to programs as they come, to people all at once."""
+    rendering = table_format(form)
+    if not isinstance(rendering, StreamedFormat):
+        _print([rendering.render(_few(frames))])
+        return
+    _print(rendering.pieces(frames))
+
+
+def _few(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
+    """Return frames as one, unless nobody could read so much."""
+    import polars as pl
+
+    found, n_cells = [], 0
+    for frame in frames:
+        found.append(frame)
+        n_cells += frame.height * frame.width
+        if n_cells > _MOST_CELLS:
+            raise StatementError(
+                f"the rows have more than {_MOST_CELLS:,} values, too many for a table to be read; "
+                "take fewer by a limit, or print them as csv or json"
+            )
+    return pl.concat(found)
+
+
+def _print(pieces: Iterable[str]) -> None:
+    """Print a text whose pieces come one after another."""
     if sys.stdout is None:
         raise OutputError("cannot write the table: standard output is closed")
     try:
-        typer.echo(text)
+        for piece in pieces:
+            typer.echo(piece, nl=False)
+        typer.echo()
         sys.stdout.flush()
     except BrokenPipeError:
         raise
@@ -118,7 +160,7 @@ def command(
             words = partial(_with_flags, flags=flags | own_words)
             others = {one.name: values.pop(one.name) for one in own}
             if "progress" in fields:
-                values["progress"] = Progress.to_stderr(lambda line: _on_one_line(words(line)))
+                values["progress"] = Progress.to_stderr(lambda line: one_line(words(line)))
             try:
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
@@ -248,11 +290,3 @@ def _own_flag(parameter: inspect.Parameter) -> str:
     infos = getattr(parameter.annotation, "__metadata__", ())
     flags = (flag for info in infos for flag in info.param_decls or ())
     return next(flags, f"--{parameter.name.replace('_', '-')}")
-
-
-def _on_one_line(text: str) -> str:
-    """Return a text in which line feeds and other control characters are escaped.
-
-    Names of files may have any; they must neither cut a message nor command a terminal.
-    """
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text)

@@ -1,7 +1,40 @@
 """The error tree: every failure that is not a bug, with its exit code."""
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+
+LONGEST_VALUE = 300
+"""The most characters of a value in a message."""
+
+_LONGEST_MESSAGE = 2_000
+_CONTROL = re.compile(
+    # With what ends a line in Unicode, what turns the direction of text, and what stands for a byte
+    # of a file's name that is no text.
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_VALUE = re.compile(r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)|\S+""")
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line that a terminal can show.
+
+    Control characters are escaped: names of files may have any, and they must neither cut a message
+    nor command a terminal. Of a long value, and of a long message, the middle is left out, for what
+    to do stands at the end.
+    """
+    shorter = _shortened(text, _LONGEST_MESSAGE * 2)  # before anything looks at it in detail
+    escaped = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], shorter)
+    values = _VALUE.sub(lambda found: _shortened(found[0], LONGEST_VALUE), escaped)
+    return _shortened(values, _LONGEST_MESSAGE)
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return a text of at most so many characters, without its middle if it has more."""
+    if len(text) <= most:
+        return text
+    kept = most - 1
+    return f"{text[: kept - kept // 2]}\N{HORIZONTAL ELLIPSIS}{text[-(kept // 2) :]}"
 
 
 class MedsimError(Exception):
@@ -12,6 +45,9 @@ class MedsimError(Exception):
     """
 
     exit_code = 1
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(one_line(str(message)))
 
 
 class InputError(MedsimError):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import json
 import os
 import shutil
+import stat
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
-from medsim.core.errors import OutputError
+from medsim.core.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,6 +248,35 @@ class _HashedSource(io.RawIOBase):
 def open_hashed(path: Path) -> HashedReader:
     """Return a reader of a file that hashes what is read."""
     return HashedReader(path.open("rb", buffering=0))
+
+
+def home_path(text: str | Path) -> Path:
+    """Return a path in which "~" stands for a user's home, as shells have it.
+
+    Raises:
+        InputError: there is no such user, or nobody knows where the home is.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise InputError(
+            f"{text}: there is no home of such a user; write the path out, or ./ before its ~"
+        ) from error
+
+
+def read_json(path: Path) -> Any:
+    """Return what a file of JSON holds.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+        ValueError: it is no file, no text, no JSON, or nested too deeply.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is no file")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def digest_of(path: Path) -> str:

@@ -42,16 +42,18 @@ def fits(value: object, hint: Any) -> bool:
     if len(members := union_members(hint)) > 1:
         return any(fits(value, one) for one in members)
     kind, held = get_origin(hint) or hint, get_args(hint)
-    if kind is Mapping:
-        return isinstance(value, Mapping) and all(
-            fits(name, held[0]) and fits(one, held[1]) for name, one in value.items()
+    if kind in {Mapping, dict}:
+        return (
+            isinstance(value, Mapping)
+            and isinstance(value, kind)
+            and all(fits(name, held[0]) and fits(one, held[1]) for name, one in value.items())
         )
-    if kind is Sequence:
-        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+    if kind in {Sequence, list}:
+        if isinstance(value, (str, bytes)) or not isinstance(value, kind):
             return False
-        return all(fits(one, held[0]) for one in value)
+        return isinstance(value, Sequence) and all(fits(one, held[0]) for one in value)
     if isinstance(value, bool):
-        return kind in {bool, Any}
+        return kind in {bool, Any, object}
     return kind is Any or isinstance(value, {int: Integral, float: Real}.get(kind, kind))
 
 

@@ -6,13 +6,14 @@ opens an output of the kind has it. One line in ``medsim.core.opened`` lets ever
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, get_type_hints
 
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.files import read_json
+from medsim.core.hints import fits, type_of
 from medsim.core.manifest import MANIFEST, Manifest, Output
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """
     path = folder / MANIFEST
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = _named_parts(read_json(path), path, kind.command)
         name = found.pop("kind", kind.name)
         if name != kind.name:
             raise InputError(
@@ -93,14 +94,47 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
                 f"{kind.command} writes it"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
-        return kind.manifest(**found, outputs=outputs)
+        manifest = kind.manifest(**found, outputs=outputs)
+        _check_types(manifest, *outputs.values())
     except FileNotFoundError as error:
         raise InputError(
             f"{folder} has no {MANIFEST}: it is no finished {kind.noun}; make one with "
             f"{kind.command}"
         ) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} cannot be read as a manifest of medsim ({error})") from error
+        raise InputError(
+            f"{path} cannot be read as a manifest of medsim ({error}); make the {kind.noun} anew "
+            f"with {kind.command}, or copy it again from where it was made"
+        ) from error
+    return manifest
+
+
+class _Part(dict[str, Any]):
+    """A part of a manifest, which tells what it lacks."""
+
+    place = "the manifest"
+
+    def __missing__(self, key: str) -> Any:
+        raise InputError(f"{self.place} has no {key!r} where it belongs; make it anew")
+
+
+def _named_parts(value: Any, path: Path, command: str) -> Any:
+    """Return JSON whose objects tell of which file they lack something."""
+    if isinstance(value, list):
+        return [_named_parts(one, path, command) for one in value]
+    if not isinstance(value, dict):
+        return value
+    part = _Part((name, _named_parts(one, path, command)) for name, one in value.items())
+    part.place = str(path)
+    return part
+
+
+def _check_types(*parts: Manifest | Output) -> None:
+    """Raise TypeError for a field whose value is not of its type."""
+    for part in parts:
+        for name, hint in get_type_hints(type(part)).items():
+            if name != "kind" and not fits(value := getattr(part, name), hint):
+                raise TypeError(f"{name} is a {type_of(value)}")
 
 
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]

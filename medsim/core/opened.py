@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
-from pathlib import Path
+import stat
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
-from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
 from medsim.core.parquet import read_parquet, scan_files
 from medsim.core.places import is_text
+from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_of, rows_of
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 M = TypeVar("M", bound=Manifest)
 O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
 
+
+_DAMAGE = (
+    *(OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, ZeroDivisionError),
+    *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
+)
+"""What reading damaged files and manifests raises."""
 
 _CLASSES = {
     "build": "medsim.builds.output:Build",
@@ -58,16 +67,39 @@ class Opened(Generic[M]):
         """
         return read_rows(self.folder / path, columns)
 
-    def sql(self, statement: str, *, threads: int | None = None) -> pl.DataFrame:
+    def sql(
+        self,
+        statement: str,
+        *,
+        threads: int | None = None,
+        memory: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
 
         It sees the views that ``views`` lists and nothing else: no other files, no network.
 
+        Args:
+            statement: one select.
+            threads: to use; all by default.
+            memory: for the statement, such as "4GB"; half of the machine's by default.
+            timeout: seconds that it may take.
+
         Raises:
-            StatementError: it is no single select, or cannot be run.
+            InputError: a file of the output cannot be read.
+            StatementError: it is no single select, cannot be run, or passes its bounds.
         """
-        with self._store(checked_threads(threads)) as store:
-            return store.select(statement)
+        options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
+        return rows_of(self._statement(statement), options)
+
+    def frames(self, statement: str, options: StatementOptions) -> Iterator[pl.DataFrame]:
+        """Yield the rows of one statement as they come, to be printed; days and times are text."""
+        return frames_of(self._statement(statement, as_text=True), options)
+
+    def _statement(self, text: str, *, as_text: bool = False) -> Statement:
+        folder = self.folder.resolve()
+        self._promised(*self._views.values())
+        return Statement(text=text, folder=folder, views=self._views, as_text=as_text)
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
@@ -76,6 +108,7 @@ class Opened(Generic[M]):
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
 
     def _store(self, threads: int) -> Store:
+        self._promised(*self._views.values())
         store = Store(threads=threads)
         folder = self.folder.resolve()
         store.view_files(folder, self._views)
@@ -83,10 +116,32 @@ class Opened(Generic[M]):
         return store
 
     def _scan(self, files: str) -> pl.LazyFrame:
+        for path in self._promised(files):
+            try:
+                pl.read_parquet_schema(path)
+            except _DAMAGE as error:
+                raise unreadable(path, error) from error
         try:
             return scan_files(self.folder, files)
-        except (OSError, pl.exceptions.PolarsError) as error:
+        except _DAMAGE as error:
             raise unreadable(self.folder / files, error) from error
+
+    def _promised(self, *patterns: str) -> list[Path]:
+        """Return the files of the manifest that match patterns; InputError if one is not there.
+
+        A pattern alone would leave out what is missing, and nobody would know.
+        """
+        names = [
+            name
+            for name in self.manifest.outputs
+            if any(PurePosixPath(name).match(pattern) for pattern in patterns)
+        ]
+        for path in (found := [self.folder / name for name in names]):
+            try:
+                _check_file(path)
+            except OSError as error:
+                raise unreadable(path, error) from error
+        return found
 
     def _checked(self, path: str) -> pl.DataFrame:
         """Return the rows of a file, which must be those that the manifest tells of."""
@@ -105,9 +160,35 @@ class Opened(Generic[M]):
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the rows of a Parquet file, without the columns that folders name."""
     try:
+        _check_file(path)
         return read_parquet(path, columns)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except _DAMAGE as error:
         raise unreadable(path, error) from error
+
+
+def _check_file(path: Path) -> None:
+    """Raise OSError for a path that is no file: of a folder Polars would read what it holds."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is no file")
+
+
+@contextmanager
+def reading(opened: Opened[Any]) -> Iterator[None]:
+    """Give the body an output to read; whatever it meets there that medsim never wrote is told.
+
+    A file, or a part of the manifest, may be damaged or changed in ways that no check foresees.
+
+    Raises:
+        InputError: the output is not as medsim made it; or any other of medsim's errors.
+    """
+    try:
+        yield
+    except _DAMAGE as error:
+        raise InputError(
+            f"{opened.folder} cannot be read as {opened.kind.with_article} "
+            f"({type(error).__name__}: {error}): a file of it is damaged or was changed; make it "
+            f"anew with {opened.kind.command}, or copy it again from where it was made"
+        ) from error
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
@@ -140,10 +221,13 @@ def _class_of(name: str | None) -> type[Opened[Any]] | None:
     return found
 
 
-def unreadable(path: Path, error: Exception) -> InputError:
+def unreadable(path: Path, error: BaseException) -> InputError:
     """Return the error of a file that cannot be read, with the library's first line."""
-    lines = str(error).strip().splitlines()
-    return InputError(f"{path} cannot be read ({lines[0] if lines else type(error).__name__})")
+    lines = (getattr(error, "strerror", None) or str(error)).strip().splitlines()
+    return InputError(
+        f"{path} cannot be read ({lines[0] if lines else type(error).__name__}): it is damaged, or "
+        "is not what medsim wrote; make the output anew, or copy it again from where it was made"
+    )
 
 
 def _describe(store: Store, view: str) -> tuple[str, int, str]:

@@ -21,6 +21,7 @@ it as the user would, as in "--pool is unknown".
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -73,7 +74,7 @@ class Option:
         or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
         choices: the names that are accepted; None accepts any.
         noun: of a choice, for messages; by default the name of the field.
-        least: the smallest number that is accepted.
+        least: the smallest number that is accepted; a number has a smallest and a largest.
         most: the largest number that is accepted.
         key: under which manifests keep the value; None where it does not decide what comes out.
         kept_empty: whether manifests keep a value that is empty.
@@ -100,10 +101,12 @@ class Option:
             if self.choices is not None and one is not None and one not in self.choices:
                 raise OptionError(unknown_name(self.noun or name, str(one), list(self.choices)))
         if isinstance(value, (int, float)):
-            low, high = self.least, self.most
-            if (low is not None and value < low) or (high is not None and value > high):
-                accepted = f"at least {low} is" if high is None else f"{low} to {high} are"
-                raise OptionError(f"`{name}` {value} is out of range; {accepted} accepted")
+            low = -math.inf if self.least is None else self.least
+            high = math.inf if self.most is None else self.most
+            if not low <= value <= high or not math.isfinite(value):  # NaN is in no range
+                raise OptionError(
+                    f"`{name}` {value} is out of range; {self.least} to {self.most} are accepted"
+                )
 
 
 @dataclass(frozen=True, slots=True)

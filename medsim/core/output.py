@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import OutputError
-from medsim.core.files import digest_of, remove, sync_file, sync_folder, sync_tree, whole_file
+from medsim.core.files import (
+    digest_of,
+    read_json,
+    remove,
+    sync_file,
+    sync_folder,
+    sync_tree,
+    whole_file,
+)
 from medsim.core.manifest import Output, fingerprint
 from medsim.core.parquet import read_parquet, write_parquet
 from medsim.core.path_lock import path_lock
@@ -88,7 +96,7 @@ class OutputFolder:
         if self.folder.is_symlink() or not self.folder.is_dir():
             raise OutputError(f"{self.folder} is no folder of medsim's; move it away")
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = read_json(path)
             return {"job": found["job"], "digests": dict(found["digests"])}
         except FileNotFoundError as error:
             if self._is_begun_or_whole():
@@ -97,7 +105,7 @@ class OutputFolder:
                 f"{self.folder} is where an unfinished {self._kind.noun} would lie, and medsim did "
                 "not make it; move it away"
             ) from error
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise OutputError(
                 f"{path} cannot be read ({error}), so what an interrupted run left in "
                 f"{self.folder} is neither taken over nor removed; make it readable, or remove "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OutputError
+from medsim.core.files import read_json
 from medsim.core.manifest import MANIFEST
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def check_free(
 
 def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     """Return the paths that a manifest of one kind names and its own, none if there is none."""
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = read_json(folder / MANIFEST)
         if found["kind"] == kind.name:
-            return {MANIFEST, *found["outputs"]}
+            return {MANIFEST, *map(str, found["outputs"])}
     return set()
 
 

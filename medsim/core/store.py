@@ -7,26 +7,42 @@ import re
 import threading
 from collections import deque
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import duckdb
-import polars as pl
 
 from medsim.core import queries
 from medsim.core.config import thread_pool
-from medsim.core.errors import MedsimError, OutputError, StatementError
+from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import ThreadPoolExecutor
 
+    import polars as pl
+    import pyarrow as pa
+
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
+_SHOWN = 5  # kinds of statements in a message
 _CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
 
 _PLAIN_PATH = re.compile(r"/[\w/ .,:@+-]*")  # nothing that DuckDB takes for a pattern or a column
+_BATCH_ROWS = 8_192
+_PLAIN = frozenset(
+    (
+        *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "float", "double"),
+        *("utinyint", "usmallint", "uinteger", "ubigint", "decimal", "varchar", "blob", "uuid"),
+        *("null", "list", "array", "struct", "tuple"),
+    )
+)
+_TEMPORAL = frozenset(
+    ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone")
+)
+"""The types of DuckDB that Polars has as well, and prints whatever their values."""
 
 Parameter = str | int | float | bool | None
 
@@ -38,10 +54,21 @@ class QueryError(MedsimError):
 class Store:
     """An in-memory DuckDB database for one run, closed at the end of a ``with``."""
 
-    def __init__(self, *, threads: int, spill: Path | None = None) -> None:
+    def __init__(
+        self, *, threads: int, spill: Path | None = None, memory: int | None = None
+    ) -> None:
+        """Open it.
+
+        Args:
+            threads: to use.
+            spill: the folder for rows that do not fit in memory; None for none.
+            memory: bytes of memory for rows; most of the machine's by default.
+        """
         self._stack = ExitStack()
         self._plain: dict[Path, str] = {}
+        limit = {} if memory is None else {"memory_limit": f"{memory}B"}
         settings: dict[str, str | bool | int | float | list[str]] = {
+            **limit,
             "threads": threads,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -142,10 +169,16 @@ class Store:
                 else f"read_parquet('{source}', hive_partitioning=true, "
                 "hive_types_autocast=false, union_by_name=true)"
             )
-            with _interruptible():
-                self._connection.execute(
-                    f"create view {_identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
-                )
+            try:
+                with _interruptible():
+                    self._connection.execute(
+                        f"create view {_identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
+                    )
+            except duckdb.Error as error:
+                raise InputError(
+                    f"{folder}: the files {pattern} cannot be read ({_first_line(error)}); make "
+                    "the output anew, or copy it again from where it was made"
+                ) from error
 
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
@@ -156,24 +189,50 @@ class Store:
         self._connection.execute("set lock_configuration = true")
 
     def select(self, statement: str) -> pl.DataFrame:
-        """Return the rows of one read-only statement that a user wrote."""
+        """Return the rows of one read-only statement, all at once."""
+        import polars as pl  # noqa: PLC0415 — a process for one statement does without
+
+        with self.batches(statement) as reader:
+            return pl.DataFrame(reader.read_all())
+
+    @contextmanager
+    def batches(self, statement: str, *, as_text: bool = False) -> Iterator[pa.RecordBatchReader]:
+        """Give the body the rows of one read-only statement that a user wrote, as they come.
+
+        Columns of a type that Polars lacks are text, as DuckDB writes it; equal names are told
+        apart.
+
+        Args:
+            statement: one select.
+            as_text: whether days and times are text as well: DuckDB has some before and after all
+                that Python has.
+
+        Raises:
+            StatementError: it is no single select, or cannot be run.
+        """
         try:
             parsed = self._connection.extract_statements(statement)
         except duckdb.Error as error:
             raise StatementError(_first_line(error)) from error
         if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
-            kinds = ", ".join(str(one.type).rsplit(".", 1)[-1].lower() for one in parsed)
+            kinds = ", ".join(str(one.type).rsplit(".", 1)[-1].lower() for one in parsed[:_SHOWN])
             raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
         with _interruptible():
             self._connection.execute("begin transaction read only")
             try:
                 with _interruptible():
-                    frame: pl.DataFrame = self._connection.sql(statement).pl()
-            except (duckdb.Error, pl.exceptions.PolarsError) as error:  # Polars lacks some types
+                    relation = _told_apart(self._connection.sql(statement), as_text=as_text)
+                    with relation.to_arrow_reader(_BATCH_ROWS) as reader:
+                        yield reader
+            except duckdb.OutOfMemoryException as error:
+                raise StatementError(
+                    "the statement needs more than its `memory`; take fewer rows or groups, or "
+                    "give it more"
+                ) from error
+            except duckdb.Error as error:
                 raise StatementError(_first_line(error)) from error
             finally:
                 self._connection.execute("rollback")
-        return frame
 
     def _plain_path(self, folder: Path) -> str:
         """Return a path to a folder in which DuckDB finds no pattern and no column.
@@ -234,6 +293,33 @@ def _interruptible() -> Iterator[None]:
         if not str(error).endswith(_INTERRUPTED):
             raise
         raise KeyboardInterrupt from error
+
+
+def _told_apart(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
+    """Return a relation whose columns have names of their own and types that Polars has."""
+    taken: set[str] = set()
+    chosen = []
+    for place, (given, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
+        name = next(one for one in _names_like(given) if one.lower() not in taken)
+        taken.add(name.lower())
+        column = duckdb.SQLExpression(f"#{place}")
+        plain = _is_plain(kind, _PLAIN if as_text else _PLAIN | _TEMPORAL)
+        chosen.append((column if plain else column.cast("VARCHAR")).alias(name))
+    return relation.project(*chosen)
+
+
+def _names_like(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}_{number}" for number in count(1))
+
+
+def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> bool:
+    """Return whether a type is accepted, and so are those of what it holds."""
+    if kind.id not in accepted:
+        return False
+    inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
+    types = (one for _, one in inner if isinstance(one, type(kind)))
+    return all(_is_plain(one, accepted) for one in types)
 
 
 def _close_unclaimed(ends: list[int]) -> bool:

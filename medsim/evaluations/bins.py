@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import OptionError
@@ -57,6 +58,6 @@ def _ascending(name: str, given: Sequence[int | str]) -> tuple[int, ...]:
 def _count(name: str, given: int | str) -> int:
     if isinstance(given, int):
         return given
-    if not (given.isascii() and given.isdecimal()):
+    if not re.fullmatch(r"[0-9]{1,18}", given):
         raise OptionError(f"`{name}`: {given!r} is no count; 5,50,500 names three bins")
     return int(given)

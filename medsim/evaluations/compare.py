@@ -8,6 +8,7 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.opened import reading
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.evaluations.conclusions import (
@@ -63,6 +64,12 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     """
     given = options.evaluation
     evaluation = given if isinstance(given, Evaluation) else Evaluation(folder_of(given))
+    with reading(evaluation):
+        return _table(evaluation, options)
+
+
+def _table(evaluation: Evaluation, options: CompareOptions) -> pl.DataFrame:
+    """Return the table that is asked for."""
     name = options.paper.table
     if name == "rated":
         return rated_sets(evaluation)

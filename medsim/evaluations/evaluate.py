@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core import manifest
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress
 from medsim.embeddings import WORDS, find_format
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify
-from medsim.embeddings.lookup import INDEXES
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.metrics.workers import Workers
@@ -62,8 +61,6 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     """
     for name in options.metrics or ():
         METRICS.get(name)
-    if options.index not in INDEXES:
-        raise OptionError(unknown_name("index", options.index, list(INDEXES)))
     out, progress = Path(options.out), options.progress or Progress()
     with claimed(out, EVALUATION, overwrite=options.overwrite, read=options.paths_read()) as output:
         earlier = earlier_results(options)

@@ -55,6 +55,9 @@ TABLES = (
 FIXABLE = ("best", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
 
+INDEXES = ("flat", "ivf")
+"""The indexes of retrieval, which ``medsim.embeddings.lookup`` has."""
+
 _N_NEAR = 2
 
 SUBSET = Option(
@@ -122,7 +125,10 @@ class EvaluateOptions(Options):
         False
     )
     index: Annotated[
-        str, Option("For retrieval: flat, which is exact; or ivf, approximate and faster.")
+        str,
+        Option(
+            "For retrieval: flat, which is exact; or ivf, approximate and faster.", choices=INDEXES
+        ),
     ] = "flat"
     separation: Annotated[
         bool, Option("Measure how far categories of concepts are apart; of SNOMED CT the paper's.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.studies.folder import StudyDraft, write_study
-from medsim.studies.inputs import annotators_of, instructions_of
+from medsim.studies.inputs import instructions_of
 from medsim.studies.presentations import presentations_of
 
 if TYPE_CHECKING:
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from medsim.studies.asking_options import AskedOptions
     from medsim.studies.folder import Study
     from medsim.studies.sheets import Scale
-
-
-def names_of(options: AskedOptions) -> tuple[str, ...]:
-    """Return the names of a study's annotators."""
-    return annotators_of(options.annotators, stem="annotator")
 
 
 def write_asked(
@@ -47,9 +42,9 @@ def write_asked(
     with progress.stage("write sheets") as stage:
         assignment = pl.concat(
             presentations_of(options.seed, name, own, shown=shown)
-            for name, own in _shared_out(items, names_of(options))
+            for name, own in _shared_out(items, options.names)
         )
-        stage.found(f"{items.height:,} {scale.noun}s for {len(names_of(options))} annotators")
+        stage.found(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
         draft = StudyDraft(
             scale=scale,
             items=items,

@@ -6,19 +6,21 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
+from medsim.core.config import MOST_COUNT
+from medsim.core.errors import OptionError
 from medsim.core.options import Option, Options, Reporting
 from medsim.studies.options import (
     INSTRUCTIONS,
     OUT,
     OVERWRITE,
     SEED,
-    CountOrNames,
     MinCount,
     MinLength,
     NoLemmas,
     WordClass,
     Words,
 )
+from medsim.studies.people import CountOrNames, annotators_of
 
 SIZE, COMMON = 100, 50
 """Instances of an annotator, and those of them that all see (Rouhizadeh et al. 2024)."""
@@ -39,6 +41,15 @@ class AskingOptions(Options):
     seed: Annotated[int, SEED] = 0
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the annotators."""
+        return annotators_of(self.annotators, stem="annotator")
+
+    def check(self) -> None:
+        """Raise OptionError for annotators that are none."""
+        _ = self.names
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +84,27 @@ class InstancesOptions(AskingOptions):
     ]
     out: Annotated[str | Path, OUT]
     _: KW_ONLY
-    size: Annotated[int, Option("Instances of each annotator.", least=1, key="size")] = SIZE
+    size: Annotated[
+        int, Option("Instances of each annotator.", least=1, most=MOST_COUNT, key="size")
+    ] = SIZE
     common: Annotated[
-        int, Option("How many of them all annotators see.", least=0, key="common")
+        int,
+        Option("How many of them all annotators see.", least=0, most=MOST_COUNT, key="common"),
     ] = COMMON
     title: Annotated[str, Option("The heading that annotators see.")] = (
         "Do these terms mean the same here?"
     )
+
+    @property
+    def n_common(self) -> int:
+        """The number of instances that all annotators see."""
+        return self.common if len(self.names) > 1 else self.size
+
+    def check(self) -> None:
+        """Raise OptionError for annotators that are none, or more common instances than all."""
+        AskingOptions.check(self)
+        if self.n_common > self.size:
+            raise OptionError(f"`common` {self.n_common} is more than `size` {self.size}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +115,10 @@ class DomainsOptions(AskingOptions):
     out: Annotated[str | Path, OUT]
     _: KW_ONLY
     word_class: WordClass = None
-    size: Annotated[int | None, Option("Words to draw; all by default.", least=1, key="size")] = (
-        None
-    )
+    size: Annotated[
+        int | None,
+        Option("Words to draw; all by default.", least=1, most=MOST_COUNT, key="size"),
+    ] = None
     min_count: MinCount = 5
     min_length: MinLength = 3
     no_lemmas: NoLemmas = False

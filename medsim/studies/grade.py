@@ -12,16 +12,15 @@ from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.studies.folder import Study, StudyDraft, write_study
-from medsim.studies.inputs import annotators_of, instructions_of, read_pairs
+from medsim.studies.inputs import instructions_of, read_pairs
 from medsim.studies.options import GradeOptions
 from medsim.studies.output import GRADED_ITEM_COLUMNS
+from medsim.studies.people import annotators_of
 from medsim.studies.presentations import draw_id, presentations_of
 from medsim.studies.sheets import GRADED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_LEAST_RATERS = 2  # of a group: one alone agrees with nobody
 
 
 @public(GradeOptions)
@@ -44,7 +43,7 @@ def grade_study(options: GradeOptions) -> Study:
     path, progress = Path(options.pairs), options.progress or Progress()
     with progress.stage("share pairs out") as stage:
         table = read_pairs(path, progress)
-        _check_shares(options, len(raters), table.frame.height)
+        _check_shares(options, table.frame.height)
         items = _items(table.frame, options)
         n_seen = _most_seen(items, options)
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
@@ -81,20 +80,16 @@ def shares_of(study: Study) -> pl.DataFrame:
     )
 
 
-def _check_shares(options: GradeOptions, n_raters: int, n_pairs: int) -> None:
+def _check_shares(options: GradeOptions, n_pairs: int) -> None:
     """Raise OptionError if that many pairs cannot be shared out so."""
     groups, consistency = options.groups, options.n_consistency
-    if groups < 1 or n_raters < _LEAST_RATERS * groups:
-        raise OptionError(
-            f"{n_raters} raters cannot make {groups} groups of {_LEAST_RATERS} or more"
-        )
-    if consistency < 0 or n_pairs - consistency < groups:
+    if n_pairs - consistency < groups:
         raise OptionError(
             f"`consistency` {consistency} does not fit {n_pairs:,} pairs and {groups} groups; each "
             "group needs a pair of its own"
         )
     n_seen = consistency + (n_pairs - consistency) // groups
-    if not 0 <= options.duplicates <= n_seen:
+    if options.duplicates > n_seen:
         raise OptionError(
             f"`duplicates` {options.duplicates} does not fit: a rater sees {n_seen:,} pairs"
         )

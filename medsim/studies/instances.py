@@ -12,7 +12,7 @@ from medsim.core.instances import check_terms, published_instances
 from medsim.core.manifest import fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress
-from medsim.studies.asking import names_of, write_asked
+from medsim.studies.asking import write_asked
 from medsim.studies.asking_options import InstancesOptions
 from medsim.studies.output import CONTEXT_ITEM_COLUMNS
 from medsim.studies.presentations import draw_id
@@ -77,11 +77,8 @@ def _drawn(path: Path, instances: pl.DataFrame, options: InstancesOptions) -> pl
         .unique("item_id", keep="first", maintain_order=True)
         .sort("item_id")
     )
-    n_annotators = len(names_of(options))
-    n_common = options.common if n_annotators > 1 else options.size
+    n_annotators, n_common = len(options.names), options.n_common
     n_own = options.size - n_common
-    if n_own < 0:
-        raise OptionError(f"`common` {n_common} is more than `size` {options.size}")
     n_wanted = n_common + n_annotators * n_own
     if n_wanted > different.height:
         raise OptionError(

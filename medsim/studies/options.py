@@ -7,9 +7,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from medsim.core.config import MOST_SEED
+from medsim.core.config import MOST_COUNT, MOST_SEED
+from medsim.core.errors import OptionError
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
+from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
+from medsim.studies.people import CountOrNames, annotators_of
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs of a page, pairs that all rate, pairs that a rater sees twice (Chiu et al. 2018)."""
@@ -21,6 +24,8 @@ OUTLIER_SHARE = 0.5
 """The share of the others' average IAA-1 below which a rater is an outlier."""
 
 _MOST_PER_CLASS = 10_000
+_MOST_GROUPS = 500
+_LEAST_RATERS = 2  # of a group: one alone agrees with nobody
 OUT = Option("The folder of the study to write.", ("--out", "-o"))
 INSTRUCTIONS = Option(
     "A text file to be read before the first pair, with empty lines between paragraphs; by default "
@@ -32,9 +37,6 @@ SEED = Option("Of what is drawn and of its order.", least=0, most=MOST_SEED, key
 
 Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
-
-CountOrNames: TypeAlias = int | str | Sequence[str]
-"""A number of people, or their names: in order, or in a text with commas between them."""
 
 
 def _of_graded(option: Option, key: str) -> Option:
@@ -70,6 +72,10 @@ class SampleOptions(Options):
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
+    def check(self) -> None:
+        """Raise OptionError for annotators that are none."""
+        annotators_of(self.annotators, stem="annotator")
+
 
 @dataclass(frozen=True, slots=True)
 class GradeOptions(Options):
@@ -89,18 +95,34 @@ class GradeOptions(Options):
         CountOrNames, Option("How many raters, or their names, those of a group together.")
     ] = 12
     groups: Annotated[
-        int, Option("Groups of raters, each with pairs of its own.", key="groups")
+        int,
+        Option(
+            "Groups of raters, each with pairs of its own.",
+            least=1,
+            most=_MOST_GROUPS,
+            key="groups",
+        ),
     ] = 2
     consistency: Annotated[
         int | None,
-        Option("Pairs that all rate; 50 by default, none for a single group.", key="consistency"),
+        Option(
+            "Pairs that all rate; 50 by default, none for a single group.",
+            least=0,
+            most=MOST_COUNT,
+            key="consistency",
+        ),
     ] = None
-    duplicates: Annotated[int, Option("Pairs that each rater sees twice.", key="duplicates")] = (
-        DUPLICATES
-    )
+    duplicates: Annotated[
+        int,
+        Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates"),
+    ] = DUPLICATES
     page_size: Annotated[
         int,
-        Option("Most pairs of a page, after which there is a pause; 0 for no pages.", least=0),
+        Option(
+            "Most pairs of a page, after which there is a pause; 0 for no pages.",
+            least=0,
+            most=MOST_COUNT,
+        ),
     ] = PAGE_SIZE
     title: Annotated[str, Option("The heading that raters see.")] = "How similar are these words?"
     instructions: Annotated[str | Path | None, INSTRUCTIONS] = None
@@ -121,6 +143,14 @@ class GradeOptions(Options):
     def recorded(self) -> dict[str, object]:
         """Return the options that decide what is shown to whom, as plain JSON values."""
         return {**Options.recorded(self), "consistency": self.n_consistency}
+
+    def check(self) -> None:
+        """Raise OptionError for raters that are none, or too few for the groups."""
+        n_raters = len(annotators_of(self.raters, stem="rater"))
+        if n_raters < _LEAST_RATERS * self.groups:
+            raise OptionError(
+                f"`raters` {n_raters} cannot make `groups` {self.groups} of {_LEAST_RATERS} or more"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +197,26 @@ class ScoreOptions(Options):
     seed: Annotated[int, Option("Of the bootstrap.", least=0, most=MOST_SEED, key="seed")] = 0
     resamples: Annotated[
         int,
-        Option("Of the bootstrap, for intervals of agreement; 0 for none.", key="resamples"),
+        Option(
+            "Of the bootstrap, for intervals of agreement; 0 for none.",
+            least=0,
+            most=MOST_RESAMPLES,
+            key="resamples",
+        ),
     ] = 10_000
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace earlier scores.")] = False
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for bins that are none."""
+        """Raise OptionError for bins that are none, or too few resamples."""
+        if 0 < self.resamples < FEWEST_RESAMPLES:
+            raise OptionError(
+                f"`resamples` {self.resamples} are too few for intervals; "
+                f"{FEWEST_RESAMPLES} are enough, and 0 makes none"
+            )
+        if not self.answers:
+            raise OptionError("name at least one file of answers, or a folder of such")
         bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
         object.__setattr__(self, "bins", bins)
         object.__setattr__(self, "topic_bins", topic_bins)
@@ -197,7 +239,10 @@ WordClass = Annotated[
     ),
 ]
 MinCount = Annotated[
-    int, Option("Smallest count of a word, all forms added.", least=1, key="min_count")
+    int,
+    Option("Smallest count of a word, all forms added.", least=1, most=MOST_COUNT, key="min_count"),
 ]
-MinLength = Annotated[int, Option("Fewest letters of a word.", least=1, key="min_length")]
+MinLength = Annotated[
+    int, Option("Fewest letters of a word.", least=1, most=1_000, key="min_length")
+]
 NoLemmas = Annotated[bool, Option("Make no lemmas where the table has none.", key="no_lemmas")]

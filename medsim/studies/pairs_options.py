@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
+from medsim.core.config import MOST_COUNT
 from medsim.core.errors import OptionError
 from medsim.core.options import Option, Options, Reporting, Threads
 from medsim.studies.options import SEED, MinCount, MinLength, NoLemmas, WordClass, Words
@@ -65,6 +65,7 @@ class PairsOptions(Options):
         Option(
             "Fewest people who saw the cue of a norm that counts (#G); more than ten by default.",
             least=0,
+            most=MOST_COUNT,
         ),
     ] = NORM_PARTICIPANTS
     one_way: Annotated[
@@ -116,12 +117,15 @@ class PairsOptions(Options):
         Option(
             "With a general corpus alone: how many times more often its own domain uses a word.",
             least=1,
+            most=MOST_COUNT,
         ),
     ] = 5.0
-    size: Annotated[int, Option("Pairs to choose, in four equal quarters.")] = 1_000
+    size: Annotated[
+        int, Option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MOST_PAIRS)
+    ] = 1_000
     min_count: MinCount = 5
     min_length: MinLength = 3
-    per_word: Annotated[int, Option("Most pairs that a word is in.", least=1)] = 3
+    per_word: Annotated[int, Option("Most pairs that a word is in.", least=1, most=MOST_PAIRS)] = 3
     no_lemmas: NoLemmas = False
     seed: Annotated[int, SEED] = 0
     threads: Threads = None
@@ -149,14 +153,12 @@ class PairsOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError if a size has no quarters, or a quarter nothing to tell its words."""
-        if self.size % N_QUARTERS or not N_QUARTERS <= self.size <= MOST_PAIRS:
-            near = min(MOST_PAIRS, max(N_QUARTERS, self.size // N_QUARTERS * N_QUARTERS))
+        if self.size % N_QUARTERS:
+            near = self.size // N_QUARTERS * N_QUARTERS
             raise OptionError(
                 f"`size` {self.size} cannot be cut into four equal quarters; a multiple of 4 up to "
                 f"{MOST_PAIRS:,} can, such as {near}"
             )
-        if not math.isfinite(self.ratio):
-            raise OptionError(f"`ratio` {self.ratio} is out of range; at least 1 is accepted")
         if self.biomedical is not None and self.domains is not None:
             raise OptionError(
                 "`biomedical` and `domains` both say which words are biomedical; give one of them"

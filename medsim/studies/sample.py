@@ -16,9 +16,10 @@ from medsim.core.progress import Progress
 from medsim.core.terms import lowered
 from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, StudyDraft, write_study
-from medsim.studies.inputs import annotators_of, instructions_of
+from medsim.studies.inputs import instructions_of
 from medsim.studies.options import SampleOptions
 from medsim.studies.output import JUDGED_ITEM_COLUMNS
+from medsim.studies.people import annotators_of
 from medsim.studies.presentations import draw_id, presentations_of
 from medsim.studies.sheets import JUDGEMENT
 

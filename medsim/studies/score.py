@@ -88,8 +88,6 @@ def score_study(options: ScoreOptions) -> Scores:
         answers = map(Path, options.answers)
         check_not_read(Path(options.out), options.paths_read(), answers)
         check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
-    if not options.answers:
-        raise OptionError("name at least one file of answers, or a folder of such")
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
         found = read_answers([Path(one) for one in options.answers], study.assignment(), identity)

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated
 
+from medsim.core.config import MOST_SEED
 from medsim.core.options import Option, Options, Reporting
 
 MOST_CONCEPTS = 9_000_000
@@ -105,5 +106,5 @@ class SynthOptions(Options):
             most=MOST_CONCEPTS,
         ),
     ] = 10_000
-    seed: Annotated[int, Option("Of all that is invented.")] = 0
+    seed: Annotated[int, Option("Of all that is invented.", least=0, most=MOST_SEED)] = 0
     overwrite: Annotated[bool, _OVERWRITE] = False

@@ -93,7 +93,9 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         folder, WIC_EVALUATION, overwrite=options.overwrite, read=options.paths_read()
     ) as output:
         dataset = _read(options, setting)
-        people = None if options.people is None else accuracy_of_people(options.people, dataset)
+        people = options.accuracy_of_people
+        if people is None and options.people is not None:
+            people = accuracy_of_people(str(options.people), dataset)
         for spec in specs:
             _check_splits(spec, dataset)
         embeddings = {

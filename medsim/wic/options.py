@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.config import MOST_SEED, MOST_THREADS
+from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
+from medsim.core.errors import OptionError
 from medsim.core.options import (
     Cache,
     OpenedFolder,
@@ -83,6 +84,7 @@ class WicBuildOptions(ReadingOptions):
         Option(
             "Instances of either label that a group has in train at most; all by default.",
             least=1,
+            most=MOST_COUNT,
             key="most_train",
         ),
     ] = None
@@ -220,6 +222,20 @@ class WicEvaluateOptions(Options):
     cache: Cache = None
     overwrite: Annotated[bool, Option("Replace earlier results.")] = False
     progress: Reporting = None
+
+    @property
+    def accuracy_of_people(self) -> float | None:
+        """The accuracy of people where it is given as a number."""
+        try:
+            return None if self.people is None else float(str(self.people))
+        except ValueError:
+            return None
+
+    def check(self) -> None:
+        """Raise OptionError for an accuracy that is none."""
+        accuracy = self.accuracy_of_people
+        if accuracy is not None and not 0 <= accuracy <= 1:
+            raise OptionError(f"`people` {self.people} is no accuracy; 0 to 1 are accepted")
 
 
 @dataclass(frozen=True, slots=True)

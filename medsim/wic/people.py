@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.core.opened import open_output
 from medsim.core.tables.named import read_table
 
@@ -16,28 +16,17 @@ if TYPE_CHECKING:
 _SCORES, _TABLE = "scores", "accuracy.csv"
 
 
-def accuracy_of_people(people: str | Path | float, dataset: WicDataset) -> float:
-    """Return the accuracy of people.
+def accuracy_of_people(folder: str | Path, dataset: WicDataset) -> float:
+    """Return the mean accuracy of people.
 
     Args:
-        people: the accuracy, or the folder of the scores of a study of instances.
+        folder: of the scores of a study of instances.
         dataset: the study must be of its test split.
 
     Raises:
         InputError: the folder holds no such scores, or those of other instances.
-        OptionError: the number is no accuracy.
     """
-    try:
-        accuracy = float(str(people))
-    except ValueError:
-        return _scored(Path(str(people)), dataset)
-    if not 0 <= accuracy <= 1:
-        raise OptionError(f"`people` {people} is no accuracy; 0 to 1 are accepted")
-    return accuracy
-
-
-def _scored(folder: Path, dataset: WicDataset) -> float:
-    """Return the mean accuracy in a folder of scores."""
+    folder = Path(folder)
     opened: Opened[Any] = open_output(folder)
     if opened.kind.name != _SCORES or _TABLE not in opened.manifest.outputs:
         raise InputError(

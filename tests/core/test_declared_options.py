@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import math
+from collections.abc import Iterator
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 
-from medsim.builds.options import BuildOptions
+import medsim.cli  # noqa: F401 — which knows all options
+from medsim.builds.options import BuildOptions, ShardOptions
 from medsim.cli.options import ReportOptions
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
-from medsim.evaluations.options import EvaluateOptions
-from medsim.studies.options import SampleOptions, ScoreOptions
+from medsim.core.errors import InputError, OptionError
+from medsim.core.hints import union_members
+from medsim.core.options import Options, declared
+from medsim.embeddings import lookup
+from medsim.embeddings.options import parse_embedding
+from medsim.evaluations.options import INDEXES, EvaluateOptions
+from medsim.studies.asking_options import InspectOptions, InstancesOptions
+from medsim.studies.options import GradeOptions, SampleOptions, ScoreOptions
+from medsim.wic.options import WicEvaluateOptions
 
 
 def test_one_text_or_path_stands_for_several_of_one() -> None:
@@ -57,6 +67,89 @@ def test_a_value_of_another_type_is_refused_with_the_types_that_are_taken(
         BuildOptions(**given)
 
     assert str(caught.value) == says
+
+
+def number_options() -> list[Any]:
+    """Return each option that is a number, with its class."""
+    return [
+        pytest.param(one, name, id=f"{one.__name__} {name}")
+        for one in every_class(Options)
+        for name in declared(one)
+        if {int, float} & set(union_members(get_type_hints(one)[name]))
+        and name not in {"annotators", "raters", "people"}  # which may be names, or a folder
+    ]
+
+
+def every_class(of: type[Options]) -> Iterator[type[Options]]:
+    for one in of.__subclasses__():
+        if one.__module__.startswith("medsim."):
+            yield one
+        yield from every_class(one)
+
+
+@pytest.mark.parametrize(("options", "name"), number_options())
+def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read(
+    options: type[Options], name: str
+) -> None:
+    option = declared(options)[name]
+    assert option.least is not None
+    assert option.most is not None
+    required = {
+        one: ["nowhere"] if one in {"corpora", "answers"} else "nowhere"
+        for one, parameter in inspect.signature(options).parameters.items()
+        if parameter.default is inspect.Parameter.empty
+    }
+    if "embeddings" in required:
+        required["embeddings"] = {"one": "nowhere"}
+    values = [option.least - 1, option.most + 1]
+    if float in union_members(get_type_hints(options)[name]):
+        values += [math.nan, math.inf, -math.inf]
+    for value in values:
+        with pytest.raises(OptionError) as caught:
+            options(**{**required, name: value})
+        assert str(caught.value) == (
+            f"`{name}` {value} is out of range; {option.least} to {option.most} are accepted"
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "says"),
+    [
+        (SampleOptions, {"build": "x", "annotators": 0}, "0 annotators; 1 to 1,000 are accepted"),
+        (GradeOptions, {"pairs": "x", "raters": 3}, "`raters` 3 cannot make `groups` 2 of 2"),
+        (InspectOptions, {"pairs": "x", "annotators": "a,a"}, "two annotators are named 'a'"),
+        (InstancesOptions, {"benchmark": "x", "common": 101}, "`common` 101 is more than `size`"),
+        (InstancesOptions, {"benchmark": "x", "annotators": 1001}, "1,001 annotators; 1 to 1,000"),
+        (WicEvaluateOptions, {"data": "x", "people": 80}, "`people` 80 is no accuracy"),
+        (WicEvaluateOptions, {"data": "x", "people": "nan"}, "`people` nan is no accuracy"),
+        (ScoreOptions, {"study": "x", "answers": "y", "resamples": 99}, "`resamples` 99 are too f"),
+        (ScoreOptions, {"study": "x", "answers": []}, "name at least one file of answers"),
+        (
+            EvaluateOptions,
+            {"inputs": "x", "embeddings": {"a": "b"}, "index": "tree", "retrieval": True},
+            "unknown index 'tree'; known: flat, ivf",
+        ),
+        (EvaluateOptions, {"inputs": "x", "embeddings": {"a": "b"}, "bins": "9" * 5_000}, "`bins`"),
+        (ShardOptions, {"shard": "1/" + "9" * 5_000}, "`shard`"),
+    ],
+)
+def test_what_cannot_work_is_found_before_anything_is_read(
+    options: Any, given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        options(**given, out="out")
+
+    assert str(caught.value).startswith(says)
+
+
+@pytest.mark.parametrize("text", ["a=~nosuchuser/x", "a=x,vocabulary=~nosuchuser/x"])
+def test_the_home_of_nobody_is_said(text: str) -> None:
+    with pytest.raises(InputError, match="there is no home of such a user"):
+        parse_embedding(text)
+
+
+def test_indexes_are_those_that_there_are() -> None:
+    assert INDEXES == lookup.INDEXES
 
 
 def test_threads_of_functions_without_declared_options_are_checked_as_well() -> None:

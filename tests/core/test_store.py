@@ -11,6 +11,7 @@ import pytest
 
 from medsim.core import queries
 from medsim.core.errors import StatementError
+from medsim.core.formats import table_format, table_formats
 from medsim.core.store import QueryError, Store
 
 if TYPE_CHECKING:
@@ -287,10 +288,6 @@ def test_settings_are_those_of_a_locked_store(locked: Store) -> None:
         "select error(E'first\nsecond')",
         "select $name",
         "select (select x from t)",
-        # Polars has no type for these.
-        "select interval 1 month",
-        "select union_value(k := 1)",
-        "select * from test_all_types()",
     ],
 )
 def test_what_is_wrong_with_a_statement_is_said_in_one_line(locked: Store, statement: str) -> None:
@@ -298,6 +295,85 @@ def test_what_is_wrong_with_a_statement_is_said_in_one_line(locked: Store, state
         locked.select(statement)
     assert "\n" not in str(caught.value)
     assert locked.select("select 1 as one").row(0) == (1,)  # the next one runs
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("interval 1 month", "1 month"),
+        ("[interval 1 month]", "[1 month]"),
+        ("union_value(k := 1)", "1"),
+        ("1::variant", "1"),
+        ("'101'::bit", "101"),
+        ("'a'::enum('a', 'b')", "a"),
+        ("timetz '10:00:00+05'", "10:00:00+05"),
+        (
+            "340282366920938463463374607431768211455::uhugeint",
+            "3402823669209384634633746074317682114",
+        ),
+        ("map {1: union_value(k := date 'infinity')}", "{1=infinity}"),
+        ("uuid '47183823-2574-4bfd-b411-99ed177d3e43'", "47183823-2574-4bfd-b411-99ed177d3e43"),
+    ],
+)
+def test_values_that_polars_has_no_type_for_are_text(locked: Store, value: str, text: str) -> None:
+    assert locked.select(f"select {value} as x")["x"][0].startswith(text)
+
+
+FAR_DAYS = (
+    "'infinity'::date",
+    "'-infinity'::timestamp",
+    "date '0044-03-15 (BC)'",
+    "timestamp '290309-12-22 (BC) 00:00:00'",
+    "'infinity'::timestamptz",
+    "time '24:00:00'",
+)
+
+
+@pytest.mark.parametrize("form", table_formats())
+def test_every_type_of_duckdb_is_printed_in_every_format(locked: Store, form: str) -> None:
+    days = ", ".join(f"{value} as day{number}" for number, value in enumerate(FAR_DAYS))
+    statement = "select *, [date 'infinity'] as days, FAR from test_all_types()"
+    with locked.batches(statement.replace("FAR", days), as_text=True) as reader:
+        frame = pl.from_arrow(reader.read_all())
+
+    assert isinstance(frame, pl.DataFrame)
+    found = table_format(form).render(frame)
+    for text in ("infinity", "0044-03-15 (BC)", "290309-12-22 (BC) 00:00:00", "24:00:00"):
+        assert text in found
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "set memory_limit = '1TB'",
+        "set global max_memory = '1TB'",
+        "reset memory_limit",
+        "pragma memory_limit = '1TB'",
+        "set temp_directory = '/tmp'",
+        "set max_expression_depth = 1000000",
+        "select * from query('set threads = 64')",
+        "select set_config('memory_limit', '1TB')",
+        "call set_config('memory_limit', '1TB')",
+        "execute p",
+        "from pragma_memory_limit('1TB')",
+    ],
+)
+def test_no_statement_lifts_its_bounds(statement: str) -> None:
+    with Store(threads=1, memory=100_000_000) as store:
+        store.lock_down(Path("/nowhere"))
+        with pytest.raises(StatementError):
+            store.select(statement)
+        limit = store.select("select current_setting('memory_limit') as x").item()
+        assert limit == "95.3 MiB"
+        with pytest.raises(StatementError, match="the statement needs more than its `memory`"):
+            store.select("select list(range) from range(1000000000)")
+
+
+@pytest.mark.parametrize("opening", ["(", "[", "-(", "not ", "case when true then "])
+def test_a_statement_that_is_too_deep_is_refused(locked: Store, opening: str) -> None:
+    closing = {"(": ")", "[": "]", "-(": ")", "case when true then ": " end"}.get(opening, "")
+    with pytest.raises(StatementError, match="Max expression depth limit"):
+        locked.select(f"select {opening * 3_000}true{closing * 3_000}")
 
 
 def test_names_of_python_objects_are_no_tables(locked: Store) -> None:
@@ -308,4 +384,6 @@ def test_names_of_python_objects_are_no_tables(locked: Store) -> None:
 
 
 def test_columns_of_one_name_are_told_apart(locked: Store) -> None:
-    assert len(set(locked.select("select 1 as a, 2 as a, 3 as a").columns)) == 3
+    found = locked.select("select 1 as a, 2 as A, 3 as a, 4 as a_1, interval 1 day as a")
+    assert found.columns == ["a", "A_1", "a_2", "a_1_1", "a_3"]
+    assert found.row(0) == (1, 2, 3, 4, "1 day")

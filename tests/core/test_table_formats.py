@@ -12,7 +12,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from medsim.core.formats import table_format, table_formats
+from medsim.core.formats import StreamedFormat, table_format, table_formats
 
 TABLE, JSON, CSV, MD, LATEX = "table", "json", "csv", "md", "latex"
 READ_BY_PEOPLE = [TABLE, MD, LATEX]
@@ -100,6 +100,16 @@ def test_latex_is_a_tabular() -> None:
 def test_no_format_ends_in_a_line_feed() -> None:
     for form in table_formats():
         assert not rendered(FRAME, form).endswith("\n")
+
+
+@pytest.mark.parametrize("form", [CSV, JSON])
+def test_rows_that_come_in_parts_are_the_table_of_all(form: str) -> None:
+    module = table_format(form)
+    assert isinstance(module, StreamedFormat)
+    for sizes in ([0], [0, 3], [2, 0, 1], [0, 1, 1, 1, 0]):
+        starts = [sum(sizes[:at]) for at in range(len(sizes))]
+        parts = [FRAME.slice(start, size) for start, size in zip(starts, sizes, strict=True)]
+        assert "".join(module.pieces(iter(parts))) == rendered(FRAME.head(sum(sizes)), form)
 
 
 # What terms may hold

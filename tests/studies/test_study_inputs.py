@@ -9,7 +9,8 @@ import pytest
 from fixtures.studies import put
 
 from medsim.core.errors import InputError, OptionError
-from medsim.studies.inputs import annotators_of, instructions_of, read_pairs
+from medsim.studies.inputs import instructions_of, read_pairs
+from medsim.studies.people import annotators_of
 from medsim.studies.sheets import GRADED, SCALES
 
 

@@ -2,18 +2,21 @@
 
 Such a module has a function ``render``, which returns a frame as text without a line feed at its
 end, and ``FOR_PEOPLE``, whether it is to be read rather than parsed: then numbers are rounded and
-tables are laid out for a reader.
+tables are laid out for a reader. A format for programs may have a function ``pieces`` as well, for
+more rows than are to be held at once.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from medsim.core.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
 
@@ -24,6 +27,14 @@ class TableFormat(Protocol):
 
     def render(self, frame: pl.DataFrame) -> str:
         """Return a frame as text, without a line feed at its end."""
+
+
+@runtime_checkable
+class StreamedFormat(Protocol):
+    """The module of a format of which a part can be written before all is known."""
+
+    def pieces(self, frames: Iterator[pl.DataFrame]) -> Iterator[str]:
+        """Yield the text of frames as one, in pieces; the last ends without a line feed."""
 
 
 def table_formats() -> list[str]:

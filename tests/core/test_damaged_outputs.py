@@ -1,0 +1,157 @@
+"""What is read of a finished output may be damaged or changed: one line says so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import medsim
+from medsim.builds.output import BUILD
+from medsim.builds.stats import table_2
+from medsim.core.errors import InputError, MedsimError, OutputError
+from medsim.core.files import read_json
+from medsim.core.kinds import read_manifest
+from medsim.core.manifest import MANIFEST
+from medsim.core.opened import open_output, read_parquet, reading
+from medsim.core.output import claimed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def noise(path: Path) -> None:
+    path.write_bytes(bytes(reversed(path.read_bytes())))
+
+
+def made_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def made_a_dangling_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("nowhere")
+
+
+DAMAGES = (emptied, cut, noise, made_a_folder, made_a_dangling_link)
+PAIRS = "pairs/dataset=fsn_syn/difficulty=easy/negatives=random/data.parquet"
+
+
+@pytest.fixture
+def damaged(shared_build: medsim.Build, tmp_path: Path) -> Path:
+    """A copy of a build, to be damaged; what is not damaged is linked."""
+    return Path(shutil.copytree(shared_build.folder, tmp_path / "out"))
+
+
+def assert_said(error: MedsimError, *names: str) -> None:
+    """Fail unless an error is one line that names files and says what to do."""
+    said = str(error)
+    assert "\n" not in said
+    for name in (*names, "anew"):
+        assert name in said
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_table_is_named_by_all_that_read_it(
+    damaged: Path, damage: Callable[[Path], None]
+) -> None:
+    for name in ("stats.parquet", PAIRS):
+        damage(damaged / name)
+
+    with pytest.raises(InputError) as of_read:
+        read_parquet(damaged / PAIRS)
+    assert_said(of_read.value, PAIRS)
+    with pytest.raises(InputError) as of_stats:
+        table_2(medsim.open(damaged))
+    assert_said(of_stats.value, "stats.parquet")
+    with pytest.raises(InputError) as of_pairs:
+        medsim.open(damaged).pairs()
+    assert_said(of_pairs.value, PAIRS)
+    with pytest.raises(InputError) as of_views:
+        open_output(damaged).views()
+    assert_said(of_views.value, str(damaged))
+    with pytest.raises(MedsimError):
+        medsim.evaluate(damaged, {"one": "nowhere.txt"}, damaged.parent / "results")
+    found = medsim.verify(damaged, sample=1)
+    assert set(found.broken) & {"files", "columns", "fingerprint"}
+
+
+@pytest.mark.parametrize("value", [None, [], "text", 5, True, [None], {"x": None}])
+@pytest.mark.parametrize(
+    "field", ["options", "outputs", "source", "stages", "libraries", "threads"]
+)
+def test_a_manifest_whose_parts_are_of_other_types_is_refused(
+    shared_build: medsim.Build, tmp_path: Path, field: str, value: object
+) -> None:
+    found = json.loads((shared_build.folder / MANIFEST).read_text())
+    if isinstance(value, type(found[field])) and value in ([], {"x": None}, 5):
+        return  # it may be so
+    (tmp_path / MANIFEST).write_text(json.dumps(found | {field: value}))
+
+    try:
+        manifest = read_manifest(tmp_path, BUILD)
+    except InputError as error:
+        assert_said(error, MANIFEST, "medsim build")
+    else:
+        assert getattr(manifest, field) == value  # an object, as it must be
+
+
+def test_a_manifest_tells_of_what_it_lacks(shared_build: medsim.Build, tmp_path: Path) -> None:
+    found = json.loads((shared_build.folder / MANIFEST).read_text())
+    del found["source"]["rf2_rules"]
+    (tmp_path / MANIFEST).write_text(json.dumps(found))
+
+    with pytest.raises(InputError, match=r"manifest\.json has no 'rf2_rules'"):
+        _ = read_manifest(tmp_path, BUILD).source["rf2_rules"]
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), pl.exceptions.PanicException("y"), KeyError(1)])
+def test_whatever_reading_an_output_raises_is_said_of_the_output(
+    shared_build: medsim.Build, error: BaseException
+) -> None:
+    with pytest.raises(InputError) as caught, reading(shared_build):
+        raise error
+    assert_said(caught.value, str(shared_build.folder), "medsim build")
+
+
+@pytest.mark.parametrize("content", [DEEP, '{"a": ' * 100_000, "", "\x00", None])
+def test_json_that_is_deep_or_none_is_no_more_than_a_wrong_value(
+    tmp_path: Path, content: str | None
+) -> None:
+    path = tmp_path / MANIFEST
+    path.mkdir() if content is None else path.write_text(content)
+
+    with pytest.raises(ValueError, match=r"^(it is|Expecting)"):
+        read_json(path)
+    with pytest.raises(InputError, match=r"cannot be read as a manifest of medsim"):
+        read_manifest(tmp_path, BUILD)
+    with pytest.raises(InputError, match=r"manifest\.json"):
+        open_output(tmp_path)
+
+
+def test_a_note_of_a_job_that_is_deep_stays_as_it_is(tmp_path: Path) -> None:
+    note = tmp_path / ".out.unfinished" / "job.json"
+    (note.parent / str(BUILD.resumed_by)).mkdir(parents=True)
+    note.write_text(DEEP)
+
+    with (
+        claimed(tmp_path / "out", BUILD, overwrite=False) as output,
+        pytest.raises(OutputError, match=r"job\.json cannot be read"),
+    ):
+        output.resume({"of": "another"})
+    assert note.read_text() == DEEP

@@ -1,0 +1,148 @@
+"""Users' statements have so much memory, time and length, and end with who asked for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from medsim.core.errors import InputError, OptionError, StatementError
+from medsim.core.statements import LONGEST, Statement, StatementOptions, frames_of, rows_of
+
+if TYPE_CHECKING:
+    import medsim
+
+ENDLESS = "with recursive t(n) as (select 1 union all select n + 1 from t) select count(*) from t"
+
+
+def in_nothing(text: str, **bounds: object) -> pl.DataFrame:
+    """Return the rows of a statement that sees no view."""
+    statement = Statement(text=text, folder=Path("/nowhere"), views={})
+    return rows_of(statement, StatementOptions(**bounds))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("size", "n_bytes"),
+    [("64MB", 64_000_000), ("1.5GB", 1_500_000_000), (" 2 gib ", 1 << 31), ("1TB", 10**12)],
+)
+def test_memory_is_a_number_and_a_unit(size: str, n_bytes: int) -> None:
+    assert StatementOptions(memory=size).n_bytes == n_bytes
+
+
+@pytest.mark.parametrize(
+    "size", ["", "4", "GB", "-4GB", "4KB", "1MB", "63.9MB", "nan GB", "9" * 400 + "GB", "99999TB"]
+)
+def test_memory_that_is_no_size_is_refused_at_once(size: str) -> None:
+    with pytest.raises(OptionError, match=r"`memory` .*(is no size|is out of range)"):
+        StatementOptions(memory=size)
+
+
+@pytest.mark.parametrize("seconds", [0, 0.5, -1, float("nan"), float("inf"), 1e9])
+def test_a_timeout_that_is_out_of_range_is_refused_at_once(seconds: float) -> None:
+    with pytest.raises(OptionError, match=r"`timeout` .* is out of range"):
+        StatementOptions(timeout=seconds)
+
+
+def test_a_statement_that_is_too_long_is_not_looked_at() -> None:
+    with pytest.raises(StatementError, match="more than 1,000,000 characters"):
+        in_nothing("select 1 --" + "x" * LONGEST)
+
+
+def test_a_day_that_python_lacks_is_said_instead_of_given() -> None:
+    with pytest.raises(StatementError, match="the column 'far' has days that Python lacks"):
+        in_nothing("select date '2020-01-31' as near, date 'infinity' as far")
+
+
+def test_rows_come_a_few_at_a_time() -> None:
+    statement = Statement(text="from range(10000000000)", folder=Path("/nowhere"), views={})
+    frames = frames_of(statement, StatementOptions())
+
+    assert next(frames).schema == {"range": pl.Int64}
+    assert next(frames)["range"].head(3).to_list() == [0, 1, 2]
+    frames.close()
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_text("no Parquet")
+    statement = Statement(text="from x", folder=tmp_path, views={"x": "x.parquet"})
+
+    with pytest.raises(InputError, match=r"x\.parquet"):
+        rows_of(statement, StatementOptions())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "bounds", "says"),
+    [
+        ("select list(range) from range(10000000000)", {}, "needs more than its `memory`"),
+        ("from range(10000000000)", {}, "the rows need more than the statement's `memory`"),
+        (
+            "select repeat('x', 100000000) from range(1000)",
+            {},
+            "ended its process, most likely for want of memory",
+        ),
+        (ENDLESS, {"timeout": 1.0}, "took longer than 1 second; "),
+        (  # DuckDB's own interrupt would have to wait for it
+            "select levenshtein(repeat('a', 100000), repeat('b', 100000))",
+            {"timeout": 1.0},
+            "took longer than 1 second; ",
+        ),
+    ],
+)
+def test_a_statement_without_end_ends(text: str, bounds: dict[str, object], says: str) -> None:
+    with pytest.raises(StatementError, match=says):
+        in_nothing(text, memory="100MB", **bounds)
+
+
+@pytest.mark.slow
+def test_signals_end_a_statement_at_once_and_its_process_with_it(
+    shared_build: medsim.Build,
+) -> None:
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+    command = [sys.executable, "-m", "medsim", "sql", str(shared_build.folder), ENDLESS]
+    runs = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in numbers
+    ]
+    children = [wait_for_child(run.pid) for run in runs]
+    time.sleep(2)  # so that they are at work
+    for run, number in zip(runs, numbers, strict=True):
+        begun = time.monotonic()
+        run.send_signal(number)
+        out, says = run.communicate(timeout=30)
+        assert time.monotonic() - begun < 5  # a second, where the machine is not busy
+        if number == signal.SIGKILL:
+            assert run.returncode == -signal.SIGKILL
+        else:
+            assert (run.returncode, out, says) == (130, "", "interrupted\n")
+    for child in children:
+        wait_for_end(child)
+
+
+def wait_for_child(pid: int) -> int:
+    """Return the first child of a process once it runs."""
+    for _ in range(600):
+        if found := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            return int(found[0])
+        time.sleep(0.05)
+    pytest.fail("there is no child")
+
+
+def wait_for_end(pid: int) -> None:
+    """Return when there is no such process, or it is one that nobody waits for."""
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return
+        except (ProcessLookupError, FileNotFoundError):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{pid} goes on")
