@@ -20,13 +20,14 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
     from medsim.core.opened import Opened, open_output
+    from medsim.core.surroundings import text_of
 
     opened: Opened[Any] = open_output(options.out)
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:
-        print_table(opened.sql(statement, threads=options.threads), form)
+        print_table(opened.sql(text_of(statement), threads=options.threads), form)
     else:
         print_table(opened.views(), form)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_orig
 import typer
 from typer.core import TyperGroup
 
-from medsim.core import interrupts
+from medsim.core import interrupts, surroundings
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.formats import table_format, table_format_name, table_formats
 from medsim.core.hints import union_members
@@ -34,6 +34,11 @@ _QUOTED_OR_NAME = re.compile(
 )
 
 
+_PLAIN = str.maketrans(  # what tables for people have, for terminals that lack it
+    {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
+)
+
+
 class _Commands(TyperGroup):
     """Commands whose known failures end in one line and their exit code."""
 
@@ -50,6 +55,9 @@ class _Commands(TyperGroup):
             if interrupts.came() or error.filename is None:
                 raise
             typer.echo(f"error: {_on_one_line(f'{error.filename}: {error.strerror}')}", err=True)
+            raise typer.Exit(MedsimError.exit_code) from error
+        except MemoryError as error:
+            typer.echo("error: more memory is needed than there is", err=True)
             raise typer.Exit(MedsimError.exit_code) from error
 
 
@@ -87,13 +95,30 @@ def print_table(
     text = "\n\n".join(map(rendering.render, frames))
     if sys.stdout is None:
         raise OutputError("cannot write the table: standard output is closed")
+    if not _is_encodable(text) and rendering.FOR_PEOPLE:
+        text = text.translate(_PLAIN)
+    if not _is_encodable(text):
+        typer.echo(
+            f"warning: standard output is {sys.stdout.encoding}, which lacks characters of the "
+            "table; each is replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
+            err=True,
+        )
     try:
-        typer.echo(text)
+        sys.stdout.write(f"{text}\n")  # as it is, whatever is in it
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError(f"cannot write the table: {error.strerror}") from error
+
+
+def _is_encodable(text: str) -> bool:
+    """Return whether standard output can encode a text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def command(
@@ -120,6 +145,7 @@ def command(
             if "progress" in fields:
                 values["progress"] = Progress.to_stderr(lambda line: _on_one_line(words(line)))
             try:
+                surroundings.check()
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
                 text = words(str(error))

@@ -7,7 +7,6 @@ is damaged, cut, empty or of another signature counts as not there, and is writt
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import sys
 import uuid
@@ -75,7 +74,9 @@ class CodeCache(_Cache):
         if digest != hashlib.sha256(stored).digest():
             return None
         found, reduced = pickle.loads(stored)  # noqa: S301 — as Numba's own files
-        return CompileResult._rebuild(target_context, *reduced) if found == key else None  # noqa: SLF001
+        if found != key:
+            return None
+        return CompileResult._rebuild(target_context, *reduced)  # type: ignore[no-untyped-call]  # noqa: SLF001
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code for a signature; what cannot be written is told of once."""
@@ -85,7 +86,7 @@ class CodeCache(_Cache):
             _warn("there is no home folder")
             return
         key = _key(sig, data.codegen)
-        stored = dumps((key, data._reduce()))  # noqa: SLF001
+        stored = dumps((key, data._reduce()))  # type: ignore[no-untyped-call]  # noqa: SLF001
         file = self._file(key)
         partial = file.with_name(f"{file.name}.{uuid.uuid4().hex[:16]}")
         try:

@@ -49,7 +49,7 @@ def kernel(function: F) -> Dispatcher[F]:
         if folder:
             _keep_house(folder)
         # As its method enable_caching does.
-        compiled._cache = CodeCache(function, folder)  # type: ignore[assignment]  # noqa: SLF001
+        compiled._cache = CodeCache(function, folder)  # type: ignore[attr-defined]  # noqa: SLF001
     return compiled
 
 
