@@ -21,13 +21,14 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     """
     from medsim.core.opened import Opened, open_output
     from medsim.core.statements import LONGEST
+    from medsim.core.surroundings import text_of
 
     opened: Opened[Any] = open_output(options.out)
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read(LONGEST + 1).strip()
     if statement:
-        print_frames(opened.frames(statement, options), form)
+        print_frames(opened.frames(text_of(statement), options), form)
     else:
         print_table(opened.views(), form)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_orig
 import typer
 from typer.core import TyperGroup
 
-from medsim.core import interrupts
+from medsim.core import interrupts, surroundings
 from medsim.core.errors import (
     MedsimError,
     OptionError,
@@ -42,6 +42,11 @@ _QUOTED_OR_NAME = re.compile(
 )
 
 
+_PLAIN = str.maketrans(  # what tables for people have, for terminals that lack it
+    {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
+)
+
+
 class _Commands(TyperGroup):
     """Commands whose known failures end in one line and their exit code."""
 
@@ -61,6 +66,9 @@ class _Commands(TyperGroup):
             if interrupts.came() or error.filename is None:
                 raise
             typer.echo(f"error: {one_line(f'{error.filename}: {error.strerror}')}", err=True)
+            raise typer.Exit(MedsimError.exit_code) from error
+        except MemoryError as error:
+            typer.echo("error: more memory is needed than there is", err=True)
             raise typer.Exit(MedsimError.exit_code) from error
 
 
@@ -95,16 +103,16 @@ def print_table(
     """Print a table to standard output; in a format for people what ``readable`` makes of it."""
     rendering = table_format(form)
     frames = readable(frame) if readable and rendering.FOR_PEOPLE else [frame]
-    _print(["\n\n".join(map(rendering.render, frames))])
+    _print(["\n\n".join(map(rendering.render, frames))], form)
 
 
 def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
     """Print the rows of frames as one table: to programs as they come, to people all at once."""
     rendering = table_format(form)
     if not isinstance(rendering, StreamedFormat):
-        _print([rendering.render(_few(frames))])
+        _print([rendering.render(_few(frames))], form)
         return
-    _print(rendering.pieces(frames))
+    _print(rendering.pieces(frames), form)
 
 
 def _few(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
@@ -123,19 +131,39 @@ def _few(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(found)
 
 
-def _print(pieces: Iterable[str]) -> None:
-    """Print a text whose pieces come one after another."""
+def _print(pieces: Iterable[str], form: str) -> None:
+    """Print a table whose text comes in pieces."""
     if sys.stdout is None:
         raise OutputError("cannot write the table: standard output is closed")
     try:
+        is_warned = False
         for piece in pieces:
-            typer.echo(piece, nl=False)
-        typer.echo()
+            text = piece
+            if not _is_encodable(text) and table_format(form).FOR_PEOPLE:
+                text = text.translate(_PLAIN)
+            if not is_warned and not _is_encodable(text):
+                is_warned = True
+                typer.echo(
+                    f"warning: standard output is {sys.stdout.encoding}, which lacks characters of "
+                    "the table; each is replaced by '?' (PYTHONIOENCODING=utf-8 keeps them)",
+                    err=True,
+                )
+            sys.stdout.write(text)  # as it is, whatever is in it
+        sys.stdout.write("\n")
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError(f"cannot write the table: {error.strerror}") from error
+
+
+def _is_encodable(text: str) -> bool:
+    """Return whether standard output can encode a text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def command(
@@ -162,6 +190,7 @@ def command(
             if "progress" in fields:
                 values["progress"] = Progress.to_stderr(lambda line: one_line(words(line)))
             try:
+                surroundings.check()
                 run(_from_command_line(options, values), **others)
             except MedsimError as error:
                 text = words(str(error))

@@ -1,9 +1,11 @@
 """Compiles kernels, with a cache of compiled code for each state of their sources.
 
-Numba keeps compiled code for as long as the kernel's own file stays the same. It does not see that
-a function, a constant or a type of another file has changed, and then runs old code or fails. So
-kernels have a cache of their own, in a folder that is named by the content of all kernels' files.
-Folders of other contents that no process has used for a month are removed.
+Numba's own cache keeps code for as long as the kernel's own file stays the same. It does not see
+that a function, a constant or a type of another file has changed, and then runs old code or fails;
+it loads whatever its files hold, so that a damaged one stops or crashes every later run; and two
+processes that compile at once may mix up the code of two signatures. So kernels have a cache of
+their own (``code_cache``), in a folder that is named by the content of all kernels' files. Folders
+of other contents that no process has used for a month are removed.
 """
 
 from __future__ import annotations
@@ -15,18 +17,17 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from numba import config, njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.dispatcher import Dispatcher as CompiledFunction
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from medsim.kernels.code_cache import CodeCache
 
+if TYPE_CHECKING:
     from numba.core.dispatcher import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -40,53 +41,16 @@ def kernel(function: F) -> Dispatcher[F]:
     """Return a function compiled without the interpreter lock, from the cache where it is there.
 
     The cache is in ``NUMBA_CACHE_DIR`` or in the user's cache folder; where neither can be written,
-    Numba looks for another place.
+    code is compiled in every run.
     """
     compiled = njit(function, nogil=True)
     if isinstance(compiled, CompiledFunction):  # not where compiling is switched off
+        folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
+        if folder:
+            _keep_house(folder)
         # As its method enable_caching does.
-        compiled._cache = _KernelCache(function)  # type: ignore[attr-defined,no-untyped-call]  # noqa: SLF001
+        compiled._cache = CodeCache(function, folder)  # type: ignore[attr-defined]  # noqa: SLF001
     return compiled
-
-
-class _KernelLocator(UserProvidedCacheLocator):
-    """The place of a kernel's compiled code in the folder of all kernels."""
-
-    def __init__(self, function: Callable[..., object], file: str) -> None:
-        super().__init__(function, file)  # type: ignore[no-untyped-call]  # as Numba's is
-        folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
-        within = self.get_suitable_cache_subpath(file)  # type: ignore[no-untyped-call]  # as Numba's
-        self._cache_path = str(Path(folder, within))
-
-    @classmethod
-    def from_function(
-        cls, py_func: Callable[..., object], py_file: str
-    ) -> UserProvidedCacheLocator | None:
-        """Return the place of a function, None where there is none or it cannot be written."""
-        folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
-        if not folder:
-            return None
-        _keep_house(folder)
-        # That of the class above asks whether the user has named a folder.
-        return super(UserProvidedCacheLocator, cls).from_function(py_func, py_file)  # type: ignore[no-untyped-call]
-
-
-class _KernelCacheImpl(CompileResultCacheImpl):
-    """As Numba keeps compiled code, with the kernels' own place before others."""
-
-    _locator_classes = [_KernelLocator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012, SLF001 — as in Numba
-
-
-class _KernelCache(FunctionCache):
-    """Compiled code of a kernel, which another process may remove at any time."""
-
-    _impl_class = _KernelCacheImpl
-
-    @contextmanager
-    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
-        """Go on where a file or its folder is gone: then code is compiled, or not kept."""
-        with suppress(FileNotFoundError), super()._guard_against_spurious_io_errors():
-            yield
 
 
 @cache

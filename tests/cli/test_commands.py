@@ -20,6 +20,7 @@ from fixtures.release import random_release
 from typer.testing import CliRunner
 
 from medsim.cli import app
+from medsim.core import opened
 from medsim.embeddings import FORMATS
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.evaluations.options import TABLES
@@ -182,6 +183,18 @@ def test_verify_exits_with_3_and_names_what_does_not_hold(out: Path, tmp_path: P
 
     assert result.exit_code == 3
     assert "fingerprint, stats do not hold" in result.stderr
+
+
+def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking(*_arguments: object, **_options: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(opened, "open_output", lacking)
+
+    result = run("sql", out, "select 1")
+
+    assert result.exit_code == 1
+    assert result.stderr == "error: more memory is needed than there is\n"
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,15 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from numba import config, njit
 
 import medsim
-from medsim.kernels import compiler
+from medsim.kernels import code_cache, compiler
 from medsim.kernels.compiler import kernel
 
 USE = """
@@ -71,17 +73,87 @@ def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
     assert compiled[0] == compiled[1]
 
 
+DAMAGES = [
+    pytest.param(lambda _content: b"", id="empty"),
+    pytest.param(lambda content: content[:-1], id="cut at its end"),
+    pytest.param(lambda content: content[: len(content) // 2], id="cut in its middle"),
+    pytest.param(lambda content: b"\0" * len(content), id="zeros, as after a crash"),
+    pytest.param(lambda content: content[:999] + b"\1" + content[1000:], id="another byte"),
+    pytest.param(lambda _content: b"no pickle", id="other content"),
+]
+
+
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-def test_a_kernel_whose_folder_is_removed_is_compiled_all_the_same(
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_of_compiled_code_is_made_anew(
+    kept: tuple[Path, bytes], monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
+) -> None:
+    file, whole = kept
+    monkeypatch.setattr(config, "CACHE_DIR", str(file.parents[1]))
+    damaged = damage(whole)
+    assert damaged != whole
+    file.write_bytes(damaged)
+
+    assert kernel(_doubled)(4) == 8
+
+    assert [*file.parent.iterdir()] == [file]
+    assert _is_loaded_from(file)
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_an_interrupt_leaves_no_part_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    doubled = kernel(_doubled)
-    monkeypatch.setattr(doubled._cache._impl.locator, "ensure_cache_path", lambda: None)
-    for folder in tmp_path.iterdir():
-        shutil.rmtree(folder)
 
-    assert doubled(4) == 8
+    def interrupted(_partial: Path, _name: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kernel(_doubled)(4)
+
+    assert not [*tmp_path.rglob("*.nbc*")]
+    assert kernel(_doubled)(4) == 8
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_code_of_another_signature_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    kernel(_doubled)(4)
+    (integer,) = tmp_path.rglob("*.nbc")
+    kernel(_doubled)(0.25)
+    (real,) = {*tmp_path.rglob("*.nbc")} - {integer}
+    shutil.copy(integer, real)
+
+    assert kernel(_doubled)(0.25) == 0.5
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("place", ["takes no folder", "is a file", "is not known"])
+def test_where_code_cannot_be_kept_it_is_compiled_and_that_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    folder = tmp_path / "file" / "kernels"
+    if place == "is a file":
+        (tmp_path / "file").touch()
+    elif place == "takes no folder":
+        folder = Path("/proc/nowhere/kernels")
+    chosen = "" if place == "is not known" else str(folder)
+    monkeypatch.setattr(compiler, "_folder", lambda _chosen: chosen)
+    code_cache._warn.cache_clear()
+    doubled = kernel(_doubled)
+
+    with pytest.warns(UserWarning, match="compiled kernels cannot be kept") as told:
+        assert (doubled(4), doubled(0.25)) == (8, 0.5)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        code_cache._warn.cache_clear()
+        assert kernel(_doubled)(4) == 8
 
 
 def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_path: Path) -> None:
@@ -134,7 +206,7 @@ def test_the_folder_lies_in_the_one_that_numba_was_given() -> None:
     assert Path(compiler._folder("")).parent.name == "medsim"
 
 
-def test_users_without_a_home_leave_the_place_to_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_users_without_a_home_have_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     def homeless() -> Path:
         raise RuntimeError
 
@@ -162,6 +234,24 @@ def _unused_for(folder: Path, days: int) -> None:
 
 def _doubled(number: int) -> int:
     return 2 * number
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
+    """A file of compiled code, and its content."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        kernel(_doubled)(4)
+        (file,) = Path(config.CACHE_DIR).rglob("*.nbc")
+    return file, file.read_bytes()
+
+
+def _is_loaded_from(file: Path) -> bool:
+    """Return whether a kernel runs the code of a file, and does not write it."""
+    written = file.stat().st_mtime_ns
+    doubled = kernel(_doubled)
+    doubled(4)
+    return sum(doubled.stats.cache_hits.values()) == 1 and file.stat().st_mtime_ns == written
 
 
 def _used(package: Path, cache: Path) -> set[Path]:

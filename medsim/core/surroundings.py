@@ -1,0 +1,118 @@
+"""Makes the program independent of what it is started in, or says what is wrong there."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from contextlib import suppress
+from typing import TextIO
+
+from medsim.core.config import MOST_THREADS
+from medsim.core.errors import OptionError
+
+try:
+    import resource
+except ImportError:  # there are systems without
+    resource = None  # type: ignore[assignment]
+
+_THREADS = ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+_FAILING = {"strict", "surrogateescape"}  # ways to encode, at a character that is lacking
+_GIBIBYTE = 1 << 30
+_LEAST_ADDRESSES = 4 * _GIBIBYTE  # libraries reserve more than they use, and crash without
+_FEWEST_FILES, _ENOUGH_FILES = 128, 1024
+
+
+def prepare() -> None:
+    """Occupy the standard descriptors, and let neither text nor a warning end the program.
+
+    To be called before anything is opened.
+    """
+    _occupy_descriptors()
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in _FAILING:
+        sys.stdout.reconfigure(errors="replace")  # standard error never fails at a character
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")  # as arguments are; see text_of
+    warnings.showwarning = _show_warning
+
+
+def check() -> None:
+    """Raise OptionError if libraries would crash or hang under the limits or variables there are.
+
+    The limit on open files is raised as far as is allowed and needed.
+    """
+    for name in _THREADS:
+        value = os.environ.get(name, "")
+        if not value:
+            os.environ.pop(name, None)  # as if it was not set
+        elif not (value.isascii() and value.isdecimal() and 1 <= int(value[:9]) <= MOST_THREADS):
+            raise OptionError(
+                f"the environment variable {name} is {value[:40]!r}; unset it, or let it be a "
+                f"number of threads, 1 to {MOST_THREADS}"
+            )
+    if resource is not None:
+        _check_limits()
+
+
+def text_of(given: str) -> str:
+    """Return the text of an argument or of standard input, in UTF-8 where the locale lacks it.
+
+    Raises:
+        OptionError: its bytes are no text.
+    """
+    if given.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in given):
+        return given
+    try:
+        return given.encode(sys.getfilesystemencoding(), "surrogateescape").decode()
+    except UnicodeError as error:
+        raise OptionError(f"{given[:40]!a} is not UTF-8") from error
+
+
+def _check_limits() -> None:
+    addresses = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if addresses != resource.RLIM_INFINITY and addresses < _LEAST_ADDRESSES:
+        raise OptionError(
+            f"the address space is limited to {addresses / _GIBIBYTE:.1f} GiB, and the libraries "
+            f"that medsim needs reserve {_LEAST_ADDRESSES // _GIBIBYTE} GiB; raise the limit "
+            "(ulimit -v)"
+        )
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
+    if files != resource.RLIM_INFINITY and files < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+            files = wanted
+    if files != resource.RLIM_INFINITY and files < _FEWEST_FILES:
+        raise OptionError(
+            f"only {files} files may be open at once, and medsim needs {_FEWEST_FILES}; raise the "
+            "limit (ulimit -n)"
+        )
+
+
+def _occupy_descriptors() -> None:
+    """Open the null device where standard input, output or error is closed.
+
+    Else the next file that is opened would take its place, and what libraries and other processes
+    print would be written into that file.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it takes the lowest number
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],  # noqa: ARG001 — as warnings.showwarning has it, and the next
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Write the first line of a warning; the rest, and where it arose, are for developers."""
+    stream = file or sys.stderr
+    if stream is not None:
+        with suppress(OSError):
+            stream.write(f"warning: {str(message).partition(chr(10))[0]}\n")

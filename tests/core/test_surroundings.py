@@ -1,0 +1,187 @@
+"""What the program is started in: descriptors, streams, variables, limits."""
+
+from __future__ import annotations
+
+import io
+import os
+import resource
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from medsim.core import surroundings
+from medsim.core.console import print_table
+from medsim.core.errors import OptionError
+
+OPENED = """
+import os
+from medsim.core import surroundings
+surroundings.prepare()
+with open("manifest.json", "w") as file:
+    for descriptor in range(3):
+        os.write(descriptor, b"from native code")
+"""
+
+NO_LIMIT = resource.RLIM_INFINITY
+
+
+@pytest.mark.slow
+def test_no_file_takes_the_place_of_a_closed_standard_descriptor(tmp_path: Path) -> None:
+    package = Path(surroundings.__file__).parents[2]
+    ended = subprocess.run(
+        [sys.executable, "-c", OPENED],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(package)},
+        preexec_fn=lambda: os.closerange(0, 3),
+        check=False,
+    )
+
+    assert ended.returncode == 0
+    assert (tmp_path / "manifest.json").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"])
+@pytest.mark.parametrize("value", ["x", "0", "-1", "1025", "1" * 5000, "1.5", "4,2", " ", "٣"])
+def test_a_variable_of_threads_that_is_no_number_of_threads_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(OptionError) as raised:
+        surroundings.check()
+
+    assert str(raised.value).startswith(f"the environment variable {name} is ")
+    assert len(str(raised.value)) < 200
+
+
+@pytest.mark.parametrize("value", ["1", "1024", "08"])
+def test_a_variable_that_is_a_number_of_threads_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("POLARS_MAX_THREADS", value)
+
+    surroundings.check()
+
+    assert os.environ["POLARS_MAX_THREADS"] == value
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "")
+
+    surroundings.check()
+
+    assert "NUMBA_NUM_THREADS" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("files", "raised_to"),
+    [
+        ((20, NO_LIMIT), 1024),
+        ((256, 4096), 1024),
+        ((256, 512), 512),
+        ((2048, 4096), None),
+        ((NO_LIMIT, NO_LIMIT), None),
+    ],
+)
+def test_the_limit_on_open_files_is_raised_as_far_as_is_needed(
+    monkeypatch: pytest.MonkeyPatch, files: tuple[int, int], raised_to: int | None
+) -> None:
+    asked = limits(monkeypatch, files=files)
+
+    surroundings.check()
+
+    assert asked == ([] if raised_to is None else [(raised_to, files[1])])
+
+
+def test_too_few_open_files_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits(monkeypatch, files=(20, 64))
+
+    with pytest.raises(OptionError, match=r"only 64 files may be open.*needs 128.*ulimit -n"):
+        surroundings.check()
+
+
+def test_too_small_an_address_space_is_told_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits(monkeypatch, addresses=(1_000_000_000, NO_LIMIT))
+
+    with pytest.raises(OptionError, match=r"limited to 0\.9 GiB.*reserve 4 GiB.*ulimit -v"):
+        surroundings.check()
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_a_character_that_standard_output_lacks_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoding: str, errors: str
+) -> None:
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=errors)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", stdout)
+        patch.setattr(warnings, "showwarning", warnings.showwarning)
+        surroundings.prepare()
+        print_table(pl.DataFrame({"term": ["漢 of 漢"]}), "csv")
+
+    assert stdout.buffer.getvalue() == b"term\n? of ?\n"
+    said = capsys.readouterr().err
+    assert said.startswith("warning: standard output is ")
+    assert said.count("\n") == 1
+
+
+def test_the_rule_and_minus_signs_of_tables_have_plain_twins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", stdout)
+        print_table(pl.DataFrame({"difference": [-1.5]}), "table")
+
+    assert stdout.buffer.getvalue().split() == [b"difference", b"-" * 10, b"-1.50"]
+    assert capsys.readouterr().err == ""
+
+
+def test_what_standard_output_can_say_is_written_as_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(pl.DataFrame({"term": ["漢 \x1b[1m ─"]}), "csv")
+
+    assert capsys.readouterr() == ("term\n漢 \x1b[1m ─\n", "")
+
+
+def test_a_statement_is_utf_8_whatever_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert surroundings.text_of("select 'é漢'") == "select 'é漢'"
+
+    escaped = "é漢".encode().decode("ascii", "surrogateescape")
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "ascii")
+    assert surroundings.text_of(escaped) == "é漢"
+    with pytest.raises(OptionError, match="is not UTF-8"):
+        surroundings.text_of("select \udcff")
+
+
+def test_a_warning_of_a_library_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    surroundings.prepare()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("NUMBA_OPT is no number\nTraceback (most recent call last):", stacklevel=1)
+
+    assert capsys.readouterr().err == "warning: NUMBA_OPT is no number\n"
+
+
+def limits(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    addresses: tuple[int, int] = (NO_LIMIT, NO_LIMIT),
+    files: tuple[int, int] = (1024, 4096),
+) -> list[tuple[int, int]]:
+    """Pretend that there are limits; return where it is kept which were asked for."""
+    known = {resource.RLIMIT_AS: addresses, resource.RLIMIT_NOFILE: files}
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", known.__getitem__)
+    monkeypatch.setattr(resource, "setrlimit", lambda _kind, wanted: asked.append(wanted))
+    return asked

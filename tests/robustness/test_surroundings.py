@@ -1,0 +1,91 @@
+"""The program in unusual surroundings, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+MANY = "select * from range(100000)"
+
+
+def run(*arguments: str | Path, **process) -> subprocess.CompletedProcess[str]:
+    """Return how the program ended, run from a process of which nothing is taken over."""
+    return subprocess.run(
+        [sys.executable, "-m", "medsim", *map(str, arguments)],
+        text=True,
+        check=False,
+        timeout=300,
+        **process,
+    )
+
+
+def test_with_all_standard_descriptors_closed_files_hold_what_belongs_there(
+    shared_release: Path, tmp_path: Path
+) -> None:
+    closed = partial(run, preexec_fn=lambda: os.closerange(0, 3))
+    out, page = tmp_path / "out", tmp_path / "page.html"
+
+    assert closed("build", shared_release, "-o", out).returncode == 1  # its table has no place
+    assert json.loads((out / "manifest.json").read_text(encoding="utf-8"))["kind"] == "build"
+    assert closed("report", out, "-o", page).returncode == 0
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    verified = run("verify", out, "--sample", "0", capture_output=True)
+    assert verified.returncode == 0, verified.stderr
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        pytest.param((resource.RLIMIT_AS, 10**9), "raise the limit (ulimit -v)", id="addresses"),
+        pytest.param((resource.RLIMIT_NOFILE, 20), "raise the limit (ulimit -n)", id="files"),
+    ],
+)
+def test_a_limit_under_which_libraries_fail_is_told_in_one_line(
+    tmp_path: Path, limit: tuple[int, int], said: str
+) -> None:
+    kind, most = limit
+    ended = run(
+        *("build", "hpo", "-o", tmp_path / "out"),
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(kind, (most, most)),
+    )
+
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("error: ")
+    assert ended.stderr.endswith(f"{said}\n")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_locale_without_a_character_gets_another_one(shared_build) -> None:
+    lacking = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": "dumb"}
+    ended = run(
+        *("sql", shared_build.folder, "select 'é漢' as term", "--format", "csv"),
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "", **lacking},
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "term\n??\n")
+    assert ended.stderr.startswith("warning: standard output is ")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_seen_enough_ends_the_program_quietly(shared_build) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "medsim", "sql", shared_build.folder, MANY, "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        assert program.stdout.readline() == b"range\n"
+        program.stdout.close()
+        assert program.stderr.read() == b""
