@@ -17,8 +17,8 @@ SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 """The scopes that synonyms have, as OBO names them."""
 
 SOURCE = Option(
-    "A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo or .xml file; or a built-in "
-    "name such as hpo.",
+    "A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo, .json or .xml file; or a "
+    "built-in name such as hpo.",
     argument=True,
     or_name=True,
 )

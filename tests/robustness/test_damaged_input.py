@@ -198,7 +198,7 @@ def test_a_program_that_fails_on_a_damaged_ontology_says_one_line(tmp_path: Path
 def test_an_unknown_kind_of_file_is_met_with_those_that_are_known(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("a,b\n")
 
-    assert "OBO ontologies (.obo); RF2 releases" in build(tmp_path / "terms.csv", tmp_path)
+    assert "OBO ontologies (.obo); OBO graphs (.json); " in build(tmp_path / "terms.csv", tmp_path)
 
 
 @pytest.mark.slow

@@ -134,9 +134,7 @@ def _read_stanza(path: Path, frame: Frame, rows: OntologyRows, left_out: _LeftOu
             rows.add_association(ids[0], text, _ASSOCIATIONS[tag])
 
 
-def _clauses(
-    path: Path, frame: Frame, left_out: _LeftOut
-) -> Iterator[tuple[str, re.Match[str]]]:
+def _clauses(path: Path, frame: Frame, left_out: _LeftOut) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield tag and values of the clauses of a term that are read.
 
     A line without a tag goes on with the clause above it.
@@ -154,7 +152,7 @@ def _clauses(
                 raise InputError(
                     f"{path}: line {line}: not OBO (malformed {known or 'line'}): {shown(whole)}"
                 )
-            left_out.add(f"malformed {tag}" if tag in FORMS else "unknown clause", line, whole)
+            left_out.add(f"malformed {known}" if known in FORMS else "unknown clause", line, whole)
         elif tag in READ:
             yield tag, values
         above = tag or above

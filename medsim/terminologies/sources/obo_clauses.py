@@ -1,8 +1,8 @@
 r"""Splits OBO files into frames, and clauses into their values.
 
-The forms are those of the OBO Flat File Format, version 1.4, where files keep to it, and wider where
-they do not: what stands behind the part of a clause that is read (modifiers, references of
-synonyms) need not be well formed, and a synonym may lack its scope, as in version 1.2.
+The forms are those of the OBO Flat File Format, version 1.4, and a little wider: what stands behind
+the part of a clause that is read (modifiers, references of synonyms) need not be well formed, and a
+synonym may lack its scope, as in version 1.2.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _QUOTED = r'"((?:[^"\\]++|\\.)*+)"'
 _MODIFIER = r'[^ \t=,{}"]++="(?:[^"\\]++|\\.)*+"'
 _FORMS = {
     "id": _ID,
-    "name": r"((?:[^\\!{]++|\\.)++)" rf"(?:\{{{_MODIFIER}(?:,[ \t]*+{_MODIFIER})*+\}})?",
+    "name": r"((?:[^\\!{]++|\\.)++)"
+    rf"(?:\{{{_MODIFIER}(?:,[ \t]*+{_MODIFIER})*+\}})?[ \t]*+(?!\{{)",
     "synonym": rf"{_QUOTED}(?:[ \t]++(EXACT|BROAD|NARROW|RELATED)(?:[ \t]++[^ \t\[{{!]++)?)?"
     r"(?:[ \t]*+\[.*)?",
     "is_a": _ID,

@@ -19,6 +19,7 @@ from medsim.terminologies.sources.ontology_rows import (
     OntologyRows,
     day_in,
 )
+from medsim.terminologies.sources.text_rows import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ MAX_BYTES = 2 << 30
 """Of a file: it is read as a whole, and takes about six times as much memory."""
 
 _HEAD_BYTES = 1 << 16
-_HEAD = re.compile(rb'\s*\{.*?"graphs"\s*:', re.DOTALL)
+_HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
 _SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
 _DIGITS = re.compile(r"[0-9]*")
 _IAO = "http://purl.obolibrary.org/obo/IAO_"
@@ -62,9 +63,15 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
                 f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
             )
         read = SourceFile(name=path.name, sha256=hashed.finish(), size=hashed.n_bytes)
-    graphs = _graphs(path, content)
-    for graph in graphs:
-        _read_graph(path, graph, rows, left_out)
+    try:
+        graphs = _graphs(path, content)
+        for graph in graphs:
+            _read_graph(graph, rows, left_out)
+        released, licence = _release_date(graphs), _licence(graphs)
+    except _MalformedError as error:
+        raise InputError(f"{path}: not OBO graphs: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not OBO graphs: nested too deeply") from error
     if rows.is_empty:
         raise InputError(f"{path}: has no node that is a class, so it is no ontology")
     rows.fill(store)
@@ -72,11 +79,11 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
         source="obographs",
         name=path.name,
         vocabulary=None,
-        release_date=_release_date(graphs),
+        release_date=released,
         files=(read,),
         rf2_rules=False,
         redistributable=None,
-        terms_of_use=_licence(graphs),
+        terms_of_use=licence,
         skipped=(
             *rows.skipped,
             *(Skipped(reason=why, n_rows=n) for why, n in left_out.items()),
@@ -120,23 +127,19 @@ def curie(iri: str) -> str:
 def _graphs(path: Path, content: bytes) -> list[_Object]:
     """Return the graphs of a document."""
     try:
-        document = json.loads(content)
-        if not isinstance(document, dict):
-            raise _MalformedError("is no object")
-        return _objects(document, "graphs")
+        document = json.loads(content.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}: line {error.lineno}: no JSON ({error.msg})") from error
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        byte = content[error.start]
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
         raise InputError(f"{path}: line {line} is not UTF-8: byte 0x{byte:02x}") from error
-    except RecursionError as error:
-        raise InputError(f"{path}: is nested too deeply for OBO graphs") from error
-    except (ValueError, _MalformedError) as error:
-        raise InputError(f"{path}: is no document of OBO graphs ({error})") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise _MalformedError(str(error)) from error
+    return _objects(_object({"the document": document}, "the document"), "graphs")
 
 
-def _read_graph(path: Path, graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> None:
+def _read_graph(graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> None:
     """Add the rows of a graph.
 
     A class of which neither node nor edges say anything is only mentioned: it is no term here, and
@@ -148,19 +151,19 @@ def _read_graph(path: Path, graph: _Object, rows: OntologyRows, left_out: Counte
         for number, node in enumerate(_objects(graph, "nodes"), start=1):
             place = f"node {number:,}: "
             if _text(node, "type") == "CLASS":
-                classes.add(_text(node, "id"))
+                classes.add(_needed(node, "id"))
                 if "lbl" in node or "meta" in node:
                     _read_class(node, rows, left_out)
         place = ""
         for number, edge in enumerate(_edges(graph), start=1):
             place = f"edge {number:,}: "
-            child, kind = _text(edge, "sub"), _text(edge, "pred")
+            child, kind = _needed(edge, "sub"), _text(edge, "pred")
             if kind == "is_a" or child in classes:
                 rows.add_term(curie(child), obsolete=False)
             if kind == "is_a":
-                rows.add_is_a(curie(child), curie(_text(edge, "obj")))
+                rows.add_is_a(curie(child), curie(_needed(edge, "obj")))
     except _MalformedError as error:
-        raise InputError(f"{path}: {place}{error}") from error
+        raise _MalformedError(f"{place}{error}") from error
 
 
 def _edges(graph: _Object) -> list[_Object]:
@@ -177,9 +180,11 @@ def _edges(graph: _Object) -> list[_Object]:
 
 def _read_class(node: _Object, rows: OntologyRows, left_out: Counter[str]) -> None:
     """Add the rows of a node that is a class."""
-    concept_id = curie(_text(node, "id"))
+    concept_id = curie(_needed(node, "id"))
     meta = _object(node, "meta")
     properties = [(_text(one, "pred"), _text(one, "val")) for one in _properties(meta)]
+    if any(pred in _ASSOCIATIONS and not value for pred, value in properties):
+        raise _MalformedError("a term that stands for it has no id")
     obsolete = meta.get("deprecated") is True or _DEPRECATED in properties
     associated = [
         (curie(value), _ASSOCIATIONS[pred]) for pred, value in properties if pred in _ASSOCIATIONS
@@ -205,14 +210,12 @@ def _read_class(node: _Object, rows: OntologyRows, left_out: Counter[str]) -> No
 
 
 def _synonyms(meta: _Object) -> Iterator[tuple[str, str]]:
-    """Yield text and scope of the synonyms of a node."""
-    synonyms = _objects(meta, "synonyms")
-    for number, synonym in enumerate(synonyms):
-        if synonym in synonyms[:number]:
-            continue
+    """Yield text and scope of the synonyms of a node, the same one once, as OBO has it."""
+    distinct = {json.dumps(one, sort_keys=True): one for one in _objects(meta, "synonyms")}
+    for synonym in distinct.values():
         found = _SCOPE.search(_text(synonym, "pred"))
         if not found:
-            raise _MalformedError(f"a synonym with 'pred' {synonym.get('pred')!r:.60}")
+            raise _MalformedError(f"a synonym with the 'pred' {quoted(_text(synonym, 'pred'))}")
         yield _text(synonym, "val"), found[1].lower()
 
 
@@ -253,7 +256,14 @@ def _text(holder: _Object, key: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise _MalformedError(f"{key!r} has half a character, an unpaired surrogate") from error
+        raise _MalformedError(f"{key!r} has an unpaired surrogate") from error
+    return value
+
+
+def _needed(holder: _Object, key: str) -> str:
+    value = _text(holder, key)
+    if not value:
+        raise _MalformedError(f"no {key!r}")
     return value
 
 
