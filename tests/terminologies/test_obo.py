@@ -140,7 +140,9 @@ def test_values_end_where_modifiers_and_comments_begin(tmp_path: Path) -> None:
         'synonym: "Without references" BROAD\n'
         'synonym: "Of\\ttwo\\nlines\\Wand" NARROW [\n'
         "is_a: IN:2{bad} ! two\n"
-        'xref: IN\\:a:b\\,c "said" {bad\n',
+        'xref: IN\\:a:b\\,c "said" {bad\n'
+        'creation_date: 2026-02-28T10:00:00Z {seen="x"} ! and more\n'
+        "creation_date: 2026-02-28 ! a day\n",
     )
 
     assert names(found) == [

@@ -11,7 +11,7 @@ import re
 from codecs import BOM_UTF8
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
@@ -49,7 +49,7 @@ _FORMS = {
     "builtin": "(?:true|false)",
     "comment": ".*",
     "created_by": ".*",
-    "creation_date": "([0-9]{4}-[0-9]{2}-[0-9]{2}.*)",
+    "creation_date": r"([0-9]{4}-[0-9]{2}-[0-9]{2}[^ \t{!]*+)",
     "def": rf"{_QUOTED}[ \t]*+\[.*",
     "disjoint_from": _ID,
     "equivalent_to": _ID,
@@ -131,7 +131,7 @@ def shown(text: str) -> str:
 
 def _is_day(text: str) -> bool:
     with suppress(ValueError):
-        return bool(datetime.fromisoformat(text.partition("T")[0].strip()))
+        return bool(date.fromisoformat(text[:10]))
     return False
 
 
@@ -146,5 +146,7 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
             yield number, line.removeprefix(mark).decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
             byte = error.object[error.start]
-            raise InputError(f"{name}: line {number} is not UTF-8: byte 0x{byte:02x}") from error
+            raise InputError(
+                f"{name}: line {number} is not UTF-8: byte 0x{byte:02x}; convert the file to UTF-8"
+            ) from error
         mark = b""

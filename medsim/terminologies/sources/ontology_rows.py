@@ -81,7 +81,7 @@ class OntologyRows:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What was left out, and how often."""
+        """The rows that were left out, by reason."""
         return tuple(Skipped(reason=why, n_rows=n) for why, n in self._skipped.items())
 
     def add_term(self, concept_id: str, *, obsolete: bool) -> None:
