@@ -25,7 +25,7 @@ ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "
 """Libraries of encoders, each of which may be installed or not."""
 
 _LAST = ("warnings", "outputs", "stages")  # in the order of a manifest's file
-_LIBRARIES = ("duckdb", "fastobo", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
+_LIBRARIES = ("duckdb", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
 
 _version = cache(version)  # which looks for a file each time
 

@@ -19,7 +19,7 @@ SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 
 SOURCE = Option(
     "A release of RF2, UMLS, RxNorm, LOINC, OMOP's vocabularies or MeSH's XML, as zip or folder; "
-    "an .obo or .xml file; or a built-in name such as hpo.",
+    "an .obo, .json or .xml file; or a built-in name such as hpo.",
     argument=True,
     or_name=True,
 )

@@ -21,6 +21,7 @@ from medsim.evaluations.ratings.words import read_words
 from medsim.evaluations.strata import Stratification
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
+from medsim.terminologies.sources.ontology_rows import OntologyRows
 from medsim.wic.corpora.mentions import read_corpora
 
 OBO = b"format-version: 1.2\n\n! a comment\n[Term]\nid: X:1\nname: zirel fever\n"
@@ -60,13 +61,13 @@ def test_an_ontology_that_is_replaced_has_the_digest_of_what_was_parsed(
 ) -> None:
     path = tmp_path / "x.obo"
     path.write_bytes(OBO)
-    tables = obo._tables
+    tables = OntologyRows.tables
 
-    def replaced(rows: obo._Rows) -> dict[str, pl.DataFrame]:
+    def replaced(rows: OntologyRows) -> dict[str, pl.DataFrame]:
         path.write_bytes(OTHER)
         return tables(rows)
 
-    monkeypatch.setattr(obo, "_tables", replaced)
+    monkeypatch.setattr(OntologyRows, "tables", replaced)
     with Store(threads=1) as store:
         (file,) = obo.read_obo(path, store, ReadingOptions()).files
 

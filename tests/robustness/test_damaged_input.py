@@ -198,7 +198,7 @@ def test_a_program_that_fails_on_a_damaged_ontology_says_one_line(tmp_path: Path
 def test_an_unknown_kind_of_file_is_met_with_those_that_are_known(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("a,b\n")
 
-    for known in ("OBO ontologies (.obo)", "RF2 releases"):
+    for known in ("OBO ontologies (.obo", "OBO graphs (.json", "RF2 releases"):
         assert known in build(tmp_path / "terms.csv", tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -102,9 +103,25 @@ def loinc_sample(folder: Path) -> str:
     return str(random_observations(1).write(folder / "loinc"))
 
 
+def obographs_sample(folder: Path) -> str:
+    a, b = ("http://purl.obolibrary.org/obo/IN_1", "http://purl.obolibrary.org/obo/IN_2")
+    synonyms = [{"pred": "hasExactSynonym", "val": text} for text in (" azure pyrexia", " ", "b")]
+    meta = {"synonyms": synonyms, "xrefs": [{"val": "MESH:D1"}, {"val": "MESH:D1"}]}
+    old = {"deprecated": True, "basicPropertyValues": [{"pred": a[:31] + "IAO_0100001", "val": a}]}
+    nodes = [
+        {"id": a, "type": "CLASS", "lbl": " Blue fever", "meta": meta},
+        {"id": b, "type": "CLASS", "lbl": "obsolete Fever", "meta": old},
+    ]
+    edges = [{"sub": a, "pred": "is_a", "obj": b}] * 2
+    graph = {"nodes": nodes, "edges": edges}
+    (folder / "invented.json").write_text(json.dumps({"graphs": [graph, graph]}))
+    return str(folder / "invented.json")
+
+
 SAMPLES: dict[str, Callable[[Path], str]] = {
     "rf2": rf2_sample,
     "obo": obo_sample,
+    "obographs": obographs_sample,
     "hpo": hpo_sample,
     "mondo": mondo_sample,
     "umls": umls_sample,

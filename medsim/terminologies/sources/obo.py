@@ -2,259 +2,175 @@
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections import Counter
 from dataclasses import dataclass, field
-from datetime import date
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-import fastobo
-import polars as pl
-
-from medsim.core.errors import InputError
-from medsim.core.files import open_hashed
-from medsim.core.kinds import CANONICAL_TABLES
+from medsim.core.errors import InputError, counted
+from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources.archive import ReleaseFile
+from medsim.terminologies.sources.obo_clauses import (
+    FORMS,
+    NEEDED,
+    READ,
+    Frame,
+    read_frames,
+    shown,
+    unescaped,
+    value_of,
+)
+from medsim.terminologies.sources.ontology_rows import (
+    LICENCE_PROPERTY,
+    NO_LICENCE,
+    OntologyRows,
+    day_in,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
     from pathlib import Path
 
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
-LANGUAGE = "en"
-"""The language of an OBO file's names; the format has no place to say another."""
-
-_OBSOLETE = re.compile(r"^obsolete ", re.IGNORECASE)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
-_ASSOCIATIONS = {
-    fastobo.term.ReplacedByClause: "replaced_by",
-    fastobo.term.ConsiderClause: "possibly_equivalent_to",
-}
-_VOCABULARIES = {
-    "MESH": "MSH",
-    "SCTID": "SNOMEDCT_US",
-    "SNOMED": "SNOMEDCT_US",
-    "SNOMED_CT": "SNOMEDCT_US",
-    "SNOMEDCT": "SNOMEDCT_US",
-    "ICD-10": "ICD10",
-    "ICD10": "ICD10",
-    "ICD-9": "ICD9CM",
-    "ICD9": "ICD9CM",
-    "ICD9CM": "ICD9CM",
-    "ICD10CM": "ICD10CM",
-    "NCIT": "NCI",
-    "MEDDRA": "MDR",
-    "ORPHA": "ORPHANET",
-    "ORPHANET": "ORPHANET",
-    "HP": "HPO",
-}
-"""Vocabularies of cross-references by their names in UMLS; others keep their names."""
+_NAME = re.compile(r".*\.obo(\.gz)?", re.IGNORECASE | re.DOTALL)
+_READ_STANZA = "Term"
+_OTHER_STANZAS = {"Typedef", "Instance"}
+_DEFAULT_SCOPE = "RELATED"  # of a synonym that states none, as OBO 1.2 has it
+_ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_to"}
 
 
 @dataclass(slots=True)
-class _Rows:
-    """The rows of the canonical tables as they are read, and what was left out."""
+class _LeftOut:
+    """The lines that are left out, by reason: how many they are, and the first."""
 
-    active: dict[str, bool] = field(default_factory=dict)
-    n_clauses: Counter[str] = field(default_factory=Counter)
-    named: set[str] = field(default_factory=set)
-    description: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
-    association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
-    is_a: dict[tuple[str, str], None] = field(default_factory=dict)
-    code: dict[tuple[str, str, str], None] = field(default_factory=dict)
-    n_second_names: int = 0
-    n_empty: int = 0
-    n_other_scope: int = 0
+    n_lines: dict[str, int] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
 
+    def add(self, reason: str, line: int, text: str) -> None:
+        self.n_lines[reason] = self.n_lines.get(reason, 0) + 1
+        self.first.setdefault(reason, f"first in line {line}: {shown(text)}")
 
-class _ReadableText:
-    """A stream as fastobo can read it, which looks at every byte once.
-
-    Comment lines are left empty, as fastobo 0.14 panics on them inside a frame. At the first byte
-    that is not UTF-8 the text ends, and ``check`` raises: fastobo would hide an error of its input.
-    """
-
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self._stream = stream
-        self._path = path
-        self._at_line_start = True
-        self._line = 1
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._fault = ""  # no exception: fastobo keeps this object, and that would keep the store
-
-    def read(self, size: int = -1) -> bytes:
-        """Return one line, or as much of it as is asked for."""
-        part = self._part(size)
-        if self._at_line_start and part.lstrip(b" \t").startswith(b"!"):
-            while part and not part.endswith(b"\n"):
-                part = self._part(size)
-            return part[-1:]
-        self._at_line_start = part.endswith(b"\n")
-        return part
-
-    def check(self) -> None:
-        """Raise InputError if a byte that was read is not UTF-8."""
-        if self._fault:
-            raise InputError(self._fault)
-
-    def _part(self, size: int) -> bytes:
-        if self._fault:
-            return b""
-        part = self._stream.readline(size)
-        try:
-            self._decoder.decode(part, final=not part and size != 0)
-        except UnicodeDecodeError as error:
-            self._fault = (
-                f"{self._path}: line {self._line} is not UTF-8: "
-                f"byte 0x{error.object[error.start]:02x}"
-            )
-            return b""
-        self._line += part.endswith(b"\n")
-        return part
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        return tuple(
+            Skipped(reason=f"{reason}, {self.first[reason]}", n_rows=n)
+            for reason, n in self.n_lines.items()
+        )
 
 
 def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
-    rows = _Rows()
-    try:
-        with open_hashed(path) as stream:
-            text = _ReadableText(stream, path)
-            header = _read_frames(text, rows, frozenset(options.synonyms))
-            file = SourceFile(name=path.name, sha256=stream.finish(), size=stream.n_bytes)
-    except SyntaxError as error:
-        raise InputError(f"{path}: line {error.lineno}: not OBO ({error.msg})") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read ({_one_line(error)})") from error
-    if not rows.active:
+    rows, left_out = OntologyRows(frozenset(options.synonyms)), _LeftOut()
+    file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
+    with file.open() as stream:
+        hashed = HashedReader(stream)
+        frames = read_frames(hashed, path.name)
+        header = next(frames)
+        _check_header(header, left_out)
+        for frame in frames:
+            _read_stanza(path, frame, rows, left_out)
+        read = SourceFile(name=path.name, sha256=hashed.finish(), size=hashed.n_bytes)
+    if rows.is_empty:
         raise InputError(f"{path}: has no [Term], so it is no ontology in OBO; is it cut short?")
-    for table, frame in _tables(rows).items():
-        store.put(table, frame)
+    rows.fill(store)
     return Terminology(
         source="obo",
         name=path.name,
         vocabulary=None,
         release_date=_release_date(header),
-        files=(file,),
+        files=(read,),
         rf2_rules=False,
         redistributable=None,
         terms_of_use=_licence(header),
-        skipped=(
-            Skipped(reason="term has a second name", n_rows=rows.n_second_names),
-            Skipped(reason="description is empty", n_rows=rows.n_empty),
-            Skipped(reason="synonym has another scope", n_rows=rows.n_other_scope),
-        ),
+        skipped=(*rows.skipped, *left_out.skipped),
     )
 
 
 def recognises(path: Path) -> bool:
-    """Return whether ``path`` can be an OBO file: by its suffix."""
-    return path.is_file() and path.suffix.lower() == ".obo"
+    """Return whether ``path`` can be an OBO file: by its name."""
+    return path.is_file() and bool(_NAME.fullmatch(path.name))
 
 
-def _read_frames(
-    text: _ReadableText, rows: _Rows, scopes: frozenset[str]
-) -> fastobo.header.HeaderFrame:
-    """Add the rows of all terms, and return the header."""
-    try:
-        reader = fastobo.iter(text, ordered=True)
-        header = reader.header()
-        for frame in reader:
-            if isinstance(frame, fastobo.term.TermFrame):
-                _read_term(frame, rows, scopes)
-    except (SyntaxError, ValueError):
-        text.check()
-        raise
-    while text.read():
-        pass
-    text.check()
-    return header
+def _check_header(header: Frame, left_out: _LeftOut) -> None:
+    """Note what is left out of the header: ontologies that it imports, and what is malformed."""
+    for line, tag, text in header.clauses:
+        if tag == "import":
+            left_out.add("import is not followed", line, f"{tag}:{text}")
+        elif not tag:
+            left_out.add("malformed line of the header", line, text)
+        elif tag == "property_value" and not value_of(tag, text):
+            left_out.add("malformed property_value of the header", line, f"{tag}:{text}")
 
 
-def _read_term(frame: fastobo.term.TermFrame, rows: _Rows, scopes: frozenset[str]) -> None:
-    """Add one term's rows; the frames of a term that has several are taken together."""
-    concept_id = str(frame.id)
-    obsolete = any(isinstance(c, fastobo.term.IsObsoleteClause) and c.obsolete for c in frame)
-    rows.active[concept_id] = rows.active.get(concept_id, True) and not obsolete
-    for clause in frame:
-        if isinstance(clause, fastobo.term.NameClause):
-            _add_name(rows, concept_id, clause.name, obsolete=obsolete)
-        elif isinstance(clause, fastobo.term.SynonymClause):
-            if clause.synonym.scope.lower() in scopes:
-                _add_description(rows, concept_id, clause.synonym.desc, "synonym")
-            else:
-                rows.n_other_scope += 1
-        elif isinstance(clause, fastobo.term.IsAClause):
-            rows.is_a[concept_id, str(clause.term)] = None
-        elif isinstance(clause, fastobo.term.XrefClause):
-            _add_code(rows, concept_id, clause.xref.id)
-        elif (kind := _ASSOCIATIONS.get(type(clause))) is not None:
-            rows.association[concept_id, str(clause.term), kind, True] = None
-
-
-def _add_name(rows: _Rows, concept_id: str, name: str, *, obsolete: bool) -> None:
-    """Add a concept's name, which is its fully specified name; the first one counts."""
-    if concept_id in rows.named:
-        rows.n_second_names += 1
+def _read_stanza(path: Path, frame: Frame, rows: OntologyRows, left_out: _LeftOut) -> None:
+    """Add the rows of a term; the stanzas of one that has several are taken together."""
+    if frame.kind != _READ_STANZA:
+        if frame.kind not in _OTHER_STANZAS:
+            left_out.add("unknown stanza", frame.line, f"[{frame.kind}]")
         return
-    rows.named.add(concept_id)
-    term = _OBSOLETE.sub("", name.strip()) if obsolete else name
-    _add_description(rows, concept_id, term, "fsn")
+    clauses = list(_clauses(path, frame, left_out))
+    ids = [unescaped(values[1]) for tag, values in clauses if tag == "id"]
+    if len(ids) != 1:
+        raise InputError(
+            f"{path}: line {frame.line}: a [Term] with {counted(len(ids), 'id')}; it has one"
+        )
+    obsolete = any(tag == "is_obsolete" and values[1] == "true" for tag, values in clauses)
+    rows.add_term(ids[0], obsolete=obsolete)
+    for tag, values in clauses:
+        text = unescaped(values[1])
+        if tag == "name":
+            rows.add_name(ids[0], text, obsolete=obsolete)
+        elif tag == "synonym":
+            rows.add_synonym(ids[0], text, (values[2] or _DEFAULT_SCOPE).lower())
+        elif tag == "is_a":
+            rows.add_is_a(ids[0], text)
+        elif tag == "xref":
+            rows.add_code(ids[0], text, unescaped(values[2]))
+        elif tag in _ASSOCIATIONS:
+            rows.add_association(ids[0], text, _ASSOCIATIONS[tag])
 
 
-def _add_description(rows: _Rows, concept_id: str, text: str, kind: str) -> None:
-    term = text.strip()
-    if not term:
-        rows.n_empty += 1
-        return
-    rows.n_clauses[concept_id] += 1
-    description_id = f"{concept_id}/{rows.n_clauses[concept_id]}"
-    rows.description.append((description_id, concept_id, term, kind, True, LANGUAGE))
+def _clauses(path: Path, frame: Frame, left_out: _LeftOut) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield tag and values of the clauses of a term that are read.
 
+    A line without a tag goes on with the clause above it.
 
-def _add_code(rows: _Rows, concept_id: str, xref: fastobo.id.PrefixedIdent) -> None:
-    """Add what a cross-reference names; one without a prefix names no vocabulary."""
-    if isinstance(xref, fastobo.id.PrefixedIdent) and xref.local:
-        vocabulary = _VOCABULARIES.get(xref.prefix.upper(), xref.prefix)
-        rows.code[concept_id, vocabulary, xref.local] = None
-
-
-def _tables(rows: _Rows) -> dict[str, pl.DataFrame]:
-    concepts = [(concept_id, active, "", "") for concept_id, active in rows.active.items()]
-    return {
-        table: pl.DataFrame(
-            list(getattr(rows, table, concepts)), schema=columns, orient="row"
-        ).sort(list(columns))
-        for table, columns in CANONICAL_TABLES.items()
-    }
-
-
-def _release_date(header: fastobo.header.HeaderFrame) -> date | None:
-    """Return the day in the data version, such as "hp/releases/2025-01-16"."""
-    for clause in header:
-        if isinstance(clause, fastobo.header.DataVersionClause):
-            found = _DAY.search(clause.version)
-            return date.fromisoformat(found[0]) if found else None
-    return None
-
-
-def _licence(header: fastobo.header.HeaderFrame) -> str:
-    """Return the licence that the header names, or that it names none."""
-    for clause in header:
-        if isinstance(clause, fastobo.header.PropertyValueClause):
-            value = clause.property_value
-            if _LICENCE_PROPERTY.search(str(value.relation)):
-                return (
-                    f"as stated by the ontology: {getattr(value, 'value', None) or value.resource}"
+    Raises:
+        InputError: a clause that is needed is malformed.
+    """
+    above = ""
+    for line, tag, text in frame.clauses:
+        whole = f"{tag}:{text}" if tag else text
+        values = value_of(tag, text) if tag in FORMS else None
+        if values is None:
+            known = tag.strip().lower() if tag else above
+            if known in NEEDED or not known:
+                raise InputError(
+                    f"{path}: line {line}: not OBO (malformed {known or 'line'}): {shown(whole)}"
                 )
-    return "the file names no licence"
+            left_out.add(f"malformed {known}" if known in FORMS else "unknown clause", line, whole)
+        elif tag in READ:
+            yield tag, values
+        above = tag or above
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]
+def _release_date(header: Frame) -> date | None:
+    """Return the day in the data version, such as "hp/releases/2025-01-16"."""
+    versions = [text for _, tag, text in header.clauses if tag == "data-version"]
+    return day_in(versions[0]) if versions else None
+
+
+def _licence(header: Frame) -> str:
+    """Return the licence that the header names, or that it names none."""
+    for _, tag, text in header.clauses:
+        values = value_of(tag, text) if tag == "property_value" else None
+        if values and LICENCE_PROPERTY.search(unescaped(values[1])):
+            return f"as stated by the ontology: {unescaped(values[2] or values[3])}"
+    return NO_LICENCE
 
 
 SOURCES.register(
@@ -262,7 +178,7 @@ SOURCES.register(
     Source(
         name="obo",
         about="OBO ontologies",
-        files=".obo",
+        files=".obo or .obo.gz",
         address="https://obofoundry.org",
         recognises=recognises,
         load=read_obo,

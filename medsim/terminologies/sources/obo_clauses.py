@@ -1,0 +1,152 @@
+r"""Splits OBO files into frames, and clauses into their values.
+
+The forms are those of the OBO Flat File Format, version 1.4, and a little wider: what stands behind
+the part of a clause that is read (modifiers, references of synonyms) need not be well formed, and a
+synonym may lack its scope, as in version 1.2.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from typing import IO, TYPE_CHECKING
+
+from medsim.core.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LINE_BYTES = 64 << 20
+"""Of a line with its line feed: a header may have all axioms that OBO cannot express in one."""
+
+NEEDED = frozenset({"id", "name", "synonym", "is_a", "is_obsolete", "replaced_by", "consider"})
+"""The tags of the clauses of terms that must be well formed."""
+
+READ = NEEDED | {"xref"}
+"""The tags of the clauses of terms that are read."""
+
+_MOST_QUOTED = 300
+_STANZA = re.compile(r"\[([A-Za-z][\w-]*)\][ \t]*(?:!.*)?")
+_ID = r"((?:[^ \t\\!{]++|\\.)++)"
+_QUOTED = r'"((?:[^"\\]++|\\.)*+)"'
+_MODIFIER = r'[^ \t=,{}"]++="(?:[^"\\]++|\\.)*+"'
+_FORMS = {
+    "id": _ID,
+    "name": r"((?:[^\\!{]++|\\.)++)"
+    rf"(?:\{{{_MODIFIER}(?:,[ \t]*+{_MODIFIER})*+\}})?[ \t]*+(?!\{{)",
+    "synonym": rf"{_QUOTED}(?:[ \t]++(EXACT|BROAD|NARROW|RELATED)(?:[ \t]++[^ \t\[{{!]++)?)?"
+    r"(?:[ \t]*+\[.*)?",
+    "is_a": _ID,
+    "xref": r"(?![a-z]+://[^ \t]*\\)"  # an address of the web has no escapes
+    rf"((?:[^ \t\\!{{:]++|\\.)++):{_ID}(?:[ \t]*+{_QUOTED})?",
+    "is_obsolete": "(true|false)",
+    "replaced_by": _ID,
+    "consider": _ID,
+    "alt_id": _ID,
+    "builtin": "(?:true|false)",
+    "comment": ".*",
+    "created_by": ".*",
+    "creation_date": r"([0-9]{4}-[0-9]{2}-[0-9]{2}[^ \t{!]*+)",
+    "def": rf"{_QUOTED}[ \t]*+\[.*",
+    "disjoint_from": _ID,
+    "equivalent_to": _ID,
+    "intersection_of": rf"{_ID}(?:[ \t]++{_ID})?",
+    "is_anonymous": "(?:true|false)",
+    "namespace": _ID,
+    "property_value": rf"{_ID}[ \t]++(?:{_QUOTED}|(?!\"){_ID})(?:[ \t]++{_ID})?",
+    "relationship": rf"{_ID}[ \t]++{_ID}",
+    "subset": _ID,
+    "union_of": _ID,
+}
+_END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can be tried in two ways
+FORMS = {tag: re.compile(rf"[ \t]*+{form}{_END}") for tag, form in _FORMS.items()}
+"""The form of the text after the tag of each clause of a term."""
+
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": "\t", "W": " "}
+
+
+@dataclass(slots=True)
+class Frame:
+    """A frame: a stanza, or the header.
+
+    Attributes:
+        kind: such as "Term"; empty for the header.
+        line: the number of its first line.
+        clauses: line number, tag and the text after it of each; the tag is empty in a line that
+            has none.
+    """
+
+    kind: str
+    line: int
+    clauses: list[tuple[int, str, str]] = field(default_factory=list)
+
+
+def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
+    """Yield the header and the stanzas of a file, without comments and empty lines.
+
+    Raises:
+        InputError: a line is too long, not UTF-8, or begins with a bracket and no stanza.
+    """
+    frame = Frame("", 1)
+    for number, line in _lines(stream, name):
+        text = line.lstrip(" \t")
+        if not text or text[0] == "!":
+            continue
+        if text[0] == "[":
+            found = _STANZA.fullmatch(text.rstrip())
+            if not found:
+                raise InputError(f"{name}: line {number}: no stanza of OBO: {shown(text)}")
+            yield frame
+            frame = Frame(found[1], number)
+        else:
+            tag, colon, rest = text.partition(":")
+            frame.clauses.append((number, tag, rest) if colon else (number, "", text))
+    yield frame
+
+
+def value_of(tag: str, text: str) -> re.Match[str] | None:
+    """Return the values in the text after a tag of ``FORMS``; None if they are malformed."""
+    found = FORMS[tag].fullmatch(text)
+    if found and tag == "creation_date" and not _is_day(found[1]):
+        return None
+    return found
+
+
+def unescaped(text: str) -> str:
+    """Return a value with what its escapes stand for."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]), text)
+
+
+def shown(text: str) -> str:
+    """Return a line as messages quote it: in one line, and not all of it if it is long."""
+    head = text.strip()[:_MOST_QUOTED]
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in head)
+
+
+def _is_day(text: str) -> bool:
+    with suppress(ValueError):
+        return bool(date.fromisoformat(text[:10]))
+    return False
+
+
+def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers, without their ends."""
+    number, mark = 0, BOM_UTF8
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            raise InputError(f"{name}: line {number} is longer than {MAX_LINE_BYTES:,} bytes")
+        try:
+            yield number, line.removeprefix(mark).decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise InputError(
+                f"{name}: line {number} is not UTF-8: byte 0x{byte:02x}; convert the file to UTF-8"
+            ) from error
+        mark = b""

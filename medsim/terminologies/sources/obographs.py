@@ -1,0 +1,296 @@
+"""Reads OBO graphs: ontologies as JSON, as they are published beside OBO and OWL."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from medsim.core.errors import InputError
+from medsim.core.files import HashedReader
+from medsim.core.manifest import Skipped
+from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources.archive import ReleaseFile
+from medsim.terminologies.sources.ontology_rows import (
+    LICENCE_PROPERTY,
+    NO_LICENCE,
+    OntologyRows,
+    day_in,
+)
+from medsim.terminologies.sources.text_rows import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
+    from pathlib import Path
+
+    from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
+
+MAX_BYTES = 2 << 30
+"""Of a file: it is read as a whole, and takes about six times as much memory."""
+
+_HEAD_BYTES = 1 << 16
+_HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
+_SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
+_DIGITS = re.compile(r"[0-9]*")
+_IAO = "http://purl.obolibrary.org/obo/IAO_"
+_REASON, _MERGED = f"{_IAO}0000231", f"{_IAO}0000227"
+_OBO = "http://www.geneontology.org/formats/oboInOwl#"
+_ASSOCIATIONS = {f"{_IAO}0100001": "replaced_by", f"{_OBO}consider": "possibly_equivalent_to"}
+_XREFS = {f"{_OBO}hasDbXref", f"{_OBO}xref"}
+_DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
+_CODE = re.compile(r"([^\s:]+):(\S+)")
+
+_Object = dict[str, Any]
+
+
+class _MalformedError(Exception):
+    """A part of the document is of another type than it should be."""
+
+
+def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
+    rows, left_out = OntologyRows(frozenset(options.synonyms)), Counter[str]()
+    file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
+    with file.open() as stream:
+        hashed = HashedReader(stream)
+        content = hashed.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise InputError(
+                f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
+            )
+        read = SourceFile(name=path.name, sha256=hashed.finish(), size=hashed.n_bytes)
+    try:
+        graphs = _graphs(path, content)
+        for graph in graphs:
+            _read_graph(graph, rows, left_out)
+        released, licence = _release_date(graphs), _licence(graphs)
+    except _MalformedError as error:
+        raise InputError(f"{path}: not OBO graphs: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not OBO graphs: nested too deeply") from error
+    if rows.is_empty:
+        raise InputError(f"{path}: has no node that is a class, so it is no ontology")
+    rows.fill(store)
+    return Terminology(
+        source="obographs",
+        name=path.name,
+        vocabulary=None,
+        release_date=released,
+        files=(read,),
+        rf2_rules=False,
+        redistributable=None,
+        terms_of_use=licence,
+        skipped=(
+            *rows.skipped,
+            *(Skipped(reason=why, n_rows=n) for why, n in left_out.items()),
+        ),
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Return whether a file begins as OBO graphs do."""
+    if not path.is_file():
+        return False
+    file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
+    try:
+        with file.open() as stream:
+            return bool(_HEAD.match(stream.read(_HEAD_BYTES)))
+    except InputError:  # not packed by gzip, though named so
+        return False
+
+
+def curie(iri: str) -> str:
+    """Return the identifier by which OBO knows an IRI, as its mapping to OWL says (5.9.2).
+
+    >>> curie("http://purl.obolibrary.org/obo/HP_0000001")
+    'HP:0000001'
+    """
+    if "://" not in iri:
+        return iri
+    last = iri.rpartition("/")[2]
+    prefix, mark, local = last.partition("#_")
+    if mark and local:
+        return f"{prefix}:{local}"
+    prefix, mark, local = last.partition("#")
+    if mark and local:
+        return f"{prefix}:{local}" if prefix in {"owl", "rdf", "rdfs"} else local
+    prefix, mark, local = last.rpartition("_")
+    if mark and local and ("_" not in prefix or _DIGITS.fullmatch(local)):
+        return f"{prefix}:{unquote(local)}"
+    return iri
+
+
+def _graphs(path: Path, content: bytes) -> list[_Object]:
+    """Return the graphs of a document."""
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: line {error.lineno}: no JSON ({error.msg})") from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise InputError(f"{path}: line {line} is not UTF-8: byte 0x{byte:02x}") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise _MalformedError(str(error)) from error
+    return _objects(_object({"the document": document}, "the document"), "graphs")
+
+
+def _read_graph(graph: _Object, rows: OntologyRows, left_out: Counter[str]) -> None:
+    """Add the rows of a graph.
+
+    A class of which neither node nor edges say anything is only mentioned: it is no term here, and
+    has no stanza in OBO.
+    """
+    classes: set[str] = set()
+    place = ""
+    try:
+        for number, node in enumerate(_objects(graph, "nodes"), start=1):
+            place = f"node {number:,}: "
+            if _text(node, "type") == "CLASS":
+                classes.add(_needed(node, "id"))
+                if "lbl" in node or "meta" in node:
+                    _read_class(node, rows, left_out)
+        place = ""
+        for number, edge in enumerate(_edges(graph), start=1):
+            place = f"edge {number:,}: "
+            child, kind = _needed(edge, "sub"), _text(edge, "pred")
+            if kind == "is_a" or child in classes:
+                rows.add_term(curie(child), obsolete=False)
+            if kind == "is_a":
+                rows.add_is_a(curie(child), curie(_needed(edge, "obj")))
+    except _MalformedError as error:
+        raise _MalformedError(f"{place}{error}") from error
+
+
+def _edges(graph: _Object) -> list[_Object]:
+    """Return the edges of a graph, with those of restrictions to all values."""
+    return [
+        *_objects(graph, "edges"),
+        *(
+            edge
+            for axiom in _objects(graph, "domainRangeAxioms")
+            for edge in _objects(axiom, "allValuesFromEdges")
+        ),
+    ]
+
+
+def _read_class(node: _Object, rows: OntologyRows, left_out: Counter[str]) -> None:
+    """Add the rows of a node that is a class."""
+    concept_id = curie(_needed(node, "id"))
+    meta = _object(node, "meta")
+    properties = [(_text(one, "pred"), _text(one, "val")) for one in _properties(meta)]
+    if any(pred in _ASSOCIATIONS and not value for pred, value in properties):
+        raise _MalformedError("a term that stands for it has no id")
+    obsolete = meta.get("deprecated") is True or _DEPRECATED in properties
+    associated = [
+        (curie(value), _ASSOCIATIONS[pred]) for pred, value in properties if pred in _ASSOCIATIONS
+    ]
+    into = next((target for target, kind in associated if kind == "replaced_by"), None)
+    if obsolete and into and (_REASON, _MERGED) in properties:
+        rows.add_term(into, obsolete=False)  # which has it as alt_id in OBO
+        left_out["id of a term that was merged into another"] += 1
+        return
+    rows.add_term(concept_id, obsolete=obsolete)
+    if "lbl" in node:
+        rows.add_name(concept_id, _text(node, "lbl"), obsolete=obsolete)
+    for text, scope in sorted(_synonyms(meta), key=_written_order):
+        rows.add_synonym(concept_id, text, scope)
+    for target, kind in associated:
+        rows.add_association(concept_id, target, kind)
+    xrefs = [_text(one, "val") for one in _objects(meta, "xrefs")]
+    for xref in (*xrefs, *(curie(value) for pred, value in properties if pred in _XREFS)):
+        if found := _CODE.fullmatch(xref):
+            rows.add_code(concept_id, found[1], found[2])
+        else:
+            left_out["malformed xref"] += 1
+
+
+def _synonyms(meta: _Object) -> Iterator[tuple[str, str]]:
+    """Yield text and scope of the synonyms of a node, the same one once, as OBO has it."""
+    distinct = {json.dumps(one, sort_keys=True): one for one in _objects(meta, "synonyms")}
+    for synonym in distinct.values():
+        found = _SCOPE.search(_text(synonym, "pred"))
+        if not found:
+            raise _MalformedError(f"a synonym with the 'pred' {quoted(_text(synonym, 'pred'))}")
+        yield _text(synonym, "val"), found[1].lower()
+
+
+def _written_order(synonym: tuple[str, str]) -> tuple[str, str, str]:
+    """Return a key for the order in which OBO files have synonyms."""
+    text, scope = synonym
+    return text.upper().lower(), text, scope
+
+
+def _properties(meta: _Object) -> list[_Object]:
+    return _objects(meta, "basicPropertyValues")
+
+
+def _object(holder: _Object, key: str) -> _Object:
+    value = holder.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise _MalformedError(f"{key!r} is no object")
+    return value
+
+
+def _objects(holder: _Object, key: str) -> list[_Object]:
+    value = holder.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise _MalformedError(f"{key!r} is no list of objects")
+    return value
+
+
+def _text(holder: _Object, key: str) -> str:
+    value = holder.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _MalformedError(f"{key!r} is no text")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise _MalformedError(f"{key!r} has an unpaired surrogate") from error
+    return value
+
+
+def _needed(holder: _Object, key: str) -> str:
+    value = _text(holder, key)
+    if not value:
+        raise _MalformedError(f"no {key!r}")
+    return value
+
+
+def _release_date(graphs: list[_Object]) -> date | None:
+    """Return the day in the first graph's version that is given."""
+    versions = [_text(_object(graph, "meta"), "version") for graph in graphs]
+    return day_in(next(filter(None, versions), ""))
+
+
+def _licence(graphs: list[_Object]) -> str:
+    """Return the licence that the graphs name, or that they name none."""
+    for graph in graphs:
+        for one in _properties(_object(graph, "meta")):
+            if LICENCE_PROPERTY.search(_text(one, "pred")):
+                return f"as stated by the ontology: {_text(one, 'val')}"
+    return NO_LICENCE
+
+
+SOURCES.register(
+    "obographs",
+    Source(
+        name="obographs",
+        about="OBO graphs",
+        files=".json, or .json.gz, that begins with graphs",
+        address="https://obofoundry.org",
+        recognises=recognises,
+        load=read_obographs,
+        accepts=frozenset({"synonyms"}),
+    ),
+)

@@ -1,0 +1,155 @@
+"""The rows of ontologies: terms with names, synonyms of four scopes, and references."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.kinds import CANONICAL_TABLES
+from medsim.core.manifest import Skipped
+
+if TYPE_CHECKING:
+    from medsim.core.store import Store
+
+LANGUAGE = "en"
+"""The language of an ontology's names; OBO has no place to say another."""
+
+NO_LICENCE = "the file names no licence"
+
+LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
+"""The names of properties whose value is an ontology's licence."""
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_OBSOLETE = re.compile(r"^obsolete ", re.IGNORECASE)
+_VOCABULARIES = {
+    "MESH": "MSH",
+    "SCTID": "SNOMEDCT_US",
+    "SNOMED": "SNOMEDCT_US",
+    "SNOMED_CT": "SNOMEDCT_US",
+    "SNOMEDCT": "SNOMEDCT_US",
+    "ICD-10": "ICD10",
+    "ICD10": "ICD10",
+    "ICD-9": "ICD9CM",
+    "ICD9": "ICD9CM",
+    "ICD9CM": "ICD9CM",
+    "ICD10CM": "ICD10CM",
+    "NCIT": "NCI",
+    "MEDDRA": "MDR",
+    "ORPHA": "ORPHANET",
+    "ORPHANET": "ORPHANET",
+    "HP": "HPO",
+}
+"""Vocabularies of cross-references by their names in UMLS; others keep their names."""
+
+
+@dataclass(slots=True)
+class OntologyRows:
+    """The rows of the canonical tables as they are read, and what was left out.
+
+    Attributes:
+        scopes: the scopes of the synonyms that count, in lower case.
+    """
+
+    scopes: frozenset[str]
+    _active: dict[str, bool] = field(default_factory=dict)
+    _n_names: Counter[str] = field(default_factory=Counter)
+    _named: set[str] = field(default_factory=set)
+    _description: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
+    _association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
+    _is_a: dict[tuple[str, str], None] = field(default_factory=dict)
+    _code: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    _skipped: Counter[str] = field(
+        default_factory=lambda: Counter(
+            {
+                "term has a second name": 0,
+                "description is empty": 0,
+                "synonym has another scope": 0,
+            }
+        )
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no term."""
+        return not self._active
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The rows that were left out, by reason."""
+        return tuple(Skipped(reason=why, n_rows=n) for why, n in self._skipped.items())
+
+    def add_term(self, concept_id: str, *, obsolete: bool) -> None:
+        """Add a term; one that is there several times is active if none of them is obsolete."""
+        self._active[concept_id] = self._active.get(concept_id, True) and not obsolete
+
+    def add_name(self, concept_id: str, name: str, *, obsolete: bool) -> None:
+        """Add a term's name, which is its fully specified name; the first one counts."""
+        if concept_id in self._named:
+            self._skipped["term has a second name"] += 1
+            return
+        self._named.add(concept_id)
+        text = _OBSOLETE.sub("", name.strip()) if obsolete else name
+        self._add_description(concept_id, text, "fsn")
+
+    def add_synonym(self, concept_id: str, text: str, scope: str) -> None:
+        """Add a synonym if its scope, in lower case, counts."""
+        if scope in self.scopes:
+            self._add_description(concept_id, text, "synonym")
+        else:
+            self._skipped["synonym has another scope"] += 1
+
+    def add_is_a(self, child_id: str, parent_id: str) -> None:
+        """Add a term that another one is a kind of."""
+        self._is_a[child_id, parent_id] = None
+
+    def add_association(self, source_id: str, target_id: str, kind: str) -> None:
+        """Add a term that stands for an obsolete one."""
+        self._association[source_id, target_id, kind, True] = None
+
+    def add_code(self, concept_id: str, prefix: str, local: str) -> None:
+        """Add what a cross-reference names, unless that is a page of the web."""
+        if prefix and local and not local.startswith("//"):
+            vocabulary = _VOCABULARIES.get(prefix.upper(), prefix)
+            self._code[concept_id, vocabulary, local] = None
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the canonical tables."""
+        rows: dict[str, list[tuple[object, ...]]] = {
+            "concept": [(one, active, "", "") for one, active in self._active.items()],
+            "description": list(self._description),
+            "association": list(self._association),
+            "is_a": list(self._is_a),
+            "code": list(self._code),
+        }
+        return {
+            table: pl.DataFrame(rows[table], schema=columns, orient="row").sort(list(columns))
+            for table, columns in CANONICAL_TABLES.items()
+        }
+
+    def fill(self, store: Store) -> None:
+        """Put the canonical tables into a store."""
+        for table, frame in self.tables().items():
+            store.put(table, frame)
+
+    def _add_description(self, concept_id: str, text: str, kind: str) -> None:
+        term = text.strip()
+        if not term:
+            self._skipped["description is empty"] += 1
+            return
+        self._n_names[concept_id] += 1
+        description_id = f"{concept_id}/{self._n_names[concept_id]}"
+        self._description.append((description_id, concept_id, term, kind, True, LANGUAGE))
+
+
+def day_in(version: str) -> date | None:
+    """Return the day that a version names; None where it names none that a calendar has."""
+    found = _DAY.search(version)
+    with suppress(ValueError):
+        return date.fromisoformat(found[0]) if found else None
+    return None

@@ -1,0 +1,47 @@
+"""The terms of an OBO file as fastobo parses them, which keeps to the grammar of OBO 1.4."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from typing import Any
+
+import fastobo
+from fastobo import term
+
+Rows = set[tuple[object, ...]]
+
+
+def tables(text: bytes) -> dict[str, Rows]:
+    """Return what the canonical tables say, with synonyms of any scope, codes by their last part.
+
+    A term has one frame here.
+    """
+    found: defaultdict[str, Rows] = defaultdict(set)
+    for frame in fastobo.iter(io.BytesIO(text), ordered=True):
+        if isinstance(frame, term.TermFrame):
+            obsolete = any(isinstance(c, term.IsObsoleteClause) and c.obsolete for c in frame)
+            found["concept"].add((str(frame.id), not obsolete))
+            for clause in frame:
+                _add(found, str(frame.id), clause, obsolete=obsolete)
+    return found
+
+
+def _add(found: dict[str, Rows], concept_id: str, clause: Any, *, obsolete: bool) -> None:
+    if isinstance(clause, term.NameClause):
+        name = clause.name.strip()
+        if obsolete and name.lower().startswith("obsolete "):
+            name = name[len("obsolete ") :].strip()
+        found["description"].add((concept_id, name, "fsn"))
+    elif isinstance(clause, term.SynonymClause):
+        found["description"].add((concept_id, clause.synonym.desc.strip(), "synonym"))
+    elif isinstance(clause, term.IsAClause):
+        found["is_a"].add((concept_id, str(clause.term)))
+    elif isinstance(clause, term.ReplacedByClause):
+        found["association"].add((concept_id, str(clause.term), "replaced_by"))
+    elif isinstance(clause, term.ConsiderClause):
+        found["association"].add((concept_id, str(clause.term), "possibly_equivalent_to"))
+    elif isinstance(clause, term.XrefClause) and isinstance(
+        clause.xref.id, fastobo.id.PrefixedIdent
+    ):
+        found["code"].add((concept_id, clause.xref.id.local))

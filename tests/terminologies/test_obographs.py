@@ -1,0 +1,292 @@
+"""OBO graphs give what the OBO file of the same release gives."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fixtures.sources import n_skipped, read_source
+
+import medsim
+from medsim.core.errors import InputError
+from medsim.terminologies.options import SYNONYM_SCOPES
+from medsim.terminologies.sources.obographs import curie
+
+OBO = r"""format-version: 1.2
+data-version: invented/2026-01-31
+ontology: invented
+property_value: http://purl.org/dc/terms/license https://invented.example/free
+
+[Term]
+id: IN:1
+name: Alder (red)
+synonym: "alderling" EXACT layperson [IN:a]
+synonym: "Alders" BROAD []
+synonym: "Ærle \"wild\" {red} ! here" RELATED []
+xref: DPNL 2003:13063
+xref: https://invented.example/alder
+xref: MESH:D000001
+xref: Wiki:Alder\:red
+is_a: IN:2 ! Birch
+is_a: Other:7
+
+[Term]
+id: IN:2
+alt_id: IN:9
+name: Birch
+
+[Term]
+id: IN:3
+name: Cedar
+is_obsolete: true
+replaced_by: IN:1
+consider: IN:2
+consider: in_wood:12
+
+[Term]
+id: IN:4
+name: obsolete in name only
+xref: Old:4
+
+[Term]
+id: IN:5
+is_a: IN:2
+
+[Term]
+id: IN:6
+relationship: part_of IN:2
+
+[Term]
+id: https://invented.example/ids/7
+name: obsolete Dogwood
+is_obsolete: true
+
+[Typedef]
+id: part_of
+name: part of
+"""
+IN = "http://purl.obolibrary.org/obo/IN_"
+OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+IAO = "http://purl.obolibrary.org/obo/IAO_"
+
+
+def synonym(scope: str, text: str, **others: object) -> dict[str, object]:
+    return {"pred": f"has{scope}Synonym", "val": text, **others}
+
+
+def properties(**values: str) -> list[dict[str, str]]:
+    known = {"replaced": f"{IAO}0100001", "reason": f"{IAO}0000231", "license": "dc:license"}
+    return [
+        {"pred": known.get(name, f"{OBO_IN_OWL}{name}"), "val": value}
+        for name, value in values.items()
+    ]
+
+
+def graphs() -> list[dict[str, Any]]:
+    """Return the ontology of ``OBO`` as two graphs, with the variants that versions have."""
+    exact = synonym("Exact", "alderling", synonymType="http://x/layperson", xrefs=["IN:a"])
+    alder = {
+        "definition": {"val": "A tree.", "xrefs": ["IN:a"]},
+        "synonyms": [
+            synonym("Related", 'Ærle "wild" {red} ! here'),
+            synonym("Broad", "Alders"),
+            exact,
+            dict(exact),
+        ],
+        "xrefs": [
+            {"val": "Wiki:Alder:red"},
+            {"val": "MESH:D000001"},
+            {"val": "DPNL 2003:13063"},
+            {"val": "https://invented.example/alder"},
+        ],
+    }
+    cedar = {
+        "deprecated": True,
+        "basicPropertyValues": [
+            *properties(replaced=f"{IN}1", consider=f"{IN}2"),
+            *properties(consider="http://invented.example/in_wood_12"),
+        ],
+    }
+    merged = {
+        "deprecated": True,
+        "basicPropertyValues": properties(replaced="IN:2", reason=f"{IAO}0000227"),
+    }
+    dogwood = [{"pred": "http://www.w3.org/2002/07/owl#deprecated", "val": "true"}]
+    nodes: list[dict[str, Any]] = [
+        {"id": f"{IN}1", "type": "CLASS", "lbl": "Alder (red)", "meta": alder},
+        {"id": f"{IN}2", "type": "CLASS", "lbl": "Birch"},
+        {"id": f"{IN}3", "type": "CLASS", "lbl": "obsolete Cedar", "meta": cedar},
+        {"id": f"{IN}9", "type": "CLASS", "lbl": "obsolete Birken", "meta": merged},
+        {"id": f"{IN}6", "type": "CLASS"},
+        {"id": f"{IN}8", "type": "CLASS"},
+        {"id": f"{IN}P", "type": "PROPERTY", "lbl": "part of"},
+        {"id": f"{IN}I", "type": "INDIVIDUAL", "lbl": "this tree"},
+        {"id": f"{IN}#slim", "lbl": "a slim"},
+    ]
+    edges = [
+        {"sub": f"{IN}1", "pred": "is_a", "obj": f"{IN}2"},
+        {"sub": f"{IN}1", "pred": "is_a", "obj": "http://www.other.example/Other_7"},
+        {"sub": f"{IN}1", "pred": f"{IN}P", "obj": f"{IN}8"},
+        {"sub": f"{IN}P", "pred": "subPropertyOf", "obj": f"{IN}P"},
+        {"sub": f"{IN}5", "pred": "is_a", "obj": f"{IN}2"},
+    ]
+    only = [{"sub": f"{IN}6", "pred": f"{IN}P", "obj": f"{IN}2"}]
+    more = [
+        {
+            "id": f"{IN}4",
+            "type": "CLASS",
+            "lbl": "obsolete in name only",
+            "meta": {"basicPropertyValues": properties(hasDbXref="http://old.example/x/Old_4")},
+        },
+        {
+            "id": "https://invented.example/ids/7",
+            "type": "CLASS",
+            "lbl": "Obsolete Dogwood",
+            "meta": {"basicPropertyValues": dogwood},
+        },
+    ]
+    return [
+        {
+            "id": "http://invented.example/in.owl",
+            "meta": {
+                "version": "http://invented.example/releases/2026-01-31/in.owl",
+                "basicPropertyValues": properties(license="https://invented.example/free"),
+            },
+            "nodes": nodes,
+            "edges": edges,
+            "domainRangeAxioms": [{"predicateId": f"{IN}P", "allValuesFromEdges": only}],
+            "logicalDefinitionAxioms": [{"definedClassId": f"{IN}1"}],
+        },
+        {"nodes": more},
+    ]
+
+
+def write(path: Path, content: object) -> Path:
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_obo_graphs_and_obo_give_the_same_tables(tmp_path: Path) -> None:
+    (tmp_path / "in.obo").write_text(OBO, encoding="utf-8")
+    write(tmp_path / "in.json", {"meta": {}, "graphs": graphs()})
+
+    obo, tables = read_source(tmp_path / "in.obo", synonyms=SYNONYM_SCOPES)
+    graph, found = read_source(tmp_path / "in.json", synonyms=SYNONYM_SCOPES)
+
+    for table, frame in tables.items():
+        assert found[table].rows() == frame.rows(), table
+        assert frame.height > 1
+    assert graph.release_date == obo.release_date == date(2026, 1, 31)
+    assert graph.terms_of_use == obo.terms_of_use
+    assert n_skipped(graph) == {"id of a term that was merged into another": 1, "malformed xref": 1}
+    exact = read_source(tmp_path / "in.json")[1]["description"]
+    assert exact.rows() == read_source(tmp_path / "in.obo")[1]["description"].rows()
+
+
+def test_builds_of_obo_graphs_and_of_obo_are_the_same(tmp_path: Path) -> None:
+    (tmp_path / "in.obo").write_text(f"{OBO}\n[Term]\nid: IN:0\nxref: EC 2.7\n", encoding="utf-8")
+    (tmp_path / "in").write_bytes(b"\xef\xbb\xbf" + json.dumps({"graphs": graphs()}).encode())
+
+    obo = medsim.build(tmp_path / "in.obo", tmp_path / "a", negatives=["random"])
+    graph = medsim.build(tmp_path / "in", tmp_path / "b", negatives=["random"])
+
+    rows = {path: out for path, out in graph.manifest.outputs.items() if "terminology" not in path}
+    assert rows
+    assert rows == {path: obo.manifest.outputs[path] for path in rows}
+    assert graph.manifest.source["source"] == "obographs"
+    skipped = {one["reason"]: one["n_rows"] for one in obo.manifest.skipped}
+    assert skipped["malformed xref, first in line 12: xref: DPNL 2003:13063"] == 2
+    assert medsim.verify(tmp_path / "b").holds
+
+
+@pytest.mark.parametrize(
+    ("iri", "expected"),
+    [
+        ("http://purl.obolibrary.org/obo/HP_0000001", "HP:0000001"),
+        ("http://www.orpha.net/ORDO/Orphanet_5", "Orphanet:5"),
+        ("http://purl.obolibrary.org/obo/in_wood_12", "in_wood:12"),
+        ("http://purl.obolibrary.org/obo/in_wood_x", "http://purl.obolibrary.org/obo/in_wood_x"),
+        ("http://purl.obolibrary.org/obo/ONT#_7", "ONT:7"),
+        ("http://purl.obolibrary.org/obo/ont#part_of", "part_of"),
+        ("http://www.w3.org/2002/07/owl#Thing", "owl:Thing"),
+        ("http://x.example/IN_a%20b", "IN:a b"),
+        ("https://x.example/ids/7", "https://x.example/ids/7"),
+        ("HP:0000001", "HP:0000001"),
+        ("in_wood", "in_wood"),
+    ],
+)
+def test_an_iri_has_the_identifier_of_obo(iri: str, expected: str) -> None:
+    assert curie(iri) == expected
+
+
+def node(**changes: object) -> str:
+    return json.dumps({"graphs": [{"nodes": [{"id": "IN:1", "type": "CLASS", **changes}]}]})
+
+
+DEEP = '{"graphs": [{"nodes": [{"id": "IN:1", "type": "CLASS", "meta": %s}]}]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"graphs": [\n{]}', "line 2: no JSON (Expecting"),
+        ('{"graphs": []}', "has no node that is a class"),
+        ('{"graphs": 7}', "not OBO graphs: 'graphs' is no list of objects"),
+        ('{"graphs": [[]]}', "not OBO graphs: 'graphs' is no list of objects"),
+        ('{"graphs": [{"nodes": {}}]}', "not OBO graphs: 'nodes' is no list of objects"),
+        ('{"graphs": [{"meta": []}]}', "not OBO graphs: 'meta' is no object"),
+        ('{"graphs": [{"edges": [{"pred": "is_a"}]}]}', "not OBO graphs: edge 1: no 'sub'"),
+        ('{"graphs": [{"nodes": [{"type": "CLASS"}]}]}', "not OBO graphs: node 1: no 'id'"),
+        (node(lbl=7), "not OBO graphs: node 1: 'lbl' is no text"),
+        (node(lbl="\ud800"), "not OBO graphs: node 1: 'lbl' has an unpaired surrogate"),
+        (node(meta=[]), "not OBO graphs: node 1: 'meta' is no object"),
+        (
+            node(meta={"synonyms": [synonym("Odd", "x")]}),
+            "node 1: a synonym with the 'pred' 'hasOdd",
+        ),
+        (
+            node(meta={"xrefs": ["MESH:D1"]}),
+            "not OBO graphs: node 1: 'xrefs' is no list of objects",
+        ),
+        (
+            node(meta={"basicPropertyValues": properties(consider="")}),
+            "not OBO graphs: node 1: a term that stands for it has no id",
+        ),
+        (f'{{"graphs": [{"9" * 5000}]}}', "not OBO graphs: Exceeds the limit"),
+        (DEEP % ("[" * 100_000 + "]" * 100_000), "not OBO graphs: nested too deeply"),
+        (b'{"graphs":\n [\n"\xff"]}', "line 3 is not UTF-8: byte 0xff"),
+        ('{"graphs": "' + "x" * 5000, "more than 5,000 bytes"),
+    ],
+    ids=range(18),
+)
+def test_what_is_no_obo_graph_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, said: str
+) -> None:
+    if said.startswith("more"):
+        monkeypatch.setattr("medsim.terminologies.sources.obographs.MAX_BYTES", 5000)
+    path = tmp_path / "in.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    with pytest.raises(InputError) as error:
+        read_source(path)
+
+    assert str(path) in str(error.value)
+    assert said in str(error.value)
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 300 + len(str(path))
+
+
+def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
+    packed = tmp_path / "in.gz"
+    packed.write_bytes(gzip.compress(json.dumps({"graphs": graphs()}).encode()))
+    other = write(tmp_path / "other.json", {"nodes": graphs()})
+    (tmp_path / "torn.gz").write_bytes(packed.read_bytes()[:20])
+
+    assert read_source(packed)[0].source == "obographs"
+    for path in (other, tmp_path / "torn.gz"):
+        with pytest.raises(InputError, match=r"in no format .* OBO graphs \(.json\)"):
+            read_source(path)
