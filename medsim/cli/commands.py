@@ -19,7 +19,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
-    from medsim.core.opened import Opened, open_output
+    from medsim.core.opened import Opened, frames_to_print, open_output
     from medsim.core.statements import LONGEST
     from medsim.core.surroundings import text_of
 
@@ -28,7 +28,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read(LONGEST + 1).strip()
     if statement:
-        print_frames(opened.frames(text_of(statement), options), form)
+        print_frames(frames_to_print(opened, text_of(statement), options), form)
     else:
         print_table(opened.views(), form)
 

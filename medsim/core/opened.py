@@ -92,10 +92,6 @@ class Opened(Generic[M]):
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
         return rows_of(self._statement(statement), options)
 
-    def frames(self, statement: str, options: StatementOptions) -> Iterator[pl.DataFrame]:
-        """Yield the rows of one statement as they come, to be printed; days and times are text."""
-        return frames_of(self._statement(statement, as_text=True), options)
-
     def _statement(self, text: str, *, as_text: bool = False) -> Statement:
         folder = self.folder.resolve()
         self._promised(*self._views.values())
@@ -155,6 +151,13 @@ class Opened(Generic[M]):
                 f"was changed later; run {self.kind.command} again to make it anew"
             )
         return frame
+
+
+def frames_to_print(
+    opened: Opened[Any], statement: str, options: StatementOptions
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of one statement as they come; days and times are text."""
+    return frames_of(opened._statement(statement, as_text=True), options)  # noqa: SLF001 — its own module
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
