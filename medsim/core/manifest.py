@@ -130,15 +130,15 @@ def fingerprint(frame: pl.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def _bytes_of(texts: pl.Series) -> tuple[memoryview, memoryview]:
+def _bytes_of(texts: pl.Series) -> tuple[bytes, memoryview]:
     """Return how many bytes of UTF-8 each text has, as uint32, and all of them, as Arrow has them."""
     array = texts.rechunk().to_arrow()
     _, bounds, text = array.buffers()
     if not len(array) or text is None:
-        return memoryview(bytes(4 * len(array))), memoryview(b"")
+        return bytes(4 * len(array)), memoryview(b"")
     starts = np.frombuffer(bounds, np.int64)[array.offset : array.offset + len(array) + 1]
     lengths = np.diff(starts).astype(np.uint32)
-    return memoryview(lengths), memoryview(text)[starts[0] : starts[-1]]
+    return lengths.tobytes(), memoryview(text)[starts[0] : starts[-1]]
 
 
 def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:

@@ -43,15 +43,15 @@ def spearman(left: np.ndarray, right: np.ndarray) -> float:
     """Return Spearman's correlation over what both have; NaN where a side is constant."""
     both = ~np.isnan(left) & ~np.isnan(right)
     left, right = left[both], right[both]
-    if len(set(left)) < 2 or len(set(right)) < 2:
+    if not len(left) or np.ptp(left) == 0 or np.ptp(right) == 0:
         return math.nan
-    return float(stats.spearmanr(left, right).statistic)
+    return float(np.corrcoef(stats.rankdata(left), stats.rankdata(right))[0, 1])
 
 
 def mean_of_others(ratings: np.ndarray, rater: int) -> np.ndarray:
     others = np.delete(ratings, rater, axis=0)
-    columns = [column[~np.isnan(column)] for column in others.T]
-    return np.array([column.mean() if len(column) else math.nan for column in columns])
+    with np.errstate(invalid="ignore"):  # nothing by nothing, where no other rated an item
+        return np.nansum(others, axis=0) / (~np.isnan(others)).sum(axis=0)
 
 
 def mean(values: list[float]) -> float:
