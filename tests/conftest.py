@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+gc.disable()  # until all tests are collected: nearly all of what is made until then stays
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
 
@@ -77,6 +78,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:

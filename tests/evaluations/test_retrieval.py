@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -59,10 +60,12 @@ def found(made: Path) -> medsim.Evaluation:
     return evaluate(made, "found")
 
 
+@cache
 def positives_of(folder: Path) -> pl.DataFrame:
     return medsim.Build(folder).pairs(negatives="random").filter(pl.col("label") == 1).collect()
 
 
+@cache
 def pool_of(folder: Path) -> list[str]:
     """The terms among which others are looked for, the first spelling of each."""
     build = medsim.Build(folder)
@@ -86,19 +89,20 @@ def pool_of(folder: Path) -> list[str]:
     return sorted(first.values())
 
 
+@cache
 def read_vectors(path: Path) -> dict[str, np.ndarray]:
     return {
-        term: np.array(vector, np.float32)
+        term: np.array(vector, np.float64)
         for term, vector in pl.read_parquet(path).select("term", "vector").iter_rows()
     }
 
 
-def cosine(a: np.ndarray, b: np.ndarray) -> np.float32:
-    x, y = a.astype(np.float64), b.astype(np.float64)
+def cosine(x: np.ndarray, y: np.ndarray) -> np.float32:
     scale = math.sqrt(x @ x) * math.sqrt(y @ y)
     return np.float32(x @ y / scale if scale else 0.0)
 
 
+@cache
 def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
     """The rank of the best linked term of every linked term; None where nothing can be found."""
     import networkx as nx
@@ -281,7 +285,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
             continue
         best = alike[same].max()
         assert rank == 1 + np.count_nonzero(~same & (alike >= best))
-        assert cosine(vectors[at], vectors[int(other)]) == best
+        assert cosine(*vectors[[at, int(other)]].astype(np.float64)) == best
     assert 0 < n_missed < found.height
     assert (found["rank"] == 1).any()
 

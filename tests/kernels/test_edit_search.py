@@ -110,10 +110,16 @@ def brute_force(
     ranked = []
     for query, size in zip(rows, sizes, strict=True):
         first = mixed(seed ^ pool.hashes[query])
-        keys = sorted(
-            (distance(lower[query], lower[row]), mixed(first ^ pool.hashes[row]), row)
-            for row in range(len(lower))
+        distances = {
+            row: distance(lower[query], term)
+            for row, term in enumerate(lower)
             if pool.groups[row] != pool.groups[query]
+        }
+        farthest = max(sorted(distances.values())[:size], default=-1)
+        keys = sorted(  # ties are drawn for those alone that may be among the first
+            (far, mixed(first ^ pool.hashes[row]), row)
+            for row, far in distances.items()
+            if far <= farthest
         )
         ranked.append([(row, far) for far, _, row in keys[:size]])
     return ranked
