@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
-gc.disable()  # until all tests are collected: nearly all of what is made until then stays
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
+
+gc.disable()  # until all tests are collected: nearly all of what is made until then stays
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # as Numba reads it
 

@@ -131,7 +131,7 @@ def fingerprint(frame: pl.DataFrame) -> str:
 
 
 def _bytes_of(texts: pl.Series) -> tuple[bytes, memoryview]:
-    """Return how many bytes of UTF-8 each text has, as uint32, and all of them, as Arrow has them."""
+    """Return how many bytes of UTF-8 each text has, as uint32, and the bytes of all."""
     array = texts.rechunk().to_arrow()
     _, bounds, text = array.buffers()
     if not len(array) or text is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from pathlib import Path
 
@@ -98,8 +97,26 @@ def read_vectors(path: Path) -> dict[str, np.ndarray]:
 
 
 def cosine(x: np.ndarray, y: np.ndarray) -> np.float32:
-    scale = math.sqrt(x @ x) * math.sqrt(y @ y)
-    return np.float32(x @ y / scale if scale else 0.0)
+    return cosines(np.array([x, y]))[0, 1]
+
+
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    """Return the cosines of all pairs of vectors of whole numbers, so that sums are exact."""
+    lengths = np.sqrt((vectors * vectors).sum(axis=1))
+    scale = lengths[:, np.newaxis] * lengths
+    return np.divide(vectors @ vectors.T, scale, where=scale > 0, out=scale * 0).astype(np.float32)
+
+
+@cache
+def cosines_by_term(folder: Path, vectors: Path) -> dict[str, dict[str, np.float32]]:
+    """The cosines of every term of the pool that has a vector with all others."""
+    known = read_vectors(vectors)
+    terms = [term for term in pool_of(folder) if term in known]
+    table = cosines(np.array([known[term] for term in terms]))
+    return {
+        term: {other: value for other, value in zip(terms, row, strict=True) if other != term}
+        for term, row in zip(terms, table, strict=True)
+    }
 
 
 @cache
@@ -107,7 +124,7 @@ def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
     """The rank of the best linked term of every linked term; None where nothing can be found."""
     import networkx as nx
 
-    known = read_vectors(vectors)
+    alike = cosines_by_term(folder, vectors)
     positives = positives_of(folder)
     graph = nx.Graph(
         (a.lower(), b.lower()) for a, b in positives.select("term1", "term2").iter_rows()
@@ -115,22 +132,16 @@ def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
     component = {
         node: at for at, nodes in enumerate(nx.connected_components(graph)) for node in nodes
     }
-    pool = pool_of(folder)
-    embedded = {term: known.get(term) for term in pool}
     ranks: dict[str, int | None] = {}
-    for term in pool:
+    for term in pool_of(folder):
         if term.lower() not in component:
             continue
-        ranks[term] = None
-        if embedded[term] is None:
-            continue
         linked, unlinked = [], []
-        for other, vector in embedded.items():
-            if other != term and vector is not None:
-                is_linked = component.get(other.lower()) == component[term.lower()]
-                (linked if is_linked else unlinked).append(cosine(embedded[term], vector))
-        if linked:
-            ranks[term] = 1 + sum(value >= max(linked) for value in unlinked)
+        for other, value in alike.get(term, {}).items():
+            is_linked = component.get(other.lower()) == component[term.lower()]
+            (linked if is_linked else unlinked).append(value)
+        nearest = max(linked, default=None)
+        ranks[term] = 1 + sum(value >= nearest for value in unlinked) if linked else None
     return ranks
 
 
@@ -155,19 +166,13 @@ def test_ranks_are_those_of_a_loop_over_all_terms(
 
 
 def test_the_nearest_term_is_a_most_similar_one(made: Path, found: medsim.Evaluation) -> None:
-    known = read_vectors(made / "one.parquet")
-    embedded = {term: known.get(term) for term in pool_of(made / "build")}
+    alike = cosines_by_term(made / "build", made / "one.parquet")
     for row in rows_of(found, "one").filter("covered").iter_rows(named=True):
-        own = embedded[row["term"]]
-        highest = max(
-            cosine(own, vector)
-            for other, vector in embedded.items()
-            if other != row["term"] and vector is not None
-        )
-        assert row["nearest_similarity"] == highest
-        assert cosine(own, embedded[row["nearest_term"]]) == highest
+        own = alike[row["term"]]
+        assert row["nearest_similarity"] == max(own.values())
+        assert own[row["nearest_term"]] == max(own.values())
         if row["linked_term"] is not None:
-            assert row["linked_similarity"] == cosine(own, embedded[row["linked_term"]])
+            assert row["linked_similarity"] == own[row["linked_term"]]
 
 
 @POOLS

@@ -13,6 +13,7 @@ from numba import config as numba_config
 from oracles.datasets import levenshtein
 from oracles.hashing import mixed, term_hash
 from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
 from medsim.builds.negatives.layout import Candidates
 from medsim.builds.negatives.nearest import NearestSearch, nearest
@@ -110,9 +111,14 @@ def brute_force(
     ranked = []
     for query, size in zip(rows, sizes, strict=True):
         first = mixed(seed ^ pool.hashes[query])
+        every = (
+            cdist([lower[query]], lower, scorer=distance, dtype=np.int32)[0].tolist()
+            if distance is Levenshtein.distance
+            else [distance(lower[query], term) for term in lower]
+        )
         distances = {
-            row: distance(lower[query], term)
-            for row, term in enumerate(lower)
+            row: far
+            for row, far in enumerate(every)
             if pool.groups[row] != pool.groups[query]
         }
         farthest = max(sorted(distances.values())[:size], default=-1)

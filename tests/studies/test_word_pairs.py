@@ -172,9 +172,7 @@ def test_the_order_of_rows_does_not_matter(
     assert found.frame.equals(without_terminology.frame)
 
 
-def test_a_build_can_be_the_list_of_biomedical_words(
-    folder: Path, usual: medsim.WordPairs
-) -> None:
+def test_a_build_can_be_the_list_of_biomedical_words(folder: Path, usual: medsim.WordPairs) -> None:
     listed = chosen(folder, biomedical=folder / "build")
     assert listed.frame.equals(usual.frame)
 
