@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -25,20 +26,27 @@ POOLS = pytest.mark.parametrize("made", ["set", "terminology"], indirect=True, s
 
 
 @pytest.fixture(scope="module")
-def made(request, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a build and two embeddings, each of which lacks terms."""
-    folder = tmp_path_factory.mktemp("retrieval")
-    random_release(9, 120).write_zip(folder / "release.zip", "Snapshot")
-    medsim.build(
-        folder / "release.zip",
-        folder / "build",
-        pool=getattr(request, "param", "set"),
-        negatives=["random"],
-    )
-    terms = pool_of(folder / "build")
-    write_terms(folder / "one.parquet", terms[::2], 1, width=3)
-    write_terms(folder / "two.parquet", terms[5:], 2, width=4)
-    return folder
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return the function that gives the folder of a pool, and makes it when it is first asked."""
+
+    @cache
+    def folder_of(pool: str) -> Path:
+        folder = tmp_path_factory.mktemp("retrieval")
+        random_release(9, 120).write_zip(folder / "release.zip", "Snapshot")
+        medsim.build(folder / "release.zip", folder / "build", pool=pool, negatives=["random"])
+        terms = pool_of(folder / "build")
+        write_terms(folder / "one.parquet", terms[::2], 1, width=3)
+        write_terms(folder / "two.parquet", terms[5:], 2, width=4)
+        evaluate(folder, "found")
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture(scope="module")
+def made(request, make: Callable[[str], Path]) -> Path:
+    """A folder with a build, two embeddings, each of which lacks terms, and what was found."""
+    return make(getattr(request, "param", "set"))
 
 
 def write_terms(path: Path, terms: list[str], seed: int, width: int) -> None:
@@ -56,7 +64,7 @@ def evaluate(made: Path, name: str, **options) -> medsim.Evaluation:
 
 @pytest.fixture(scope="module")
 def found(made: Path) -> medsim.Evaluation:
-    return evaluate(made, "found")
+    return medsim.Evaluation(made / "found")
 
 
 @cache

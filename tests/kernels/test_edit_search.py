@@ -117,9 +117,7 @@ def brute_force(
             else [distance(lower[query], term) for term in lower]
         )
         distances = {
-            row: far
-            for row, far in enumerate(every)
-            if pool.groups[row] != pool.groups[query]
+            row: far for row, far in enumerate(every) if pool.groups[row] != pool.groups[query]
         }
         farthest = max(sorted(distances.values())[:size], default=-1)
         keys = sorted(  # ties are drawn for those alone that may be among the first
