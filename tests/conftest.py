@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
 
+gc.disable()  # until all tests are collected: nearly all of what is made until then stays
+
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # as Numba reads it
 
 # Compilation takes seconds and happens in whichever example comes first.
@@ -77,6 +79,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:

@@ -138,6 +138,8 @@ class SetMaker:
     def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return the rows of one set: positives and negatives in an order drawn from the seed."""
         draft = self.draw(key, stage).with_columns(set_name=pl.lit(str(key)))
+        if draft.is_empty():  # as most sets of a small terminology are
+            return pl.DataFrame(schema=key.schema())
         return self._with_similarity(in_order(draft, self._store, self._seed).drop("set_name"))
 
     def draw(self, key: SetKey, stage: Stage) -> pl.DataFrame:

@@ -81,5 +81,8 @@ def thread_pool(
 
 def in_threads(threads: int, work: Callable[..., R], *arguments: Iterable[Any]) -> list[R]:
     """Return the results of ``work`` in the order of its arguments, as ``map`` takes them."""
+    calls = list(zip(*arguments, strict=False))
+    if threads == 1 or len(calls) < 2:  # noqa: PLR2004 — no thread is started for nothing
+        return [work(*call) for call in calls]
     with thread_pool(threads) as executor:
-        return list(executor.map(work, *arguments))
+        return list(executor.map(work, *zip(*calls, strict=True)))

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import polars as pl
 
 from medsim.core.files import read_json, whole_file
@@ -121,11 +122,23 @@ def fingerprint(frame: pl.DataFrame) -> str:
         else:  # as it mostly is; the frames of a small build take longer to fill than to hash
             digest.update(bytes(len(column)))
         if column.dtype == pl.String:
-            digest.update(values.str.len_bytes().to_numpy().tobytes())
-            digest.update(values.str.join("").item().encode())
+            lengths, text = _bytes_of(values)
+            digest.update(lengths)
+            digest.update(text)
         else:
             digest.update(values.to_numpy().tobytes())
     return digest.hexdigest()
+
+
+def _bytes_of(texts: pl.Series) -> tuple[bytes, memoryview]:
+    """Return how many bytes of UTF-8 each text has, as uint32, and the bytes of all."""
+    array = texts.rechunk().to_arrow()
+    _, bounds, text = array.buffers()
+    if not len(array) or text is None:
+        return bytes(4 * len(array)), memoryview(b"")
+    starts = np.frombuffer(bounds, np.int64)[array.offset : array.offset + len(array) + 1]
+    lengths = np.diff(starts).astype(np.uint32)
+    return lengths.tobytes(), memoryview(text)[starts[0] : starts[-1]]
 
 
 def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:

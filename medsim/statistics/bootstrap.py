@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Table, Values
 
-_RESAMPLES_A_TASK = 16
+_RESAMPLES_A_TASK = 16  # at least
+_RANKS_A_TASK = 1 << 18
 _FEWEST_PAIRS = 3
 _MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 
@@ -136,4 +137,5 @@ class SpearmanBootstrap:
             return np.empty((0, len(self._sides)))
         seed = np.uint64(self._seed)
         correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
-        return in_tasks(correlations, resamples, _RESAMPLES_A_TASK, self._threads)
+        a_task = max(_RESAMPLES_A_TASK, _RANKS_A_TASK // self._sides.size)
+        return in_tasks(correlations, resamples, a_task, self._threads)

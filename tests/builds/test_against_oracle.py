@@ -148,7 +148,9 @@ def test_another_language_gives_that_language_s_positives(tmp_path: Path) -> Non
     release.is_a("101", "101")
     release.write_folder(tmp_path / "release", "Snapshot")
 
-    build = medsim.build(tmp_path / "release", tmp_path / "out", language="es")
+    build = medsim.build(
+        tmp_path / "release", tmp_path / "out", language="es", negatives=["random"]
+    )
 
     pairs = build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1).collect()
     assert pairs.select("term1", "term2").rows() == [("Gripe del oso", "Influenza ursina")]
@@ -224,7 +226,7 @@ OBO_POSITIVES = {
 def test_an_obo_file_gives_the_positives_of_its_rules(tmp_path: Path) -> None:
     (tmp_path / "invented.obo").write_text(OBO, encoding="utf-8")
 
-    build = medsim.build(tmp_path / "invented.obo", tmp_path / "out")
+    build = medsim.build(tmp_path / "invented.obo", tmp_path / "out", negatives=["levenshtein"])
 
     found = pairs_of(build, 1, "levenshtein", PAIR)
     for dataset, expected in OBO_POSITIVES.items():
@@ -232,6 +234,11 @@ def test_an_obo_file_gives_the_positives_of_its_rules(tmp_path: Path) -> None:
     skipped = {one["reason"]: one["n_rows"] for one in build.manifest.skipped}
     assert skipped["association lacks a name on one side"] == 2
     assert skipped["synonym has another scope"] == 2
-    wider = medsim.build(tmp_path / "invented.obo", tmp_path / "wider", synonyms=("exact", "broad"))
+    wider = medsim.build(
+        tmp_path / "invented.obo",
+        tmp_path / "wider",
+        synonyms=("exact", "broad"),
+        negatives=["random"],
+    )
     pairs = wider.pairs("fsn_syn").select("term1", "term2").collect().rows()
     assert ("Alder (red)", "Alders") in pairs

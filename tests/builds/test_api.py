@@ -6,17 +6,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.release import random_release, small_release
+from fixtures.release import small_release
 from oracles import datasets as oracle
 
 import medsim
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
-    folder = tmp_path_factory.mktemp("api")
-    random_release(4, 60).write_zip(folder / "release.zip", "Snapshot")
-    return medsim.build(folder / "release.zip", folder / "out")
+@pytest.fixture
+def build(shared_build: medsim.Build) -> medsim.Build:
+    return shared_build
 
 
 def test_every_public_name_is_there() -> None:

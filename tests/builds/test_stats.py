@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 import pytest
-from fixtures.release import random_release
 
 import medsim
 from medsim.builds.stats import multi_word_shares, readable_table_2, table_2
@@ -16,9 +13,8 @@ def mean(distances: list[int]) -> float | None:
     return sum(distances) / len(distances) if distances else None
 
 
-def test_table_2_has_each_dataset_and_its_parts(tmp_path: Path) -> None:
-    random_release(4, 80).write_zip(tmp_path / "release.zip", "Snapshot")
-    build = medsim.build(tmp_path / "release.zip", tmp_path / "build")
+def test_table_2_has_each_dataset_and_its_parts(shared_evaluation: medsim.Evaluation) -> None:
+    build = medsim.Build(shared_evaluation.folder.parent / "build")
     pairs = build.pairs().collect().rows(named=True)
 
     table = table_2(build)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -101,14 +102,33 @@ def covered_terms(categories: Categories, has: EmbeddedTerms) -> dict[str, dict[
     }
 
 
+@pytest.fixture(scope="module")
+def by_twin(
+    categories: Categories, has: EmbeddedTerms
+) -> Callable[[str], dict[tuple[str, str], float]]:
+    """The similarity of any two covered terms under a metric, each computed once."""
+    every = {
+        term: vectors
+        for some in covered_terms(categories, has).values()
+        for term, vectors in some.items()
+    }
+
+    @cache
+    def similarities(metric: str) -> dict[tuple[str, str], float]:
+        found = {(a, b): TWINS[metric](every[a], every[b]) for a, b in combinations(every, 2)}
+        own = {(a, a): TWINS[metric](every[a], every[a]) for a in every}
+        return found | own | {(b, a): similarity for (a, b), similarity in found.items()}
+
+    return similarities
+
+
 @pytest.mark.parametrize("metric", list(OF_WORDS))
 def test_errors_and_means_are_those_of_a_loop_over_triples(
-    metric: str, table: pl.DataFrame, categories: Categories, has: EmbeddedTerms
+    metric: str, table: pl.DataFrame, categories: Categories, has: EmbeddedTerms, by_twin
 ) -> None:
     terms = covered_terms(categories, has)
-    every = {term: vectors for some in terms.values() for term, vectors in some.items()}
-    sim = {(a, b): TWINS[metric](every[a], every[b]) for a, b in combinations(every, 2)}
-    sim |= {(b, a): similarity for (a, b), similarity in sim.items()}
+    every = {term for some in terms.values() for term in some}
+    sim = by_twin(metric)
     rows = {
         (row["category1"], row["category2"]): row
         for row in table.filter(metric=metric).iter_rows(named=True)
@@ -148,8 +168,9 @@ def test_errors_and_means_are_those_of_a_loop_over_triples(
 @pytest.mark.parametrize("metric", list(OF_WORDS))
 @pytest.mark.parametrize("n_far", [1, 2])
 def test_the_overlap_error_is_that_of_a_loop_over_triples(
-    metric: str, n_far: int, categories: Categories, has: EmbeddedTerms, tmp_path: Path
+    metric: str, n_far: int, categories: Categories, has: EmbeddedTerms, by_twin, tmp_path: Path
 ) -> None:
+    sim = by_twin(metric)
     parts = categories.categories
     if n_far == 2:  # the last category is cut in two
         half = len(parts[2].terms) // 2
@@ -169,9 +190,9 @@ def test_the_overlap_error_is_that_of_a_loop_over_triples(
     for name, others in zip((one.name for one in parts[2:]), far, strict=True):
         row = rows.filter(category1=parts[0].name, category2=name).row(0, named=True)
         least, most = [], []
-        for vectors in first.values():
-            inner = [TWINS[metric](vectors, other) for other in second.values()]
-            outer = [TWINS[metric](vectors, other) for other in others.values()]
+        for term in first:
+            inner = [sim[term, other] for other in second]
+            outer = [sim[term, other] for other in others]
             differences = [a - b for a in inner for b in outer]
             # What is mathematically equal ties; zeros, of which rounding leaves bits, may not.
             ties = sum(abs(a) + abs(b) <= NEAR for a in inner for b in outer)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,20 +26,27 @@ POOLS = pytest.mark.parametrize("made", ["set", "terminology"], indirect=True, s
 
 
 @pytest.fixture(scope="module")
-def made(request, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a build and two embeddings, each of which lacks terms."""
-    folder = tmp_path_factory.mktemp("retrieval")
-    random_release(9, 120).write_zip(folder / "release.zip", "Snapshot")
-    medsim.build(
-        folder / "release.zip",
-        folder / "build",
-        pool=getattr(request, "param", "set"),
-        negatives=["random"],
-    )
-    terms = pool_of(folder / "build")
-    write_terms(folder / "one.parquet", terms[::2], 1, width=3)
-    write_terms(folder / "two.parquet", terms[5:], 2, width=4)
-    return folder
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return the function that gives the folder of a pool, and makes it when it is first asked."""
+
+    @cache
+    def folder_of(pool: str) -> Path:
+        folder = tmp_path_factory.mktemp("retrieval")
+        random_release(9, 120).write_zip(folder / "release.zip", "Snapshot")
+        medsim.build(folder / "release.zip", folder / "build", pool=pool, negatives=["random"])
+        terms = pool_of(folder / "build")
+        write_terms(folder / "one.parquet", terms[::2], 1, width=3)
+        write_terms(folder / "two.parquet", terms[5:], 2, width=4)
+        evaluate(folder, "found")
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture(scope="module")
+def made(request, make: Callable[[str], Path]) -> Path:
+    """A folder with a build, two embeddings, each of which lacks terms, and what was found."""
+    return make(getattr(request, "param", "set"))
 
 
 def write_terms(path: Path, terms: list[str], seed: int, width: int) -> None:
@@ -56,13 +64,15 @@ def evaluate(made: Path, name: str, **options) -> medsim.Evaluation:
 
 @pytest.fixture(scope="module")
 def found(made: Path) -> medsim.Evaluation:
-    return evaluate(made, "found")
+    return medsim.Evaluation(made / "found")
 
 
+@cache
 def positives_of(folder: Path) -> pl.DataFrame:
     return medsim.Build(folder).pairs(negatives="random").filter(pl.col("label") == 1).collect()
 
 
+@cache
 def pool_of(folder: Path) -> list[str]:
     """The terms among which others are looked for, the first spelling of each."""
     build = medsim.Build(folder)
@@ -86,24 +96,43 @@ def pool_of(folder: Path) -> list[str]:
     return sorted(first.values())
 
 
+@cache
 def read_vectors(path: Path) -> dict[str, np.ndarray]:
     return {
-        term: np.array(vector, np.float32)
+        term: np.array(vector, np.float64)
         for term, vector in pl.read_parquet(path).select("term", "vector").iter_rows()
     }
 
 
-def cosine(a: np.ndarray, b: np.ndarray) -> np.float32:
-    x, y = a.astype(np.float64), b.astype(np.float64)
-    scale = math.sqrt(x @ x) * math.sqrt(y @ y)
-    return np.float32(x @ y / scale if scale else 0.0)
+def cosine(x: np.ndarray, y: np.ndarray) -> np.float32:
+    return cosines(np.array([x, y]))[0, 1]
 
 
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    """Return the cosines of all pairs of vectors of whole numbers, so that sums are exact."""
+    lengths = np.sqrt((vectors * vectors).sum(axis=1))
+    scale = lengths[:, np.newaxis] * lengths
+    return np.divide(vectors @ vectors.T, scale, where=scale > 0, out=scale * 0).astype(np.float32)
+
+
+@cache
+def cosines_by_term(folder: Path, vectors: Path) -> dict[str, dict[str, np.float32]]:
+    """The cosines of every term of the pool that has a vector with all others."""
+    known = read_vectors(vectors)
+    terms = [term for term in pool_of(folder) if term in known]
+    table = cosines(np.array([known[term] for term in terms]))
+    return {
+        term: {other: value for other, value in zip(terms, row, strict=True) if other != term}
+        for term, row in zip(terms, table, strict=True)
+    }
+
+
+@cache
 def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
     """The rank of the best linked term of every linked term; None where nothing can be found."""
     import networkx as nx
 
-    known = read_vectors(vectors)
+    alike = cosines_by_term(folder, vectors)
     positives = positives_of(folder)
     graph = nx.Graph(
         (a.lower(), b.lower()) for a, b in positives.select("term1", "term2").iter_rows()
@@ -111,22 +140,16 @@ def ranks_by_hand(folder: Path, vectors: Path) -> dict[str, int | None]:
     component = {
         node: at for at, nodes in enumerate(nx.connected_components(graph)) for node in nodes
     }
-    pool = pool_of(folder)
-    embedded = {term: known.get(term) for term in pool}
     ranks: dict[str, int | None] = {}
-    for term in pool:
+    for term in pool_of(folder):
         if term.lower() not in component:
             continue
-        ranks[term] = None
-        if embedded[term] is None:
-            continue
         linked, unlinked = [], []
-        for other, vector in embedded.items():
-            if other != term and vector is not None:
-                is_linked = component.get(other.lower()) == component[term.lower()]
-                (linked if is_linked else unlinked).append(cosine(embedded[term], vector))
-        if linked:
-            ranks[term] = 1 + sum(value >= max(linked) for value in unlinked)
+        for other, value in alike.get(term, {}).items():
+            is_linked = component.get(other.lower()) == component[term.lower()]
+            (linked if is_linked else unlinked).append(value)
+        nearest = max(linked, default=None)
+        ranks[term] = 1 + sum(value >= nearest for value in unlinked) if linked else None
     return ranks
 
 
@@ -151,19 +174,13 @@ def test_ranks_are_those_of_a_loop_over_all_terms(
 
 
 def test_the_nearest_term_is_a_most_similar_one(made: Path, found: medsim.Evaluation) -> None:
-    known = read_vectors(made / "one.parquet")
-    embedded = {term: known.get(term) for term in pool_of(made / "build")}
+    alike = cosines_by_term(made / "build", made / "one.parquet")
     for row in rows_of(found, "one").filter("covered").iter_rows(named=True):
-        own = embedded[row["term"]]
-        highest = max(
-            cosine(own, vector)
-            for other, vector in embedded.items()
-            if other != row["term"] and vector is not None
-        )
-        assert row["nearest_similarity"] == highest
-        assert cosine(own, embedded[row["nearest_term"]]) == highest
+        own = alike[row["term"]]
+        assert row["nearest_similarity"] == max(own.values())
+        assert own[row["nearest_term"]] == max(own.values())
         if row["linked_term"] is not None:
-            assert row["linked_similarity"] == cosine(own, embedded[row["linked_term"]])
+            assert row["linked_similarity"] == own[row["linked_term"]]
 
 
 @POOLS
@@ -281,7 +298,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
             continue
         best = alike[same].max()
         assert rank == 1 + np.count_nonzero(~same & (alike >= best))
-        assert cosine(vectors[at], vectors[int(other)]) == best
+        assert cosine(*vectors[[at, int(other)]].astype(np.float64)) == best
     assert 0 < n_missed < found.height
     assert (found["rank"] == 1).any()
 

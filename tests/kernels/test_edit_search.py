@@ -13,6 +13,7 @@ from numba import config as numba_config
 from oracles.datasets import levenshtein
 from oracles.hashing import mixed, term_hash
 from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
 from medsim.builds.negatives.layout import Candidates
 from medsim.builds.negatives.nearest import NearestSearch, nearest
@@ -110,10 +111,19 @@ def brute_force(
     ranked = []
     for query, size in zip(rows, sizes, strict=True):
         first = mixed(seed ^ pool.hashes[query])
-        keys = sorted(
-            (distance(lower[query], lower[row]), mixed(first ^ pool.hashes[row]), row)
-            for row in range(len(lower))
-            if pool.groups[row] != pool.groups[query]
+        every = (
+            cdist([lower[query]], lower, scorer=distance, dtype=np.int32)[0].tolist()
+            if distance is Levenshtein.distance
+            else [distance(lower[query], term) for term in lower]
+        )
+        distances = {
+            row: far for row, far in enumerate(every) if pool.groups[row] != pool.groups[query]
+        }
+        farthest = max(sorted(distances.values())[:size], default=-1)
+        keys = sorted(  # ties are drawn for those alone that may be among the first
+            (far, mixed(first ^ pool.hashes[row]), row)
+            for row, far in distances.items()
+            if far <= farthest
         )
         ranked.append([(row, far) for far, _, row in keys[:size]])
     return ranked

@@ -6,6 +6,7 @@ direction or no order; where a similarity is undefined for that reason it is 0.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy.stats import kendalltau, rankdata
@@ -34,14 +35,24 @@ def spearman(a: Array, b: Array) -> float:
     """Return Spearman's correlation with average ranks, 0 where one vector is constant."""
     if is_constant(a) or is_constant(b):
         return 0.0
-    return pearson(rankdata(a, method="average"), rankdata(b, method="average"))
+    return pearson(_ranks(a.tobytes(), a.dtype.str), _ranks(b.tobytes(), b.dtype.str))
+
+
+@cache
+def _ranks(vector: bytes, dtype: str) -> Array:
+    return rankdata(np.frombuffer(vector, dtype), method="average")
 
 
 def kendall(a: Array, b: Array) -> float:
     """Return Kendall's tau-b, 0 where one vector is constant."""
     if is_constant(a) or is_constant(b):
         return 0.0
-    return float(kendalltau(a, b, variant="b").statistic)
+    return _tau_b(a.tobytes(), b.tobytes(), a.dtype.str)
+
+
+@cache  # SciPy takes long, and words are few
+def _tau_b(a: bytes, b: bytes, dtype: str) -> float:
+    return float(kendalltau(np.frombuffer(a, dtype), np.frombuffer(b, dtype)).statistic)
 
 
 def is_constant(vector: Array) -> bool:

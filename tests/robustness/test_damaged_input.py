@@ -239,13 +239,15 @@ def test_files_side_by_side_and_off_the_norm_are_told_apart(tmp_path: Path) -> N
     assert all("Snapshot" in file["name"] for file in every.manifest.source["files"])
 
 
-def build_of_one_concept(folder: Path, *synonyms: str) -> medsim.Build:
+def build_of_one_concept(
+    folder: Path, *synonyms: str, negatives: tuple[str, ...] = ("random", "levenshtein")
+) -> medsim.Build:
     release = Release()
     release.named("101", "Bear fever (disorder)", *synonyms)
     release.association("101", "101", "same_as", module=MODEL)
     release.is_a("101", "101")
     release.write_folder(folder / "release", "Snapshot")
-    return medsim.build(folder / "release", folder / "out")
+    return medsim.build(folder / "release", folder / "out", negatives=negatives)
 
 
 @pytest.mark.parametrize(("synonyms", "n_positives"), [((), 0), (("Bear pyrexia",), 1)])
@@ -263,7 +265,7 @@ def test_one_concept_makes_a_build(
 def test_quotes_and_long_terms_are_taken_as_they_stand(tmp_path: Path) -> None:
     terms = ['"Quoted fever', "'; drop table term; --", "x" * 20_000, "a\x00b", "\\N", "#7"]
 
-    build = build_of_one_concept(tmp_path, *terms)
+    build = build_of_one_concept(tmp_path, *terms, negatives=("random",))
 
     pairs = build.pairs("fsn_syn", negatives="random").collect()
     assert sorted(pairs["term2"]) == sorted(terms)

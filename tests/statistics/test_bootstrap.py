@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.ranks import spearman
 from scipy import stats
 
 from medsim.core.errors import OptionError
@@ -29,10 +30,6 @@ def correlated(n_pairs: int, seed: int, noise: float = 1.0) -> tuple[np.ndarray,
     rng = np.random.default_rng(seed)
     ratings = rng.normal(size=n_pairs)
     return ratings + noise * rng.normal(size=n_pairs), ratings
-
-
-def spearman(left: np.ndarray, right: np.ndarray) -> float:
-    return float(stats.spearmanr(left, right).statistic)
 
 
 def naive_acceleration(left: np.ndarray, right: np.ndarray) -> float:

@@ -70,6 +70,11 @@ def chosen(folder: Path, words: str = "words.csv", **changes) -> medsim.WordPair
     return medsim.choose_pairs(folder / words, **{**options, **changes})
 
 
+@pytest.fixture(scope="module")
+def usual(folder: Path) -> medsim.WordPairs:
+    return chosen(folder)
+
+
 def paths_in(folder: Path) -> dict[str, Path]:
     """Return the options that name files of the folder."""
     names = {"terminology": "build", "norms": "norms.csv", "biomedical": "list.txt"}
@@ -92,7 +97,7 @@ def known_to_the_terminology() -> dict[frozenset[str], str]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_quarters_are_equal_and_each_pair_is_what_it_says(folder: Path, seed: int) -> None:
     found = chosen(folder, seed=seed)
 
@@ -127,13 +132,13 @@ def test_quarters_are_equal_and_each_pair_is_what_it_says(folder: Path, seed: in
     assert max(uses.values()) <= 3
 
 
-def test_counts_are_those_of_all_forms_and_what_is_left_out_is_counted(folder: Path) -> None:
-    found = chosen(folder)
-
-    ends = [found.frame.select(f"term{side}", f"count{side}").rows() for side in (1, 2)]
+def test_counts_are_those_of_all_forms_and_what_is_left_out_is_counted(
+    usual: medsim.WordPairs,
+) -> None:
+    ends = [usual.frame.select(f"term{side}", f"count{side}").rows() for side in (1, 2)]
     counts = dict(ends[0] + ends[1])
     assert counts["fever"] == 10 + 7
-    left_out = {one.reason: one.n_rows for one in found.left_out if one.n_rows}
+    left_out = {one.reason: one.n_rows for one in usual.left_out if one.n_rows}
     assert left_out == {"a symbol, or a hyphen": 1, "a count below 5": 1}
 
 
@@ -146,10 +151,16 @@ def test_the_seed_decides_pairs_and_order_and_threads_do_not(folder: Path) -> No
     assert runs > 8  # quarters are mixed
 
 
+@pytest.fixture(scope="module")
+def without_terminology(folder: Path) -> medsim.WordPairs:
+    return chosen(folder, terminology=None)
+
+
 @settings(max_examples=8)
 @given(st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(folder: Path, rng: random.Random) -> None:
-    expected = chosen(folder, terminology=None).frame
+def test_the_order_of_rows_does_not_matter(
+    folder: Path, without_terminology: medsim.WordPairs, rng: random.Random
+) -> None:
     for name in ("words.csv", "norms.csv"):
         header, *lines = (folder / name).read_text().splitlines()
         rng.shuffle(lines)
@@ -158,12 +169,12 @@ def test_the_order_of_rows_does_not_matter(folder: Path, rng: random.Random) -> 
     norms = [folder / "shuffled-norms.csv"]
     found = chosen(folder, "shuffled-words.csv", terminology=None, norms=norms)
 
-    assert found.frame.equals(expected)
+    assert found.frame.equals(without_terminology.frame)
 
 
-def test_a_build_can_be_the_list_of_biomedical_words(folder: Path) -> None:
+def test_a_build_can_be_the_list_of_biomedical_words(folder: Path, usual: medsim.WordPairs) -> None:
     listed = chosen(folder, biomedical=folder / "build")
-    assert listed.frame.equals(chosen(folder).frame)
+    assert listed.frame.equals(usual.frame)
 
 
 def test_several_terminologies_associate_words_the_first_giving_the_reason(
@@ -212,7 +223,7 @@ def test_of_pairs_of_several_terminologies_those_are_left_that_people_confirmed(
 
 
 def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domains(
-    folder: Path, tmp_path: Path
+    folder: Path, usual: medsim.WordPairs, tmp_path: Path
 ) -> None:
     drawn = random.Random(5)  # noqa: S311 — no secret
     counts = {word: drawn.randrange(40) for word in (*BIOMEDICAL, *GENERAL) if word != "heart"}
@@ -220,7 +231,7 @@ def test_frequencies_in_two_corpora_are_correlated_where_a_list_tells_the_domain
 
     found = chosen(folder, general=other)
 
-    assert found.frame.equals(chosen(folder).frame)
+    assert found.frame.equals(usual.frame)
     here = {word: 10 + at for at, word in enumerate((*BIOMEDICAL, *GENERAL))}
     here["fever"] += 7
     counts["fever"] += 4
@@ -270,13 +281,15 @@ def test_domains_can_be_told_by_two_corpora(folder: Path) -> None:
         chosen(folder, biomedical=None, general=other, ratio=1000)
 
 
-def test_a_quarter_without_a_source_is_missing_with_a_warning(folder: Path) -> None:
+def test_a_quarter_without_a_source_is_missing_with_a_warning(
+    folder: Path, without_terminology: medsim.WordPairs
+) -> None:
     found = chosen(folder, norms=None)
     assert found.frame.height == 18
     assert found.frequency_correlation is None
     assert "no associated general pairs, since `norms` is not given" in found.warnings[0]
-    found = chosen(folder, terminology=None)
-    assert "no associated biomedical pairs, since `terminology`" in found.warnings[0]
+    warning = without_terminology.warnings[0]
+    assert "no associated biomedical pairs, since `terminology`" in warning
 
 
 def test_too_few_pairs_are_an_error_that_names_a_size_that_works(folder: Path) -> None:
@@ -333,7 +346,7 @@ def run(folder: Path, out: Path, *more: str, norms: tuple[str, ...] = ("norms.cs
 
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.parquet"])
 def test_the_command_writes_the_pairs_and_prints_the_quarters(
-    folder: Path, tmp_path: Path, name: str
+    folder: Path, usual: medsim.WordPairs, tmp_path: Path, name: str
 ) -> None:
     result = run(folder, tmp_path / name, "--format", "csv")
 
@@ -342,7 +355,7 @@ def test_the_command_writes_the_pairs_and_prints_the_quarters(
     assert "left out, a symbol, or a hyphen: 1" in result.stderr
     read = pl.read_csv if name.endswith("csv") else pl.read_parquet
     written = read(tmp_path / name).cast(dict(WORD_PAIR_COLUMNS))
-    assert written.equals(chosen(folder).frame)
+    assert written.equals(usual.frame)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
@@ -369,22 +382,21 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(folder: Path, tmp_
     assert out.read_text().startswith("term1,term2,class,")
 
 
-def test_a_place_that_takes_no_file_is_an_error(folder: Path, tmp_path: Path) -> None:
-    pairs = chosen(folder)
+def test_a_place_that_takes_no_file_is_an_error(usual: medsim.WordPairs, tmp_path: Path) -> None:
     for out, said in {
         tmp_path: "is a folder",
         tmp_path / "pairs.xlsx": "neither .csv nor .parquet",
         tmp_path / "nowhere" / "pairs.csv": "there is no folder",
     }.items():
         with pytest.raises(OutputError, match=said):
-            pairs.write(out)
+            usual.write(out)
 
 
 def test_words_that_were_chosen_and_rated_evaluate_an_embedding_by_domain(
-    folder: Path, tmp_path: Path
+    usual: medsim.WordPairs, tmp_path: Path
 ) -> None:
     pairs, answers, scores = (tmp_path / name for name in ("pairs.csv", "answers", "scores"))
-    chosen(folder).write(pairs)
+    usual.write(pairs)
     study = medsim.grade_study(pairs, tmp_path / "study", raters=3, groups=1, duplicates=2)
     rate(study, answers, frozenset())
     medsim.score_study(study, [answers], scores, resamples=0)

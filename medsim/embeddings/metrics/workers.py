@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,8 +48,9 @@ class Workers:
             slice(begin, min(begin + rows_a_task, n_rows))
             for begin in range(0, max(n_rows, 1), rows_a_task)
         ]
-        with thread_pool(self.threads) as executor:
-            parts = executor.map(work, slices)
+        alone = self.threads == 1 or len(slices) == 1
+        with nullcontext() if alone else thread_pool(self.threads) as executor:
+            parts = (executor.map if executor else map)(work, slices)
             first = next(parts)  # there is at least one slice
             found: NDArray[Any] = np.empty((n_rows, *first.shape[1:]), first.dtype)
             for rows, part in zip(slices, chain([first], parts), strict=True):

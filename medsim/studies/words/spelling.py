@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -137,10 +138,16 @@ def american(word: str, counts: Mapping[str, int]) -> str:
     """
     if _NOUNS.search(word):
         return word
-    for part, instead in _BRITISH:
-        word = part.sub(instead, word)
+    word = _without_british_parts(word)
     for part, instead in _DOUBTFUL:
         changed = part.sub(instead, word)
         if counts.get(changed, 0) * _RARER_AT_MOST >= max(counts.get(word, 0), 1):
             word = changed
+    return word
+
+
+@lru_cache(maxsize=1 << 16)  # a word is asked for again in every corpus and terminology
+def _without_british_parts(word: str) -> str:
+    for part, instead in _BRITISH:
+        word = part.sub(instead, word)
     return word
