@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 from uuid import uuid4
 
 from medsim.core.errors import OutputError
+from medsim.core.reading import LineBound, bounds, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,11 +125,11 @@ class HashedReader(io.BufferedReader):
     """A buffered reader of bytes that hashes what it takes from its file.
 
     Every byte is taken from the file once, in order, so the digest is of what readers were given,
-    even if the file changes meanwhile. It cannot seek.
+    even if the file changes meanwhile. It cannot seek. With ``lines``, no line may be too long.
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._source = _HashedSource(stream)
+    def __init__(self, stream: IO[bytes], lines: LineBound | None = None) -> None:
+        self._source = _HashedSource(stream, lines)
         super().__init__(self._source)
 
     def finish(self) -> str:
@@ -146,9 +147,10 @@ class HashedReader(io.BufferedReader):
 class _HashedSource(io.RawIOBase):
     """The bytes of a stream, hashed as they are handed on."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], lines: LineBound | None) -> None:
         super().__init__()
         self._stream = stream
+        self._lines = lines
         self.digest = hashlib.sha256()
         self.n_bytes = 0
 
@@ -161,6 +163,8 @@ class _HashedSource(io.RawIOBase):
         room = memoryview(buffer)
         part = self._stream.read(len(room))
         room[: len(part)] = part
+        if self._lines is not None:
+            self._lines.check(part)
         self.digest.update(part)
         self.n_bytes += len(part)
         return len(part)
@@ -174,11 +178,18 @@ class _HashedSource(io.RawIOBase):
 
 
 def open_hashed(path: Path) -> HashedReader:
-    """Return a reader of a file that hashes what is read."""
-    return HashedReader(path.open("rb", buffering=0))
+    """Return a reader of a file that hashes what is read, and refuses lines out of bounds.
+
+    Raises:
+        InputError: it is no file, but a folder, a pipe or a device.
+        OSError: it cannot be opened.
+    """
+    longest = bounds().longest_line
+    lines = None if longest is None else LineBound(path, longest)
+    return HashedReader(open_file(path), lines)
 
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

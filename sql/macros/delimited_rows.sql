@@ -1,6 +1,7 @@
 -- The rows of a text whose values no quotes enclose and no escapes change, all of them text.
 --
--- A row with more or fewer values than there are names is an error, and so is a longer line.
+-- A row with more or fewer values than there are names is an error. What is read bounds its lines
+-- before it comes here; DuckDB's own bound is the highest that a user may set, which costs nothing.
 -- DuckDB takes columns as a structure, which is made here of their names. A value is never null:
 -- no carriage return is left in the text.
 --
@@ -18,7 +19,7 @@ create or replace macro delimited_rows(source, separator, names) as table
         escape = '',
         nullstr = e'\r',
         new_line = '\n',
-        max_line_size = 1048576,
+        max_line_size = 1073741825,
         columns = from_json_strict(
             '{"' || replace(names, ' ', '":"varchar","') || '":"varchar"}',
             '{"' || replace(names, ' ', '":"varchar","') || '":"varchar"}'
