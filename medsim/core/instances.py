@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MOST = 1 << 31
+_LONGEST_SHOWN = 60
 
 
 def published_instances(path: Path) -> pl.DataFrame:
@@ -57,9 +58,13 @@ def _row(path: Path, number: int, one: object) -> list[object]:
         text = kind == pl.String
         if type(one[name]) is not (str if text else int):
             expected = "a text" if text else "a whole number"
-            raise InputError(f"{path}: instance {number}: {name} is {one[name]!r}, not {expected}")
+            found = repr(one[name])[:_LONGEST_SHOWN]
+            raise InputError(f"{path}: instance {number}: {name} is {found}, not {expected}")
         if not text and not 0 <= one[name] < _MOST:
-            raise InputError(f"{path}: instance {number}: {name} is {one[name]}, out of range")
+            raise InputError(
+                f"{path}: instance {number}: {name} is "
+                f"{str(one[name])[:_LONGEST_SHOWN]}, out of range"
+            )
     if one["label"] > 1:
-        raise InputError(f"{path}: instance {number}: label is {one['label']}, not 0 or 1")
+        raise InputError(f"{path}: instance {number}: label is neither 0 nor 1")
     return [one[name] for name in WIC_COLUMNS]

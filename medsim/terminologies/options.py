@@ -18,7 +18,10 @@ SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
 """The scopes that synonyms have, as OBO names them."""
 
 LONGEST_LINE = 1
-"""The most MiB that a line of a terminology may have by default; real ones have a few KiB."""
+"""The most MiB that a line of a terminology may have by default; real ones have a few KiB.
+
+The most that may be asked for, 16, is that of the SQL macro delimited_rows as well.
+"""
 
 SOURCE = Option(
     "A release of RF2 or UMLS or MeSH's XML, as zip or folder; an .obo or .xml file; or a built-in "
@@ -68,7 +71,7 @@ class ReadingOptions(Options):
         Option(
             "Longest line, or record of XML, that is read of a terminology, in MiB; 1 by default.",
             least=1,
-            most=1024,
+            most=16,
             key="longest_line",
             kept_empty=False,
         ),

@@ -10,7 +10,19 @@ _EXTREMES = (
     *(b"9" * 5000, b"20201399", b"2020-02-30", b"0000-00-00"),
 )
 _SPECIAL = (
-    *(b"", b"\0", b"\r", b"\n", b"\t", b"|", b'"', b"\\", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80"),
+    *(
+        b"",
+        b"\0",
+        b"\r",
+        b"\n",
+        b"\t",
+        b"|",
+        b'"',
+        b"\\",
+        b"\xff\xfe",
+        b"\xef\xbb\xbf",
+        b"\xed\xa0\x80",
+    ),
     *(b"null", b"[]", b"{}", b"true", b'""', b'"\\ud800"', b"[" * 20_000, b'{"a":' * 20_000),
     *(b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"\x93NUMPY", b"x" * 70_000, b"<a>" * 2_000),
 )

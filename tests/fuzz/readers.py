@@ -37,8 +37,6 @@ from medsim.studies.sheets.csv_sheets import written_csv
 from medsim.studies.sheets.label_studio import annotated_tasks
 from medsim.studies.sheets.returned import StudyIdentity
 from medsim.studies.words.lexicon import read_lexicon
-from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.releases import convert
 from medsim.wic.benchmark import read_instances
 from medsim.wic.corpora import Problems
 from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
@@ -63,14 +61,6 @@ class Reader:
     write: Callable[[Path], Path]
     read: Callable[[Path], object]
     damaged: str = "**/*"
-
-
-def _terminology(path: Path) -> object:
-    return read_source(path, synonyms=("exact", "narrow")) if _has_scopes(path) else read_source(path)
-
-
-def _has_scopes(path: Path) -> bool:
-    return path.suffix in {".obo", ".xml", ".gz"} or path.name == "mesh"
 
 
 def _embedding(path: Path) -> object:
@@ -119,11 +109,15 @@ def _fasttext(folder: Path) -> Path:
     path = folder / "model.bin"
     words, n_buckets, width = ["</s>", "heart", "asthma", "pain"], 7, 3
     numbers = np.arange((len(words) + n_buckets) * width, dtype="<f4")
-    content = struct.pack("<2i12id", 793712314, 12, width, 5, 5, 1, 5, 1, 2, 1, n_buckets, 2, 3, 100, 1e-4)
+    content = struct.pack(
+        "<2i12id", 793712314, 12, width, 5, 5, 1, 5, 1, 2, 1, n_buckets, 2, 3, 100, 1e-4
+    )
     content += struct.pack("<3i2q", len(words), len(words), 0, 40, -1)
     content += b"".join(one.encode() + b"\0" + struct.pack("<qb", 10, 0) for one in words)
     content += struct.pack("<?2q", False, len(words) + n_buckets, width) + numbers.tobytes()
-    content += struct.pack("<?2q", False, len(words), width) + numbers[: len(words) * width].tobytes()
+    content += (
+        struct.pack("<?2q", False, len(words), width) + numbers[: len(words) * width].tobytes()
+    )
     path.write_bytes(content)
     return path
 
@@ -225,14 +219,14 @@ _WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
 _LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pain|\n"
 
 READERS: dict[str, Reader] = {
-    "rf2": Reader(write=_rf2, read=_terminology),
-    "rf2-zip": Reader(write=_rf2_zip, read=_terminology),
+    "rf2": Reader(write=_rf2, read=read_source),
+    "rf2-zip": Reader(write=_rf2_zip, read=read_source),
     "umls": Reader(
-        write=lambda folder: random_metathesaurus(1, 15).write(folder / "META"), read=_terminology
+        write=lambda folder: random_metathesaurus(1, 15).write(folder / "META"), read=read_source
     ),
-    "mesh": Reader(write=_mesh, read=_terminology),
-    "mesh-gz": Reader(write=_mesh_gz, read=_terminology),
-    "obo": Reader(write=_obo, read=_terminology),
+    "mesh": Reader(write=_mesh, read=read_source),
+    "mesh-gz": Reader(write=_mesh_gz, read=read_source),
+    "obo": Reader(write=_obo, read=read_source),
     "vectors-text": Reader(
         write=lambda folder: write_text(folder / "v.txt", ROWS, header=True), read=_embedding
     ),

@@ -122,20 +122,19 @@ class Work:
 
 def _fuzzed(name: str, scratch: Path, given: argparse.Namespace) -> Counts:
     """Return the outcomes of as many seeds as there is time for."""
-    counts, seed = Counts(), given.first
-    end = time.time() + given.seconds
-    while time.time() < end:
-        seed = _batch((name, scratch), seed, end, given.limit, counts)
+    counts, seed, left = Counts(), given.first, given.seconds
+    while left > 0:
+        begin = time.monotonic()
+        seed = _batch((name, scratch), seed, left, given.limit, counts)
+        left -= time.monotonic() - begin
     return counts
 
 
-def _batch(
-    work: tuple[str, Path], seed: int, end: float, limit: float, counts: Counts
-) -> int:
+def _batch(work: tuple[str, Path], seed: int, seconds: float, limit: float, counts: Counts) -> int:
     """Read inputs in one process until it dies or the time is over; return the next seed."""
     spawning = multiprocessing.get_context("spawn")  # a fork would lack the threads of libraries
     reading, writing = spawning.Pipe(duplex=False)
-    child = spawning.Process(target=_serve, args=(*work, seed, end, writing))
+    child = spawning.Process(target=_serve, args=(*work, seed, seconds, writing))
     child.start()
     writing.close()
     try:
@@ -165,7 +164,7 @@ def _count(counts: Counts, seed: int, outcome: str) -> None:
         counts.faults.append((seed, outcome))
 
 
-def _serve(name: str, scratch: Path, seed: int, end: float, writing: Connection) -> None:
+def _serve(name: str, scratch: Path, seed: int, seconds: float, writing: Connection) -> None:
     """Read inputs and send their outcomes, None when it begins and when the time is over."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -173,7 +172,8 @@ def _serve(name: str, scratch: Path, seed: int, end: float, writing: Connection)
     work = Work(READERS[name], scratch)
     work.read_good()
     writing.send(None)
-    while time.time() < end:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
         writing.send(work.outcome(seed))
         seed += 1
     writing.send(None)

@@ -166,7 +166,8 @@ def _no_xml(file: ReleaseFile, error: ET.ParseError) -> InputError:
 def _release_date(files: list[ReleaseFile]) -> date | None:
     """Return the first day of the year in the names of the files, from which MeSH is in force."""
     years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
-    return date(max(years), 1, 1) if years else None
+    year = max(years, default=0)
+    return date(year, 1, 1) if year else None
 
 
 SOURCES.register(
