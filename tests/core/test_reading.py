@@ -73,7 +73,7 @@ def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             open_file(Path("own"))
 
 
-class PanicException(BaseException):  # noqa: N818 — the name that libraries in Rust give it
+class PanicException(BaseException):
     """The error that PyO3 raises of a panic."""
 
 
@@ -169,5 +169,5 @@ def test_json_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: st
 
 
 def test_a_home_folder_of_nobody_is_named() -> None:
-    with pytest.raises(OptionError, match="'~nosuchuser/v.txt' begins with the home folder"):
+    with pytest.raises(OptionError, match=r"'~nosuchuser/v\.txt' begins with the home folder"):
         expanded("~nosuchuser/v.txt")

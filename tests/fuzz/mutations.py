@@ -80,7 +80,7 @@ def _lines(data: bytes, draw: random.Random) -> bytes:
         del lines[at]
     elif change == 1:
         lines.insert(at, lines[other])
-    elif change == 2:  # noqa: PLR2004 — the third of four
+    elif change == 2:
         lines[at], lines[other] = lines[other], lines[at]
     else:
         lines[at] += lines[other] * draw.choice((1, 100))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import struct
 import zipfile
 from collections.abc import Callable
@@ -140,8 +139,8 @@ def _arrow(folder: Path) -> Path:
 
 
 def _model2vec(folder: Path) -> Path:
-    import model2vec  # noqa: PLC0415 — an extra
-    from tokenizers import Tokenizer  # noqa: PLC0415 — as above
+    import model2vec
+    from tokenizers import Tokenizer
 
     write_tokenizer(folder / "tokenizer.json")
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -201,7 +200,7 @@ def _predictions(path: Path) -> object:
 
 
 def _build(folder: Path) -> Path:
-    from medsim.builds.build import build  # noqa: PLC0415 — takes a while
+    from medsim.builds.build import build
 
     whole = folder.parent / f"{folder.name}.whole"
     whole.mkdir(parents=True, exist_ok=True)

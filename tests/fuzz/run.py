@@ -1,6 +1,6 @@
 """Feeds damaged files to every reader, which must read them or say in one line why not.
 
-    python tests/fuzz/run.py --seconds 600 --reader npy
+    just fuzz --seconds 600 --reader npy
 
 An input is made of a reader's good files and a seed, and read in a process of its own that may end
 in any way. Those at fault are kept with their seed, by which ``--seed`` reads one again.
@@ -19,11 +19,10 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 from fuzz.mutations import mutated
 from fuzz.readers import READERS, Reader
@@ -37,6 +36,7 @@ LONGEST_MESSAGE = 600
 MEMORY = 6 << 30
 """Bytes of addresses that a reader may have; a file that asks for more is no reason to die."""
 
+_KEPT = Path(tempfile.gettempdir()) / "medsim-fuzz"
 _LONGEST_START = 300  # seconds, for imports and the compiler
 
 READ, REFUSED = "read", "refused"
@@ -58,24 +58,29 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="read one input, and show what becomes of it")
     parser.add_argument("--limit", type=float, default=20, help="seconds that an input may take")
-    parser.add_argument("--keep", type=Path, default=Path("fuzz"), help="folder of faulty inputs")
+    parser.add_argument("--keep", type=Path, default=_KEPT, help="folder of faulty inputs")
     given = parser.parse_args()
     n_faults = 0
     for name in given.reader or READERS:
         with tempfile.TemporaryDirectory() as scratch:
             work = Work(READERS[name], Path(scratch))
             if given.seed is not None:
-                print(work.outcome(given.seed))
+                _say(work.outcome(given.seed))
                 continue
             counts = _fuzzed(name, Path(scratch), given)
             for seed, fault in counts.faults[:20]:
                 kept = given.keep / f"{name}-{seed}"
                 shutil.rmtree(kept, ignore_errors=True)
                 shutil.copytree(work.damaged(seed), kept)
-                print(f"{name}: seed {seed}: {fault}\n  kept in {kept}")
+                _say(f"{name}: seed {seed}: {fault}\n  kept in {kept}")
             n_faults += len(counts.faults)
-            print(name, dict(counts.outcomes), f"faults {len(counts.faults)}", flush=True)
+            _say(f"{name} {dict(counts.outcomes)}, {len(counts.faults)} faults")
     return int(n_faults > 0)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 class Work:
@@ -92,7 +97,8 @@ class Work:
 
     def read_good(self) -> None:
         """Read the good files, so that all is imported and compiled."""
-        self._reader.read(self._good / self._path)
+        with suppress(MedsimError):  # a sheet that nobody filled in is good as well
+            self._reader.read(self._good / self._path)
 
     def damaged(self, seed: int) -> Path:
         """Return the folder of an input."""
@@ -139,7 +145,7 @@ def _batch(work: tuple[str, Path], seed: int, seconds: float, limit: float, coun
     writing.close()
     try:
         if not reading.poll(_LONGEST_START) or reading.recv() is not None:
-            raise RuntimeError(f"{work[0]}: the process does not start")  # noqa: EM102, TRY003
+            raise RuntimeError(f"{work[0]}: the process does not start")
         while True:
             outcome = reading.recv() if reading.poll(limit) else f"more than {limit:g} seconds"
             if outcome is None:

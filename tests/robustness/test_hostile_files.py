@@ -244,10 +244,10 @@ def test_a_table_of_more_rows_than_bytes_is_refused(tmp_path: Path) -> None:
 
 def test_a_concept_with_too_many_names_is_refused_before_its_pairs_are_made(tmp_path: Path) -> None:
     path, out = tmp_path / "o.obo", str(tmp_path / "out")
-    names = [f'synonym: "fever {number}" EXACT []\n' for number in range(50_000)]
+    names = [f'synonym: "fever {number}" EXACT []\n' for number in range(5_000)]
 
     for count, options, said in (
-        (50_000, [], "'V:1' has 50,001 names, of which 1,250,025,000 pairs would be made"),
+        (5_000, [], "'V:1' has 5,001 names, of which 12,502,500 pairs would be made"),
         (5, ["--most-names", "5"], "has 6 names, of which 15 pairs"),
         (5, ["--most-names", "6"], ""),
     ):
