@@ -52,6 +52,10 @@ bench *arguments:
 bench-check *arguments:
     {{ bin }}python -m benchmarks.run --check {{ arguments }}
 
+# Feed damaged files to every reader, or to some: --seconds 600 --reader NAME. No test run does this.
+fuzz *arguments:
+    PYTHONPATH=tests:. {{ bin }}python -m fuzz.run {{ arguments }}
+
 # Build the wheel.
 wheel:
     {{ bin }}python -m hatchling build -t wheel

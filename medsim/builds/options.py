@@ -23,6 +23,9 @@ from medsim.terminologies.options import SOURCE, ReadingOptions
 SAMPLE = 100
 """First terms of each set that verification searches again by brute force, by default."""
 
+MOST_NAMES = 1_000
+"""The most names of a concept by default; those of HPO, MeSH and the Gene Ontology have fewer."""
+
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
 
 _MOST_SHARDS = 100_000
@@ -80,6 +83,15 @@ class SearchOptions(ReadingOptions):
             "that do not mean the same become no positives, pairs that do no negatives."
         ),
     ] = ()
+    most_names: Annotated[
+        int | None,
+        Option(
+            "Names that a concept may have, as pairs grow by their square; 1,000 by default.",
+            least=1,
+            key="most_names",
+            kept_empty=False,
+        ),
+    ] = None
     seed: Annotated[
         int,
         Option(

@@ -13,6 +13,7 @@ from rapidfuzz.process import cpdist
 from medsim.builds.corrections import corrected_nodes, effects, without_rejected
 from medsim.core import queries
 from medsim.core.config import EASY_DISTANCE
+from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
 from medsim.core.terms import numbered
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from medsim.builds.options import Correction
     from medsim.core.store import Store
 
+_LONGEST_SHOWN = 80
 _COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
 
 
@@ -52,11 +54,15 @@ def derive_positives(
     rf2_rules: bool,
     threads: int,
     corrections: Sequence[Correction] = (),
+    most_names: int | None = None,
 ) -> Positives:
     """Return the positives that the canonical tables of ``store`` give.
 
     The tables dataset, term, name, bearer and substitution are left in the store. RF2's rules are
     those on "[D]" and namespaces.
+
+    Raises:
+        InputError: a concept has more than ``most_names``; pairs grow by their square.
     """
     rows = [(one.name, sorted(one.contains)) for one in queries.datasets()]
     registered = pl.DataFrame(
@@ -67,6 +73,8 @@ def derive_positives(
     terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
     store.put("term", terms)
     store.run("builds/terms/name", language=language)
+    if most_names is not None:
+        _check_names(store, most_names)
     store.run("builds/terms/bearer", language=language)
     store.run("builds/terms/substitution")
     store.run("builds/terms/substitutions")
@@ -83,6 +91,16 @@ def derive_positives(
         corrected=corrected,
         skipped=(*skipped, *changes),
     )
+
+
+def _check_names(store: Store, most: int) -> None:
+    """Raise InputError for the concept with the most names, if it has too many."""
+    for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
+        raise InputError(
+            f"the concept {concept[:_LONGEST_SHOWN]!r} has {n_names:,} names, of which "
+            f"{n_names * (n_names - 1) // 2:,} pairs would be made; up to {most:,} names are taken,"
+            " so raise `most_names` if they are meant"
+        )
 
 
 def pair_distances(

@@ -12,7 +12,7 @@ from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import positive_rows, positive_set
 from medsim.builds.embedded import embedded, identity_of, without_vectors
 from medsim.builds.negatives.candidates import search_requests
-from medsim.builds.options import BuildOptions
+from medsim.builds.options import MOST_NAMES, BuildOptions
 from medsim.builds.positives import derive_positives
 from medsim.builds.term_index import Derived, index_terms
 from medsim.core import manifest
@@ -84,6 +84,7 @@ def derive(run: Run, terminology: Terminology) -> Derived:
             rf2_rules=terminology.rf2_rules,
             threads=run.threads,
             corrections=run.corrections,
+            most_names=run.options.most_names or MOST_NAMES,
         )
         stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
     n_corrections = len(run.corrections)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
-from medsim.core.errors import InputError, OutputError
+from medsim.core.errors import OutputError
+from medsim.core.reading import LineBound, bounds, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,11 +197,11 @@ class HashedReader(io.BufferedReader):
     """A buffered reader of bytes that hashes what it takes from its file.
 
     Every byte is taken from the file once, in order, so the digest is of what readers were given,
-    even if the file changes meanwhile. It cannot seek.
+    even if the file changes meanwhile. It cannot seek. With ``lines``, no line may be too long.
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._source = _HashedSource(stream)
+    def __init__(self, stream: IO[bytes], lines: LineBound | None = None) -> None:
+        self._source = _HashedSource(stream, lines)
         super().__init__(self._source)
 
     def finish(self) -> str:
@@ -218,9 +219,10 @@ class HashedReader(io.BufferedReader):
 class _HashedSource(io.RawIOBase):
     """The bytes of a stream, hashed as they are handed on."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], lines: LineBound | None) -> None:
         super().__init__()
         self._stream = stream
+        self._lines = lines
         self.digest = hashlib.sha256()
         self.n_bytes = 0
 
@@ -233,6 +235,8 @@ class _HashedSource(io.RawIOBase):
         room = memoryview(buffer)
         part = self._stream.read(len(room))
         room[: len(part)] = part
+        if self._lines is not None:
+            self._lines.check(part)
         self.digest.update(part)
         self.n_bytes += len(part)
         return len(part)
@@ -246,26 +250,19 @@ class _HashedSource(io.RawIOBase):
 
 
 def open_hashed(path: Path) -> HashedReader:
-    """Return a reader of a file that hashes what is read."""
-    return HashedReader(path.open("rb", buffering=0))
-
-
-def home_path(text: str | Path) -> Path:
-    """Return a path in which "~" stands for a user's home, as shells have it.
+    """Return a reader of a file that hashes what is read, and refuses lines out of bounds.
 
     Raises:
-        InputError: there is no such user, or nobody knows where the home is.
+        InputError: it is no file, but a folder, a pipe or a device.
+        OSError: it cannot be opened.
     """
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        raise InputError(
-            f"{text}: there is no home of such a user; write the path out, or ./ before its ~"
-        ) from error
+    longest = bounds().longest_line
+    lines = None if longest is None else LineBound(path, longest)
+    return HashedReader(open_file(path), lines)
 
 
-def read_json(path: Path) -> Any:
-    """Return what a file of JSON holds.
+def read_own_json(path: Path) -> Any:
+    """Return what a file of JSON that medsim wrote holds.
 
     Raises:
         OSError: it is not there, or cannot be read.
@@ -281,5 +278,5 @@ def read_json(path: Path) -> Any:
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.kinds import WIC_COLUMNS
+from medsim.core.reading import read_json, reading
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _MOST = 1 << 31
+_LONGEST_SHOWN = 60
 
 
 def published_instances(path: Path) -> pl.DataFrame:
@@ -26,18 +27,12 @@ def published_instances(path: Path) -> pl.DataFrame:
         InputError: the file cannot be read, or an instance lacks a value or has one of another
             type.
     """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start:,})") from error
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON ({error})") from error
-    if not isinstance(content, list):
-        raise InputError(f"{path} holds {type(content).__name__}, not a list of instances")
-    rows = [_row(path, number, one) for number, one in enumerate(content, start=1)]
-    return pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
+    with reading(path, "instances"):
+        content = read_json(path)
+        if not isinstance(content, list):
+            raise InputError(f"{path} holds {type(content).__name__}, not a list of instances")
+        rows = [_row(path, number, one) for number, one in enumerate(content, start=1)]
+        return pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
 
 
 def check_terms(path: Path, instances: pl.DataFrame) -> None:
@@ -63,9 +58,13 @@ def _row(path: Path, number: int, one: object) -> list[object]:
         text = kind == pl.String
         if type(one[name]) is not (str if text else int):
             expected = "a text" if text else "a whole number"
-            raise InputError(f"{path}: instance {number}: {name} is {one[name]!r}, not {expected}")
+            found = repr(one[name])[:_LONGEST_SHOWN]
+            raise InputError(f"{path}: instance {number}: {name} is {found}, not {expected}")
         if not text and not 0 <= one[name] < _MOST:
-            raise InputError(f"{path}: instance {number}: {name} is {one[name]}, out of range")
+            raise InputError(
+                f"{path}: instance {number}: {name} is "
+                f"{str(one[name])[:_LONGEST_SHOWN]}, out of range"
+            )
     if one["label"] > 1:
-        raise InputError(f"{path}: instance {number}: label is {one['label']}, not 0 or 1")
+        raise InputError(f"{path}: instance {number}: label is neither 0 nor 1")
     return [one[name] for name in WIC_COLUMNS]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, get_type_hin
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.files import read_json
+from medsim.core.files import read_own_json
 from medsim.core.hints import fits, type_of
 from medsim.core.manifest import MANIFEST, Manifest, Output
 
@@ -86,7 +86,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """
     path = folder / MANIFEST
     try:
-        found = _named_parts(read_json(path), path, kind.command)
+        found = _named_parts(read_own_json(path), path, kind.command)
         name = found.pop("kind", kind.name)
         if name != kind.name:
             raise InputError(

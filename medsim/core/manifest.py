@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from medsim.core.files import read_json, whole_file
+from medsim.core.files import read_own_json, whole_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ class RunManifest(Manifest):
 def kind_of(folder: Path) -> str | None:
     """Return the kind of output that a folder holds; None where there is no readable manifest."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return str(read_json(folder / MANIFEST)["kind"])
+        return str(read_own_json(folder / MANIFEST)["kind"])
     return None
 
 

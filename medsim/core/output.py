@@ -14,7 +14,7 @@ import polars as pl
 from medsim.core.errors import OutputError
 from medsim.core.files import (
     digest_of,
-    read_json,
+    read_own_json,
     remove,
     sync_file,
     sync_folder,
@@ -96,7 +96,7 @@ class OutputFolder:
         if self.folder.is_symlink() or not self.folder.is_dir():
             raise OutputError(f"{self.folder} is no folder of medsim's; move it away")
         try:
-            found = read_json(path)
+            found = read_own_json(path)
             return {"job": found["job"], "digests": dict(found["digests"])}
         except FileNotFoundError as error:
             if self._is_begun_or_whole():

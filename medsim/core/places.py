@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OutputError
-from medsim.core.files import read_json
+from medsim.core.files import read_own_json
 from medsim.core.manifest import MANIFEST
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def check_free(
 def own_files(folder: Path, kind: Kind[Any]) -> set[str]:
     """Return the paths that a manifest of one kind names and its own, none if there is none."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        found = read_json(folder / MANIFEST)
+        found = read_own_json(folder / MANIFEST)
         if found["kind"] == kind.name:
             return {MANIFEST, *map(str, found["outputs"])}
     return set()

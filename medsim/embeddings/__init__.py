@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.errors import InputError
+from medsim.core.reading import check_file, open_file, reading
 from medsim.core.registry import Registry
-from medsim.embeddings.formats.files import readable, signature, what_it_is
+from medsim.embeddings.formats.files import signature, what_it_is
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +95,7 @@ class Format:
     Attributes:
         describes: what it is, for the help and for messages, such as "word2vec, binary".
         recognises: whether a file or folder is of this format, by its content where that is
-            distinctive, else by its suffix; cheap, and never raises for what is not of this format.
+            distinctive, else by its suffix; cheap; see ``knows`` for what it raises.
         files: the files whose content decides the vectors, given the path and the options.
         load: see ``Load``.
         gives: vectors of ``WORDS`` or of ``TERMS``; None where the file or its options tell.
@@ -105,6 +106,29 @@ class Format:
     files: Callable[[Path, EmbeddingOptions], list[Path]]
     load: Load
     gives: str | None = None
+
+    def read(self, path: Path, request: Request) -> WordVectors | TermVectors:
+        """Return the vectors that an embedding has for a request; see ``Load``."""
+        self.checked_files(path, request.options)
+        with reading(path, self.describes):
+            return self.load(path, request)
+
+    def checked_files(self, path: Path, options: EmbeddingOptions) -> list[Path]:
+        """Return the files whose content decides the vectors, each of them seen to be a file."""
+        with reading(path, self.describes):
+            files = self.files(path, options)
+        for file in files:
+            with reading(file):
+                check_file(file)
+        return files
+
+    def knows(self, path: Path) -> bool:
+        """Return whether a file or folder is of this format; what cannot be read is not."""
+        try:
+            with reading(path):
+                return self.recognises(path)
+        except InputError:
+            return False
 
 
 FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.formats")
@@ -120,11 +144,11 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     """
     if not path.exists():
         raise InputError(f"{path} does not exist")
-    if not path.is_file() and not path.is_dir():
-        raise InputError(f"{path} is neither a file nor a folder")
+    if not path.is_dir():
+        check_file(path)
     if options.format is not None:
         return options.format, FORMATS.get(options.format)
-    found = {name: one for name, one in FORMATS.all().items() if one.recognises(path)}
+    found = {name: one for name, one in FORMATS.all().items() if one.knows(path)}
     if len(found) == 1:
         return next(iter(found.items()))
     fault = f"{path} is in no known format"
@@ -138,7 +162,7 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
 def fingerprint(path: Path, found: Format, options: EmbeddingOptions) -> str:
     """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
     digest = hashlib.sha256()
-    for file in found.files(path, options):
-        with readable(file), file.open("rb") as stream:
+    for file in found.checked_files(path, options):
+        with reading(file), open_file(file) as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()

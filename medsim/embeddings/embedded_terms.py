@@ -86,7 +86,7 @@ def embed_terms(
         request = Request(
             terms=terms, words=words, options=options, threads=threads, cache=cache, stage=stage
         )
-        embedded = _embedded(terms, named.format.load(spec.path, request), options, coverage)
+        embedded = _embedded(terms, named.format.read(spec.path, request), options, coverage)
         n_covered = int(np.count_nonzero(embedded.covered))
         stage.found(f"{n_covered:,} covered, {embedded.n_dimensions} dimensions")
     return embedded

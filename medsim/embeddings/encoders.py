@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from safetensors import SafetensorError
 
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.embeddings import FORMATS, TERMS, Format, TermVectors, fingerprint
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from medsim.embeddings import Request
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.kernels.types import Vectors
-
-FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError)
-"""Errors that libraries raise of a damaged model."""
 
 _CHARACTERS_A_BATCH = 1 << 13  # some 250 terms: a second or so of a small model
 _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
@@ -125,18 +121,6 @@ def needing(extra: str) -> Iterator[None]:
         raise OptionError(
             f"embeddings of format {extra} need more; install medsim with its extra {extra}"
         ) from error
-
-
-@contextmanager
-def naming(path: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn errors that libraries raise in the body into an InputError that names ``path``."""
-    try:
-        yield
-    except Exception as error:
-        # tokenizers knows no kind of its own: what it raises is an Exception and nothing narrower
-        if type(error) is not Exception and not isinstance(error, kinds):
-            raise
-        raise InputError(f"{path}: {' '.join(str(error).split())[:300]}") from error
 
 
 def _batches(terms: Iterable[str]) -> Iterator[list[str]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.files import home_path
 from medsim.core.options import Option, Options
+from medsim.core.reading import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +133,7 @@ class NamedPath:
 def parse_embedding(text: str) -> EmbeddingSpec:
     """Return the embedding that a text such as "bert=models/bert,pooling=cls" names."""
     found = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
-    path = home_path(found.path)
+    path = expanded(found.path)
     return EmbeddingSpec(name=found.name, path=path, options=parse_options(found.options))
 
 
@@ -167,5 +167,5 @@ def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:
             raise OptionError(unknown_name("option of an embedding", name, known))
     values: dict[str, object] = dict(given)
     if "vocabulary" in given:
-        values["vocabulary"] = home_path(given["vocabulary"])
+        values["vocabulary"] = expanded(given["vocabulary"])
     return EmbeddingOptions(**values)  # type: ignore[arg-type]  # text where text is due

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_parquet
+from medsim.core.reading import check_file, open_file, read_json, reading
 from medsim.embeddings import TERMS, WORDS
-from medsim.embeddings.formats.files import readable
 from medsim.embeddings.formats.rows import Keys
 
 if TYPE_CHECKING:
@@ -59,7 +58,8 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
     only column of text. A column named "term" has terms, any other has words; ``keys`` overrules
     that.
     """
-    with readable(path, pl.exceptions.PolarsError):
+    with reading(path, "a vocabulary"):
+        check_file(path)
         match path.suffix.lower():
             case ".txt":
                 return Keys(path=path, values=_lines(path), kind=keys or WORDS)
@@ -77,6 +77,9 @@ def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
     name = chosen_column(
         path, table.collect_schema(), COLUMNS, "text", lambda one: one == pl.String
     )
+    n_rows, size = table.select(pl.len()).collect().item(), path.stat().st_size
+    if n_rows > size:  # as few bytes hold as many rows of nothing as one likes
+        raise InputError(f"{path} claims {n_rows:,} rows in {size:,} bytes")
     values = table.select(name).collect().to_series()
     if values.is_empty():
         raise InputError(f"{path} has no rows")
@@ -102,7 +105,8 @@ def chosen_column(
 
 
 def _lines(path: Path) -> list[str]:
-    lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    with open_file(path) as stream:
+        lines = stream.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if not lines[-1]:
         del lines[-1]
     values = []
@@ -115,11 +119,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _of_json(path: Path) -> list[str]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON text ({error})") from error
-    values = content
+    values = content = read_json(path)
     if isinstance(content, dict):
         rows = list(content.values())
         if not all(type(row) is int for row in rows) or sorted(rows) != list(range(len(rows))):

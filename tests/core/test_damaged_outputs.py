@@ -14,7 +14,7 @@ import medsim
 from medsim.builds.output import BUILD
 from medsim.builds.stats import table_2
 from medsim.core.errors import InputError, MedsimError, OutputError
-from medsim.core.files import read_json
+from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, read_parquet, reading
@@ -137,7 +137,7 @@ def test_json_that_is_deep_or_none_is_no_more_than_a_wrong_value(
     path.mkdir() if content is None else path.write_text(content)
 
     with pytest.raises(ValueError, match=r"^(it is|Expecting)"):
-        read_json(path)
+        read_own_json(path)
     with pytest.raises(InputError, match=r"cannot be read as a manifest of medsim"):
         read_manifest(tmp_path, BUILD)
     with pytest.raises(InputError, match=r"manifest\.json"):

@@ -14,7 +14,7 @@ import medsim.cli  # noqa: F401 — which knows all options
 from medsim.builds.options import BuildOptions, ShardOptions
 from medsim.cli.options import ReportOptions
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import OptionError
 from medsim.core.hints import union_members
 from medsim.core.options import Options, declared
 from medsim.embeddings import lookup
@@ -144,7 +144,7 @@ def test_what_cannot_work_is_found_before_anything_is_read(
 
 @pytest.mark.parametrize("text", ["a=~nosuchuser/x", "a=x,vocabulary=~nosuchuser/x"])
 def test_the_home_of_nobody_is_said(text: str) -> None:
-    with pytest.raises(InputError, match="there is no home of such a user"):
+    with pytest.raises(OptionError, match="home folder of a user that is not known"):
         parse_embedding(text)
 
 

@@ -200,7 +200,7 @@ def test_a_key_that_is_looked_up_and_comes_twice_is_refused(tmp_path: Path, keys
     path = write(tmp_path, "v.npy", ["heart", "lung", "lung", "heart"])
 
     with pytest.raises(InputError, match="'heart' stands in row 1 and again in row 4"):
-        FORMATS.get("array").load(path, request(["heart"], keys=keys))
+        FORMATS.get("array").read(path, request(["heart"], keys=keys))
 
 
 @every
@@ -323,7 +323,7 @@ def test_a_header_that_lies_is_refused(
         ("v.json", b'["asthma", 1]', "neither a list of words nor an object"),
         ("v.json", b'{"asthma": 0, "heart": 2}', "each of the rows 0 to 1"),
         ("v.json", b'{"asthma": true}', "each of the rows 0 to 0"),
-        ("v.json", b'["asthma"', "is no JSON text"),
+        ("v.json", b'["asthma"', "is no JSON "),
         ("v.csv", b"a,b\nx,y\n", "has the columns a, b; one of text is due"),
         ("v.csv", b"", "cannot be read"),
         ("v.parquet", b"PAR1", "cannot be read"),

@@ -201,11 +201,11 @@ def test_what_is_no_embedding_is_not_recognised(
     path = tmp_path / "file.txt"
     path.write_bytes(content)
 
-    assert not FORMATS.get(name).recognises(path)
+    assert not FORMATS.get(name).knows(path)
     with pytest.raises(InputError, match=rf"file\.txt.*({message})"):
-        FORMATS.get(name).load(path, request(["heart"]))
+        FORMATS.get(name).read(path, request(["heart"]))
     path.unlink()
-    assert not FORMATS.get(name).recognises(tmp_path)
+    assert not FORMATS.get(name).knows(tmp_path)
     with pytest.raises(InputError):
         FORMATS.get(name).load(tmp_path, request(["heart"]))
 

@@ -73,7 +73,11 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
         (DESCRIPTIONS, lambda lines: [*lines[:-1], lines[-1][:30]], "is the file cut short?"),
         (DESCRIPTIONS, replace_line(4, lambda _: b"1\t2\xff\r\n"), "line 4 is not UTF-8: byte"),
         (DESCRIPTIONS, replace_line(3, set_value(7, b"a\rb")), "line 3 has a carriage return"),
-        (DESCRIPTIONS, replace_line(3, set_value(7, b"x" * (1 << 20))), "line 3 is longer than"),
+        (
+            DESCRIPTIONS,
+            replace_line(3, set_value(7, b"x" * (1 << 20))),
+            "line 3 has more than 1 MiB",
+        ),
         (CONCEPTS, replace_line(2, set_value(1, b"20201332")), "effectiveTime '20201332'"),
         (CONCEPTS, replace_line(2, set_value(2, b"yes")), "line 2 has active 'yes'"),
         (CONCEPTS, replace_line(2, set_value(0, b"")), "line 2 has no id"),
@@ -135,7 +139,7 @@ def damaged_zip(path: Path, damage: str) -> None:
     else:
         with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
             if damage == "bomb":
-                archive.writestr("zeros.txt", bytes(8 << 20))
+                archive.writestr("sct2_Concept_Snapshot_zeros.txt", bytes(8 << 20))
             elif damage == "link":
                 entry = zipfile.ZipInfo("link.txt")
                 entry.external_attr = 0o120777 << 16
@@ -150,7 +154,7 @@ def damaged_zip(path: Path, damage: str) -> None:
         ("truncated", "not a readable zip"),
         ("no zip", "not a readable zip"),
         ("corrupted", "damaged"),
-        ("bomb", "as a zip bomb does"),
+        ("bomb", "as a bomb does"),
         ("link", "is a link"),
         ("../outside.txt", "points outside the zip"),
         ("/etc/outside.txt", "points outside the zip"),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.files import open_hashed
-from medsim.core.opened import unreadable
-from medsim.core.tables.text import cells_of_lines, first_lines, read_text
+from medsim.core.reading import reading
+from medsim.core.tables.text import bytes_of, cells_of_lines, first_lines, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,13 +71,12 @@ def read_table(path: Path, needed: Sequence[str] = (), known: Sequence[str] | No
             another number of cells than the first.
     """
     if not is_parquet(path):
-        return table_of(read_text(path), needed, known)
+        with reading(path, "a table"):
+            return table_of(read_text(path), needed, known)
     frame, sha256 = _hashed_parquet(path)
     places = _places(path, frame.columns, needed, known)
-    try:
+    with reading(path, "a table"):
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])
-    except pl.exceptions.PolarsError as error:
-        raise unreadable(path, error) from error
     at = pl.int_range(1, frame.height + 1, dtype=pl.Int64, eager=True)
     return Table(path=path, unit="row", at=at, frame=cells, sha256=sha256)
 
@@ -126,13 +125,14 @@ def is_parquet(path: Path) -> bool:
 
 def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
     """Return a Parquet file's table, and the SHA-256 of the bytes that it was read from."""
-    try:
-        with open_hashed(path) as stream:
-            data = stream.read()
-            sha256 = stream.finish()
+    with reading(path, "Parquet"):
+        data, sha256 = bytes_of(path)
+        n_rows = pl.scan_parquet(io.BytesIO(data), glob=False).select(pl.len()).collect().item()
+        if n_rows > len(data):  # as few bytes hold as many rows of nothing as one likes
+            raise InputError(
+                f"{path} claims {n_rows:,} rows in {len(data):,} bytes, which no table of terms has"
+            )
         return pl.read_parquet(data, hive_partitioning=False, glob=False), sha256
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise unreadable(path, error) from error
 
 
 def _as_text(column: pl.Series, name: str) -> pl.Series:

@@ -89,8 +89,6 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
 def bytes_of(path: Path) -> tuple[bytes, str]:
     """Return the bytes of a file and their SHA-256, in hex."""
     try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path} is no file")
         with open_hashed(path) as stream:
             data = stream.read(LARGEST_FILE + 1)
             is_larger = len(data) > LARGEST_FILE

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from medsim.core.errors import InputError
+from medsim.core.reading import check_file, open_file, reading
 from medsim.embeddings import FORMATS, Format
 from medsim.embeddings.formats.files import (
     BLOCK,
     DEFLATE_RATIO,
     check_dimensions,
-    readable,
     signature,
     what_it_is,
 )
@@ -38,7 +37,6 @@ _ACCEPTED = ", ".join(_SUFFIXES)
 _NPY = b"\x93NUMPY"
 _ZIP = b"PK\x03\x04"
 _DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "|i1"}  # by safetensors' names
-_DAMAGES = (SafetensorError, zipfile.BadZipFile, zlib.error, ValueError, EOFError, RuntimeError)
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -61,11 +59,8 @@ def _recognises(path: Path) -> bool:
         return len(arrays) == 1 and not is_model and bool(candidates(arrays[0]))
     beginning = signature(path)
     if beginning.startswith(_ZIP):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                return all(name.endswith(".npy") for name in archive.namelist())
-        except (zipfile.BadZipFile, OSError):
-            return False
+        with zipfile.ZipFile(path) as archive:
+            return all(name.endswith(".npy") for name in archive.namelist())
     return beginning.startswith(_NPY) or _is_safetensors(path, beginning)
 
 
@@ -119,7 +114,7 @@ def _opened(file: Path) -> Iterator[_Array]:
         opened = _safetensors(file)
     else:
         raise InputError(f"{file} {what_it_is(beginning)}; an array ({_ACCEPTED}) is due")
-    with readable(file, *_DAMAGES), opened as array:
+    with reading(file, _DESCRIBES), opened as array:
         yield array
 
 
@@ -131,7 +126,7 @@ def _is_safetensors(file: Path, beginning: bytes) -> bool:
 
 @contextmanager
 def _npy(file: Path) -> Iterator[_Array]:
-    with file.open("rb") as stream:
+    with open_file(file) as stream:
         shape, by_column, dtype = _npy_header(file, stream)
         if stream.tell() + shape[0] * shape[1] * dtype.itemsize > file.stat().st_size:
             raise InputError(f"{file} claims {_by(shape)} values of type {dtype} and ends before")
@@ -142,7 +137,7 @@ def _npy(file: Path) -> Iterator[_Array]:
 
 @contextmanager
 def _npz(file: Path) -> Iterator[_Array]:
-    with zipfile.ZipFile(file) as archive:
+    with open_file(file) as packed, zipfile.ZipFile(packed) as archive:
         name = _only(file, archive.namelist())
         with archive.open(name) as stream:
             shape, by_column, dtype = _npy_header(file, stream)
@@ -164,6 +159,7 @@ def _npz(file: Path) -> Iterator[_Array]:
 
 @contextmanager
 def _safetensors(file: Path) -> Iterator[_Array]:
+    check_file(file)
     with safe_open(file, "numpy") as tensors:
         tensor = tensors.get_slice(_only(file, list(tensors.keys())))
         known = _DTYPES.get(tensor.get_dtype())

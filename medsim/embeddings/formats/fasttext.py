@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import InputError
+from medsim.core.reading import open_file, reading
 from medsim.embeddings import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.formats.files import (
     check_dimensions,
     itself,
-    readable,
     signature,
     what_it_is,
 )
@@ -118,7 +118,7 @@ def _in_brackets(words: Sequence[str]) -> tuple[Bytes, Starts]:
 
 
 def _opened(path: Path, wanted: Collection[str]) -> _Model:
-    with readable(path), path.open("rb") as stream:
+    with reading(path, _DESCRIBES), open_file(path) as stream:
         beginning = stream.read(_BEGINNING.size)
         if len(beginning) < _BEGINNING.size or not beginning.startswith(_MAGIC):
             raise InputError(f"{path} {what_it_is(beginning)}; a fastText model is due")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.reading import open_file, reading, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +28,6 @@ DEFLATE_RATIO = 1032
 """The most bytes that one of gzip or zip can unpack to."""
 
 _GZIP = b"\x1f\x8b"
-_DAMAGES = (EOFError, zlib.error)
 _SIGNATURE_SIZE = 9
 _PEEK = 1 << 21  # a header and a row of 65,536 numbers as they are written in practice
 _HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
@@ -44,16 +42,6 @@ class Header:
     size: int
 
 
-@contextmanager
-def readable(path: Path, *others: type[Exception]) -> Iterator[None]:
-    """Turn what the body raises of a file that is damaged or not there into an InputError."""
-    faults: tuple[type[Exception], ...] = (OSError, *others)
-    try:
-        yield
-    except faults as error:
-        raise InputError(f"{path} cannot be read ({reason(error)})") from error
-
-
 def itself(path: Path, _options: EmbeddingOptions) -> list[Path]:
     """Return the files of an embedding that is one file."""
     return [path]
@@ -61,9 +49,9 @@ def itself(path: Path, _options: EmbeddingOptions) -> list[Path]:
 
 def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
     """Yield a file's content in blocks, and tell how many bytes of the file have been read."""
-    with readable(path, *_DAMAGES):
+    with reading(path):
         stage.total(path.stat().st_size)
-        with path.open("rb") as raw, _unpacked(raw) as stream:
+        with open_file(path) as raw, _unpacked(raw, path) as stream:
             n_read = 0
             while block := stream.read(BLOCK):
                 stage.advance(raw.tell() - n_read)
@@ -73,7 +61,7 @@ def blocks(path: Path, stage: Stage) -> Iterator[bytes]:
 
 def beginning_of(path: Path) -> bytes:
     """Return the first 2 MiB of a file's content."""
-    with readable(path, *_DAMAGES), path.open("rb") as raw, _unpacked(raw) as stream:
+    with reading(path), open_file(path) as raw, _unpacked(raw, path) as stream:
         return stream.read(_PEEK)
 
 
@@ -88,9 +76,9 @@ def peek(path: Path) -> bytes:
 def signature(path: Path) -> bytes:
     """Return the first 9 bytes of a file, packed or not; nothing where it cannot be read."""
     try:
-        with path.open("rb") as raw:
+        with open_file(path) as raw:
             return raw.read(_SIGNATURE_SIZE)
-    except OSError:
+    except (OSError, InputError):
         return b""
 
 
@@ -144,13 +132,7 @@ def what_it_is(beginning: bytes) -> str:
     return f"begins with {beginning[:40]!r}"
 
 
-def reason(error: Exception) -> str:
-    """Return the reason of an error in one line: the system's, or the first of its message."""
-    text = error.strerror if isinstance(error, OSError) else None
-    return (text or str(error)).split("\n", 1)[0][:200]
-
-
-def _unpacked(raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+def _unpacked(raw: IO[bytes], path: Path) -> AbstractContextManager[IO[bytes]]:
     packed = raw.read(len(_GZIP)) == _GZIP
     raw.seek(0)
-    return gzip.open(raw) if packed else nullcontext(raw)  # type: ignore[return-value]  # it reads bytes
+    return unpacked(raw, path, path.stat().st_size) if packed else nullcontext(raw)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.embeddings.encoders import FAULTS, naming, needing, register_encoder
+from medsim.core.reading import reading
+from medsim.embeddings.encoders import needing, register_encoder
 from medsim.embeddings.formats.model_folder import model_files
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 NAME = "model2vec"
 """Under which the format is registered."""
 
-_FAULTS = (*FAULTS, IndexError)
+
+_DESCRIBES = "folder of model2vec"
 
 
 class StaticEncoder:
@@ -34,7 +36,7 @@ class StaticEncoder:
         with needing(NAME):
             import model2vec  # noqa: PLC0415 — an extra
             import tokenizers  # noqa: PLC0415 — comes with it
-        with naming(path, _FAULTS):
+        with reading(path, _DESCRIBES):
             self._model = model2vec.StaticModel.from_pretrained(path, force_download=False)
             self.n_dimensions = int(self._model.dim)
         self._normalize = options.scales(default=bool(self._model.normalize))
@@ -49,7 +51,7 @@ class StaticEncoder:
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
-        with naming(self._path, _FAULTS):
+        with reading(self._path, _DESCRIBES):
             vectors = self._model.encode(
                 [self._prefix + term for term in terms],
                 normalize=self._normalize,
@@ -58,6 +60,4 @@ class StaticEncoder:
         return np.asarray(vectors, np.float32)
 
 
-FORMAT = register_encoder(
-    NAME, "folder of model2vec", StaticEncoder, lambda path, _options: model_files(path)
-)
+FORMAT = register_encoder(NAME, _DESCRIBES, StaticEncoder, lambda path, _options: model_files(path))

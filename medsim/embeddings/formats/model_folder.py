@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.reading import check_file, read_json, reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,13 +100,9 @@ def read_settings(folder: Path) -> Settings:
 def read_modules(folder: Path) -> list[tuple[str, str]]:
     """Return the subfolder and the class of each step of a model; none where no file lists them."""
     path = folder / MODULES
-    try:
-        modules = json.loads(path.read_bytes())
+    with reading(path, "a list of modules"):
+        modules = read_json(path) if path.exists() else []
         return [(str(module["path"]), str(module["type"])) for module in modules]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} is no list of modules ({error})") from error
 
 
 def settings_files(folder: Path) -> list[Path]:
@@ -122,9 +118,16 @@ def model_files(folder: Path) -> list[Path]:
         file
         for file in sorted(folder.rglob("*"))
         if file.suffix in _OF_MODELS
-        and file.is_file()
+        and _is_file(file)
         and _OTHER_BACKENDS.isdisjoint(file.relative_to(folder).parts)
     ]
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether there is a file; a pipe or a device is refused, as libraries would wait."""
+    if path.exists() and not path.is_dir():
+        check_file(path)
+    return path.is_file()
 
 
 def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
@@ -149,12 +152,8 @@ def _count(path: Path, name: str) -> int | None:
 
 def _object(path: Path) -> dict[str, object]:
     """Return the JSON object in a file; an empty one where there is no file."""
-    try:
-        found = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as JSON ({error})") from error
+    with reading(path):
+        found = read_json(path) if path.exists() else {}
     if not isinstance(found, dict):
         raise InputError(f"{path} is no JSON object")
     return found

@@ -8,7 +8,8 @@ import numpy as np
 
 from medsim.core.config import in_threads
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.encoders import naming, needing, register_encoder, unit
+from medsim.core.reading import reading
+from medsim.embeddings.encoders import needing, register_encoder, unit
 from medsim.embeddings.formats.model_folder import onnx_files, read_settings, settings_files
 from medsim.embeddings.formats.onnx_session import OnnxSession
 from medsim.embeddings.options import POOLINGS
@@ -28,6 +29,7 @@ NAME = "onnx"
 """Under which the format is registered."""
 
 _TOKENIZER = "tokenizer.json"
+_TOKENIZER_FORM = "a tokenizer"
 _TOKENS_A_RUN = 512
 _MOST_TOKENS = 512  # where a model does not say how many it reads
 
@@ -63,7 +65,7 @@ class OnnxEncoder:
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
-        with naming(self._tokenizer_path, (ValueError, TypeError)):
+        with reading(self._tokenizer_path, _TOKENIZER_FORM):
             tokens = [self._tokenizer.encode(self._prefix + term) for term in terms]
         vectors = self._vectors(tokens, lambda outputs, _rows: self._pooled(outputs))
         return unit(vectors) if self._normalize else vectors
@@ -72,7 +74,7 @@ class OnnxEncoder:
         """Return the mean of the last layer's vectors of the tokens of each target."""
         if not self._session.of_tokens:
             raise OptionError("the model gives one vector a text, and none of the words in it")
-        with naming(self._tokenizer_path, (ValueError, TypeError)):
+        with reading(self._tokenizer_path, _TOKENIZER_FORM):
             readings = [read_target(self._tokenizer, self._prefix, one) for one in targets]
         within = [one.within for one in readings]
 
@@ -173,7 +175,7 @@ def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
     """Return a tokenizer that never pads and always truncates, and the library's version."""
     with needing(NAME):
         import tokenizers  # noqa: PLC0415 — an extra
-    with naming(path, (ValueError, TypeError, OverflowError)):
+    with reading(path, _TOKENIZER_FORM):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
         own = tokenizer.truncation or {}
         limit = settings.max_tokens or own.get("max_length") or settings.n_positions

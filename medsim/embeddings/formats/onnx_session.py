@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.embeddings.encoders import naming, needing
+from medsim.core.reading import open_file, reading
+from medsim.embeddings.encoders import needing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,7 @@ Tokens: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 Outputs: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 """Vectors of tokens, float32[n_texts, n_tokens, n_dimensions]; or of texts, without the second."""
 
+_DESCRIBES = "a model in ONNX"
 _FED = ("input_ids", "attention_mask", "token_type_ids")
 _WHOLE = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _TOKEN_AXES, _TEXT_AXES = 3, 2
@@ -40,22 +42,12 @@ class OnnxSession:
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would send what it runs over HTTPS
         with needing("onnx"):
             import onnxruntime  # noqa: PLC0415 — an extra
-            from onnxruntime.capi import onnxruntime_pybind11_state as state  # noqa: PLC0415
         self._path = path
-        self._faults = (
-            state.Fail,
-            state.InvalidArgument,
-            state.InvalidGraph,
-            state.InvalidProtobuf,
-            state.NoSuchFile,
-            state.NotImplemented,
-            state.RuntimeException,
-        )
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = settings.inter_op_num_threads = 1
         settings.use_deterministic_compute = True
         settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
-        with naming(path, self._faults):
+        with reading(path, _DESCRIBES):
             self._session = onnxruntime.InferenceSession(
                 path, settings, providers=["CPUExecutionProvider"]
             )
@@ -72,7 +64,7 @@ class OnnxSession:
     def _run(self, ids: Tokens, types: Tokens) -> list[Any]:
         known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
         fed = {name: known[name].astype(dtype) for name, dtype in self._inputs.items()}
-        with naming(self._path, self._faults):
+        with reading(self._path, _DESCRIBES):
             return list(self._session.run(self._outputs, fed))
 
     def _checked_inputs(self) -> dict[str, str]:
@@ -105,5 +97,5 @@ class OnnxSession:
 
 
 def _holds(path: Path, text: bytes) -> bool:
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return content.find(text) >= 0

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.encoders import FAULTS, naming, needing, register_encoder
+from medsim.core.reading import reading
+from medsim.embeddings.encoders import needing, register_encoder
 from medsim.embeddings.formats.model_folder import model_files, read_modules, read_settings
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 NAME = "sentence-transformers"
 """Under which the format is registered."""
 
-_FAULTS = (*FAULTS, RuntimeError, ImportError)
+_DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
 
 
@@ -42,7 +43,7 @@ class SentenceEncoder:
             import torch  # noqa: PLC0415 — comes with it
             import transformers  # noqa: PLC0415 — as torch
         torch.set_num_threads(threads)
-        with naming(path, _FAULTS):
+        with reading(path, _DESCRIBES):
             self._model = sentence_transformers.SentenceTransformer(
                 str(path),
                 local_files_only=True,
@@ -64,7 +65,7 @@ class SentenceEncoder:
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
-        with naming(self._path, _FAULTS):
+        with reading(self._path, _DESCRIBES):
             vectors = self._model.encode(
                 list(terms),
                 prompt=self._prompt,
@@ -81,7 +82,7 @@ class SentenceEncoder:
         """Fit the model on pairs of texts, in place."""
         left, right = ([self._before + text for text in of] for of in (pairs.left, pairs.right))
         texts = TextPairs(left=left, right=right, labels=pairs.labels)
-        with naming(self._path, _FAULTS):
+        with reading(self._path, _DESCRIBES):
             tune(self._model, texts, epochs=epochs, seed=seed, advance=advance)
 
 

@@ -8,12 +8,12 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_parquet
+from medsim.core.reading import reading
 from medsim.embeddings import FORMATS, Format
 from medsim.embeddings.formats.files import (
     beginning_of,
     check_dimensions,
     itself,
-    readable,
     signature,
     what_it_is,
 )
@@ -44,7 +44,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     column of lists. A column of text named "term" has terms, any other has words; the option
     ``keys`` overrules that. Only the vectors that are wanted are collected.
     """
-    with readable(path, pl.exceptions.PolarsError):
+    with reading(path, _DESCRIBES):
         table = _scan(path)
         keys = table_keys(path, table, request.options.keys)
         request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])

@@ -9,6 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
+from medsim.core.reading import reading
 from medsim.core.terms import lowered
 from medsim.evaluations.ratings.columns import RatedColumns
 from medsim.evaluations.ratings.lines import rated_text
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from medsim.core.tables.text import Text
     from medsim.evaluations.ratings.layouts import Layout
 
 OWN_COLUMNS = "columns as named"
@@ -86,8 +88,12 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
             outside the layout's range; the message names the line and the value.
         OptionError: the columns are not in the file.
     """
-    columns = columns or RatedColumns()
-    text = rated_text(path)
+    with reading(path, "rated pairs"):
+        return _rated(rated_text(path), columns or RatedColumns())
+
+
+def _rated(text: Text, columns: RatedColumns) -> RatedPairs:
+    path = text.path
     positions = find_positions(text, columns)
     rows = read_rows(text, positions)
     every, properties, left_out = rows.pairs, rows.properties, rows.left_out

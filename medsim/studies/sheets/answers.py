@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.reading import reading
 from medsim.core.tables.text import read_text
 from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets.csv_sheets import read_csv
@@ -65,8 +66,9 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     files: list[dict[str, str]] = []
     unanswered: list[Path] = []
     for path, is_named in _files(paths):
-        text = read_text(path, guess=False)
-        found = _checked(text, entries, study)
+        with reading(path, "answers"):
+            text = read_text(path, guess=False)
+            found = _checked(text, entries, study)
         if found:
             files.append({"name": path.name, "sha256": text.sha256})
         elif is_named:

@@ -7,13 +7,14 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError
+from medsim.core.reading import parsed_json
 from medsim.core.tables.text import checked_lines
 from medsim.studies.sheets import FORMAT, Scale
 from medsim.studies.sheets.returned import (
+    AGAIN,
     Given,
     StudyIdentity,
     check_study,
-    parsed_json,
     quoted,
     value_of,
 )
@@ -30,7 +31,7 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
     """Yield the answers that a page exported, whose last line must vouch for the others."""
     lines = _whole(path, text.replace("\r\n", "\n"))  # as mail may change them
     location = f"{path}: line 1"
-    head = _head(location, parsed_json(location, lines[0]))
+    head = _head(location, parsed_json(location, lines[0], AGAIN))
     check_study(str(path), head.get("study"), study)
     if head.get("scale") != study.scale.name:
         raise InputError(
@@ -42,7 +43,7 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[Given]:
         raise InputError(f"{location} says {quoted(annotator)} for the annotator; {_AGAIN}")
     for number, line in enumerate(lines[1:], start=2):
         location = f"{path}: line {number}"
-        given = parsed_json(location, line)
+        given = parsed_json(location, line, AGAIN)
         if not isinstance(given, dict) or not isinstance(given.get("entry"), str):
             raise InputError(f"{location} is no answer to an entry; {_AGAIN}")
         yield Given(

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from medsim.core.errors import InputError
+from medsim.core.reading import parsed_json
 from medsim.studies.sheets.returned import (
+    AGAIN,
     Given,
     StudyIdentity,
     check_study,
-    parsed_json,
     quoted,
     read_value,
 )
@@ -74,7 +75,7 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
     A task that was skipped has no answer; one that was annotated several times has several. The
     answer is that of the annotator whose task it is, whoever annotated it in Label Studio.
     """
-    found = parsed_json(str(path), text)
+    found = parsed_json(path, text, AGAIN)
     if not isinstance(found, list):
         raise InputError(f"{path} is no list of tasks; export it as JSON or JSON-MIN")
     for number, task in enumerate(found, start=1):

@@ -12,6 +12,9 @@ from medsim.core.errors import InputError
 if TYPE_CHECKING:
     from medsim.studies.sheets import Scale
 
+AGAIN = "export the file again"
+"""The advice to who has a file that no longer is as it was exported."""
+
 _LONGEST_SHOWN = 40
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
 
@@ -41,19 +44,6 @@ class Given:
     value: int
     annotator: str | None = None
     texts: tuple[str, ...] | None = None
-
-
-def parsed_json(location: str, text: str) -> object:
-    """Return the value of a JSON text, which must not be nested too deeply to be read."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        fault = f"{error.msg}, at character {error.pos + 1}"
-        raise InputError(f"{location} is no JSON ({fault}); export the file again") from error
-    except ValueError as error:
-        raise InputError(f"{location} has a number with too many digits") from error
-    except RecursionError as error:
-        raise InputError(f"{location} is JSON nested too deeply; export the file again") from error
 
 
 def quoted(value: object) -> str:

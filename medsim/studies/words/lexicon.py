@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.tables.text import checked_lines
+from medsim.core.reading import open_file
+from medsim.core.tables.text import LONGEST_LINE, checked_lines
 from medsim.studies.words.filters import has_white_space
 from medsim.studies.words.frequencies import normalised
 
@@ -101,8 +104,8 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
 def _lines_of(path: Path) -> Iterator[str]:
     """Yield the lines of a file, which may be larger than what is read as a whole."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            yield from checked_lines(path, stream)
+        with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as stream:
+            yield from checked_lines(path, iter(partial(stream.readline, LONGEST_LINE + 1), ""))
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 (byte {error.start + 1})") from error
     except OSError as error:

@@ -11,6 +11,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
+from medsim.core.reading import bounded, check_file, reading
 from medsim.core.registry import Registry
 from medsim.terminologies.options import ReadingOptions
 
@@ -128,7 +129,16 @@ class Source:
                 )
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
-        return self.load(path, store, options)
+        with bounded(options.bounds), reading(path, self.name):
+            return self.load(path, store, options)
+
+    def knows(self, path: Path) -> bool:
+        """Return whether a path looks like this format; what cannot be read does not."""
+        try:
+            with reading(path):
+                return self.recognises(path)
+        except InputError:
+            return False
 
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
@@ -185,8 +195,10 @@ def find_source(location: str) -> tuple[Source, Path]:
         hint = unknown_name("built-in", location, names)
         raise InputError(f"no file or folder {location!r} ({hint})")
     for source in sorted(sources.values(), key=lambda source: source.asked_last):
-        if source.recognises(path):
+        if source.knows(path):
             return source, path
+    if not path.is_dir():
+        check_file(path)
     formats = "; ".join(str(source) for source in sources.values() if source.locate is None)
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
 import zipfile
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, MedsimError
+from medsim.core.reading import MIB, Bounds, bounds, check_ratio, open_file, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,54 +23,67 @@ MAX_ENTRIES = 100_000
 MAX_ENTRY_BYTES = 64 << 30
 """More than any file of a release has, uncompressed."""
 
-MAX_RATIO = 200
-"""Text of releases is compressed about 10 times, XML 20 times; a bomb 1,000 times."""
-
-_SMALL_ENTRY = 1 << 20  # below this a high ratio does no harm
 _ENCRYPTED = 0x1
+_LONGEST_LINE = MIB  # where no bounds are in force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFile:
-    """A file inside a release."""
+    """A file inside a release.
+
+    Attributes:
+        release: the folder or zip.
+        inner: its path there.
+        size: in bytes, as it lies in the folder or as the zip unpacks it.
+        packed: its size in the zip; None in a folder.
+        bounds: those in force when the release was listed, as it may be read in another thread.
+    """
 
     release: Path
     inner: str
     size: int
+    packed: int | None = None
+    bounds: Bounds = field(default_factory=bounds)
 
     @property
     def name(self) -> str:
         """Its file name without folders."""
         return PurePosixPath(self.inner).name
 
+    @property
+    def longest_line(self) -> int:
+        """The most bytes that a line of it may have."""
+        return self.bounds.longest_line or _LONGEST_LINE
+
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Open it as a stream of bytes; what gzip packed is unpacked on the way."""
+        where = f"{self.release}: {self.inner}"
+        if self.packed is not None:
+            check_ratio(where, self.packed, self.size, self.bounds.greatest_ratio)
         try:
-            if self.release.is_dir():
-                with (self.release / self.inner).open("rb") as stream:
+            if self.packed is None:
+                with open_file(self.release / self.inner) as stream:
                     yield self._unpacked(stream)
             else:
-                with zipfile.ZipFile(self.release) as archive, archive.open(self.inner) as stream:
+                with (
+                    open_file(self.release) as file,
+                    zipfile.ZipFile(file) as archive,
+                    archive.open(self.inner) as stream,
+                ):
                     yield self._unpacked(stream)
-        except (zipfile.BadZipFile, EOFError) as error:
-            raise self._damaged(error) from error
+        except MedsimError:
+            raise
         except (OSError, NotImplementedError) as error:
             raise InputError(f"{self.release}: cannot read {self.inner} ({error})") from error
         except Exception as error:
-            if type(error).__module__ in {"zlib", "_lzma", "lzma"}:
-                raise self._damaged(error) from error
-            raise
+            raise InputError(f"{where} is damaged ({error}); is the download complete?") from error
 
     def _unpacked(self, stream: IO[bytes]) -> IO[bytes]:
         if not self.name.lower().endswith(".gz"):
             return stream
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-
-    def _damaged(self, error: Exception) -> InputError:
-        return InputError(
-            f"{self.release}: {self.inner} is damaged ({error}); is the download complete?"
-        )
+        size = self.size if self.packed is None else self.packed
+        return unpacked(stream, f"{self.release}: {self.inner}", size, self.bounds)
 
 
 def release_files(path: Path) -> list[ReleaseFile]:
@@ -145,14 +158,16 @@ def _refuse(error: OSError) -> None:
 
 def _zip_files(path: Path) -> list[ReleaseFile]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as stream, zipfile.ZipFile(stream) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, UnicodeDecodeError) as error:
+    except MedsimError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error})") from error
+    except Exception as error:
         raise InputError(
             f"{path}: not a readable zip ({error}); is the download complete?"
         ) from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error})") from error
     if len(entries) > MAX_ENTRIES:
         raise InputError(f"{path}: {len(entries):,} entries, more than {MAX_ENTRIES:,}")
     for entry in entries:
@@ -161,7 +176,12 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
     for name, n_times in Counter(entry.filename for entry in files).items():
         if n_times > 1:
             raise InputError(f"{path}: {n_times} entries {name!r}; such a zip is not read")
-    return [ReleaseFile(release=path, inner=file.filename, size=file.file_size) for file in files]
+    return [
+        ReleaseFile(
+            release=path, inner=file.filename, size=file.file_size, packed=file.compress_size
+        )
+        for file in files
+    ]
 
 
 def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
@@ -176,11 +196,10 @@ def _check_entry(path: Path, entry: zipfile.ZipInfo) -> None:
         raise InputError(f"{path}: entry {name!r} is a link; such a zip is not read")
     if entry.flag_bits & _ENCRYPTED:
         raise InputError(f"{path}: entry {name!r} is encrypted; unpack it to a folder first")
-    packed, size = max(1, entry.compress_size), entry.file_size
-    if size > MAX_ENTRY_BYTES or (size > _SMALL_ENTRY and size > MAX_RATIO * packed):
+    if entry.file_size > MAX_ENTRY_BYTES:
         raise InputError(
-            f"{path}: entry {name!r} would unpack from {entry.compress_size:,} to {size:,} bytes, "
-            f"as a zip bomb does (at most {MAX_RATIO} times); unpack it to a folder if you trust it"
+            f"{path}: entry {name!r} claims {entry.file_size:,} bytes, more than any file of a "
+            "release has; such a zip is not read"
         )
 
 

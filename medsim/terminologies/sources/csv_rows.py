@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
+from medsim.core.reading import LineBound
 from medsim.terminologies.sources import SourceFile
-from medsim.terminologies.sources.text_rows import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def csv_rows(
             the text is not CSV in UTF-8.
     """
     with file.open() as stream:
-        hashed = HashedReader(stream)
+        hashed = HashedReader(stream, LineBound(file.inner, file.longest_line))
         rows = csv.reader(_lines(file, hashed), strict=True)
         line = 1
         try:
@@ -83,11 +83,7 @@ def _places(
 
 
 def _lines(file: ReleaseFile, stream: IO[bytes]) -> Iterator[str]:
-    number = 0
-    while line := stream.readline(MAX_LINE_BYTES + 1):
-        number += 1
-        if len(line) > MAX_LINE_BYTES:
-            raise InputError(f"{file.inner}: line {number} is longer than {MAX_LINE_BYTES:,} bytes")
+    for number, line in enumerate(stream, start=1):
         try:
             yield (line.removeprefix(BOM_UTF8) if number == 1 else line).decode("utf-8")
         except UnicodeDecodeError as error:

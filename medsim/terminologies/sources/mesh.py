@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from datetime import date
 from typing import IO, TYPE_CHECKING
@@ -13,6 +14,7 @@ from defusedxml import EntitiesForbidden
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
+from medsim.core.reading import too_long
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
 from medsim.terminologies.sources.mesh_records import MeshRows, read_descriptor, read_supplement
@@ -33,6 +35,7 @@ _NAME = re.compile(r"(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?(\.gz)?",
 _ANY_XML = re.compile(r".*\.xml(\.gz)?", re.IGNORECASE)
 _ENGLISH = "eng"
 _CHUNK_BYTES = 1 << 18
+_BEGINNING_BYTES = 1 << 20  # within which the outermost element begins
 _RECORDS = {
     "DescriptorRecordSet": ("DescriptorRecord", read_descriptor),
     "SupplementalRecordSet": ("SupplementalRecord", read_supplement),
@@ -108,7 +111,8 @@ def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
     """Return the tag of the outermost element; what stands before it declares no entities."""
     parser = strict.DefusedXMLParser()
     try:
-        _, root = next(strict.iterparse(stream, events=("start",), parser=parser))
+        beginning = io.BytesIO(stream.read(_BEGINNING_BYTES))
+        _, root = next(strict.iterparse(beginning, events=("start",), parser=parser))
     except strict.ParseError as error:
         raise _no_xml(file, error) from error
     except EntitiesForbidden as error:
@@ -135,13 +139,19 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
     builder = ET.TreeBuilder()
     holder = builder.start("file", {})  # an element of our own gives access to what is not whole
     parser = ET.XMLParser(target=builder)  # noqa: S314 — there are no entities
+    n_whole, n_bytes, longest = 0, 0, file.bounds.longest_line
     try:
         while chunk := stream.read(_CHUNK_BYTES):
             parser.feed(chunk)
+            n_bytes += len(chunk)  # since the last record
             for outermost in holder:
                 whole = outermost[:-1]  # what follows the last child shows that it is whole
                 yield from whole
                 del outermost[: len(whole)]
+                n_whole += len(whole)
+                n_bytes = 0 if whole else n_bytes
+            if longest is not None and n_bytes > longest:
+                raise too_long(f"{file.inner}: record {n_whole + 1:,}", longest)
         parser.close()
     except ET.ParseError as error:
         raise _no_xml(file, error) from error
@@ -156,7 +166,8 @@ def _no_xml(file: ReleaseFile, error: ET.ParseError) -> InputError:
 def _release_date(files: list[ReleaseFile]) -> date | None:
     """Return the first day of the year in the names of the files, from which MeSH is in force."""
     years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
-    return date(max(years), 1, 1) if years else None
+    year = max(years, default=0)
+    return date(year, 1, 1) if year else None
 
 
 SOURCES.register(

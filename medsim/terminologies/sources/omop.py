@@ -16,7 +16,7 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
 from medsim.terminologies.sources.csv_rows import check_column
-from medsim.terminologies.sources.text_rows import MAX_LINE_BYTES, RowFormat, load_rows, quoted
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,7 +167,7 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
         InputError: the first line is no header with tabs, or lacks a column.
     """
     with file.open() as stream:
-        line = stream.readline(MAX_LINE_BYTES)
+        line = stream.readline(file.longest_line)
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
     names = header.split("\t")
     for column in kind.columns:
@@ -210,7 +210,7 @@ def _read_version(file: ReleaseFile) -> tuple[SourceFile, date | None]:
     """Return the file of vocabularies, and the day of their release that it states."""
     with file.open() as stream:
         hashed = HashedReader(stream)
-        found = _VERSION.search(hashed.read(MAX_LINE_BYTES))
+        found = _VERSION.search(hashed.read(file.longest_line))
         read = SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes)
     if found:
         with suppress(ValueError):  # a day that no calendar has

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
+from medsim.core.reading import parsed_json
 from medsim.terminologies.rf2_writer import ORIGIN_FILE
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
@@ -139,9 +139,9 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
         if file.name == ORIGIN_FILE:
             try:
                 with file.open() as stream:
-                    origin = json.load(stream)
+                    origin = parsed_json(file.inner, stream.read(file.bounds.longest_line or -1))
                 redistributable, terms = origin["redistributable"], origin["terms"]
-            except (ValueError, KeyError, TypeError) as error:
+            except (LookupError, TypeError) as error:
                 raise InputError(f"{file.inner}: not what medsim writes there") from error
             return None if redistributable is None else redistributable is True, str(terms)
     return False, _LICENCE

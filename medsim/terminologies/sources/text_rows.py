@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
+from medsim.core.reading import LineBound
 from medsim.core.store import QueryError
 from medsim.terminologies.sources import SourceFile
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from medsim.core.store import Parameter, Store
     from medsim.terminologies.sources.archive import ReleaseFile
-
-MAX_LINE_BYTES = 1 << 20
-"""Of a line with its line feed; the SQL files that read streams have it too."""
 
 _CHUNK_BYTES = 1 << 18
 _QUOTED_CHARACTERS = 60
@@ -78,7 +76,7 @@ def _text_of(
     """
     for file in files:
         with file.open() as stream:
-            hashed = HashedReader(stream)
+            hashed = HashedReader(stream, LineBound(file.inner, file.longest_line))
             yield from _rows(row_format, file, hashed)
             read.append(SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes))
 
@@ -92,7 +90,7 @@ def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterat
     """
     mark = codecs.BOM_UTF8
     if row_format.check_header is not None:
-        row_format.check_header(file, stream.readline(MAX_LINE_BYTES))
+        row_format.check_header(file, stream.readline(file.longest_line))
         mark = b""
     decoder = codecs.getincrementaldecoder("utf-8")()
     carry, last_line = b"", b""
@@ -126,9 +124,9 @@ def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError |
         with file.open() as stream:
             number = 0
             if row_format.check_header is not None:
-                stream.readline(MAX_LINE_BYTES)
+                stream.readline(file.longest_line)
                 number = 1
-            while line := stream.readline(MAX_LINE_BYTES + len(b"\r\n")):
+            while line := stream.readline(file.longest_line + len(b"\r\n")):
                 number += 1
                 if fault := _line_fault(row_format, line):
                     return InputError(f"{file.inner}: line {number} {fault}")
@@ -144,8 +142,6 @@ def quoted(value: str) -> str:
 
 def _line_fault(row_format: RowFormat, line: bytes) -> str:
     """Return the fault of a line in words, empty where it is a row."""
-    if len(line.rstrip(b"\r\n")) >= MAX_LINE_BYTES:
-        return f"is longer than {MAX_LINE_BYTES:,} bytes"
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:

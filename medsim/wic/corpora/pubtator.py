@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
+from medsim.core.reading import reading, unpacked
 from medsim.wic.corpora import Annotation, Document
 
 if TYPE_CHECKING:
@@ -163,37 +162,37 @@ def _annotation(columns: list[str], text: str) -> Annotation | tuple[str, str]:
 def _lines(file: HashedReader, path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not blank, without their ends, and their numbers."""
     number = 0
+    with reading(path, "a corpus"), _plain(file, path) as stream:
+        while data := stream.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(data) > LONGEST_LINE:
+                raise InputError(
+                    f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
+                    "a title or an abstract has"
+                )
+            if number == 1:
+                data = data.removeprefix(_BYTE_ORDER_MARK)
+            line = _decoded(path, number, data).removesuffix("\n").removesuffix("\r")
+            if line.strip():
+                yield number, line
+
+
+def _decoded(path: Path, number: int, data: bytes) -> str:
     try:
-        with _plain(file) as stream:
-            while data := stream.readline(LONGEST_LINE + 1):
-                number += 1
-                if len(data) > LONGEST_LINE:
-                    raise InputError(
-                        f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
-                        "a title or an abstract has"
-                    )
-                if number == 1:
-                    data = data.removeprefix(_BYTE_ORDER_MARK)
-                line = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
-                if line.strip():
-                    yield number, line
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: line {number} is not UTF-8: byte 0x{error.object[error.start]:02x}"
         ) from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(path, error) from error
 
 
 def open_corpus(path: Path) -> HashedReader:
     """Return a reader of the bytes of a file, as they are on disk; a zip is refused."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the corpora in it")
-    try:
+    with reading(path):
         file = open_hashed(path)
         is_zip = file.peek(len(_ZIP)).startswith(_ZIP)
-    except OSError as error:
-        raise _unreadable(path, error) from error
     if is_zip:
         file.close()
         raise InputError(f"{path} is a zip; unpack it, or compress the corpus with gzip")
@@ -202,21 +201,15 @@ def open_corpus(path: Path) -> HashedReader:
 
 def digest_of(file: HashedReader, path: Path) -> str:
     """Return the SHA-256 of a file whose documents were read, in hex."""
-    try:
+    with reading(path):
         return file.finish()
-    except OSError as error:
-        raise _unreadable(path, error) from error
 
 
-def _plain(file: HashedReader) -> AbstractContextManager[IO[bytes]]:
+def _plain(file: HashedReader, path: Path) -> AbstractContextManager[IO[bytes]]:
     """Return the bytes of a file without compression; the file itself stays open."""
     if file.peek(len(_GZIP)).startswith(_GZIP):
-        return cast("AbstractContextManager[IO[bytes]]", gzip.open(file, "rb"))
+        return unpacked(file, path, path.stat().st_size)
     return nullcontext(file)
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})")
 
 
 def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:

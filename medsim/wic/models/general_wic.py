@@ -9,6 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.kinds import WIC_COLUMNS
+from medsim.core.reading import reading
 from medsim.core.tables.text import read_text
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ def read_wic(path: Path) -> pl.DataFrame:
     Raises:
         InputError: a file is missing or a line is faulty; it names the line.
     """
+    with reading(path, "instances of WiC"):
+        return _instances(path)
+
+
+def _instances(path: Path) -> pl.DataFrame:
     gold = path.with_name(path.name.removesuffix(DATA) + GOLD)
     lines, labels = _lines(path), _lines(gold)
     if len(lines) != len(labels):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.files import home_path
+from medsim.core.reading import expanded
 from medsim.embeddings import TERMS, find_format
 from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
@@ -118,7 +118,7 @@ def parse_model(text: str) -> ModelSpec:
             raise OptionError(unknown_name("option of models", name, known))
     own = {name: value for name, value in named.options.items() if name in _OWN}
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
-    path = home_path(named.path)
+    path = expanded(named.path)
     format_name, found = find_format(path, options)
     kind = _answer_kind(text, own, format_name, found)
     _check_options(text, own, _OWN if kind == TUNED else _OWN[:2])
@@ -145,8 +145,8 @@ def parse_predictions(text: str) -> FileModel:
     dev = named.options.get("dev")
     return FileModel(
         name=named.name,
-        file=home_path(named.path),
-        dev=None if dev is None else home_path(dev),
+        file=expanded(named.path),
+        dev=None if dev is None else expanded(dev),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.reading import parsed_json, reading
 from medsim.core.tables.named import Table, read_table
 from medsim.core.tables.text import read_text
 from medsim.wic.making.instances import IDENTITY
@@ -52,6 +52,11 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
     F, false or no; letter case does not matter), a column ``score``, or both. Rows are in the order
     of the instances, or have the columns of ``instances.IDENTITY``. An error names the line.
     """
+    with reading(path, "predictions"):
+        return _predictions(path, instances)
+
+
+def _predictions(path: Path, instances: pl.DataFrame) -> Predictions:
     table = _json_lines(path) if path.suffix.lower() in _LINES else read_table(path, (), _COLUMNS)
     columns = table.frame.columns
     if "prediction" not in columns and "score" not in columns:
@@ -128,10 +133,7 @@ def _json_lines(path: Path) -> Table:
     for number, line in enumerate(text.content.split("\n"), start=1):
         if not line.strip():
             continue
-        try:
-            found = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InputError(f"{path}: line {number} is not JSON ({error})") from error
+        found = parsed_json(f"{path}: line {number}", line)
         if not isinstance(found, dict):
             raise InputError(f"{path}: line {number} is {type(found).__name__}, not an object")
         rows[number] = {name: str(found[name]).strip() for name in _COLUMNS if name in found}

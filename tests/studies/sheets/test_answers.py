@@ -199,4 +199,7 @@ def test_a_folder_must_hold_files_of_answers(tmp_path):
     assert refused(tmp_path) == f"{tmp_path}: no file there has an answer"
 
     (tmp_path / "inner.json").mkdir()
-    assert refused(tmp_path) == f"{tmp_path / 'inner.json'} is no file"
+    assert (
+        refused(tmp_path)
+        == f"{tmp_path / 'inner.json'} is a folder, and no file; name a file in it"
+    )

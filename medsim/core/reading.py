@@ -1,0 +1,270 @@
+"""The border to files that users bring: what is opened, how much it may be, and how it fails."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import stat
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from medsim.core import interrupts
+from medsim.core.errors import InputError, MedsimError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Buffer
+
+MIB = 1 << 20
+
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_PANIC = "PanicException"  # of libraries in Rust; it is no Exception, and has no module to import
+_LONGEST_REASON = 200
+_HARMLESS = MIB  # what is no larger does no harm, however little it was packed into
+_LINE_ENDS = (b"\n", b"\r")
+_WITHOUT_LINES = (b"{", b"<")  # how JSON and XML begin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The bounds of files that are read as streams, which a user may lift.
+
+    Attributes:
+        longest_line: the most bytes of a line, or of an element of XML; None where lines are not
+            bounded.
+        greatest_ratio: how many times its size a packed file may unpack to.
+    """
+
+    longest_line: int | None = None
+    greatest_ratio: int = 200  # text is packed 10 times, XML 20 times; a bomb 1,000 times
+
+
+_BOUNDS = ContextVar("bounds", default=Bounds())  # noqa: B039 — frozen
+
+
+def bounds() -> Bounds:
+    """Return the bounds that are in force."""
+    return _BOUNDS.get()
+
+
+@contextmanager
+def bounded(own: Bounds) -> Iterator[None]:
+    """Let bounds be in force in the body, in the thread that runs it."""
+    token = _BOUNDS.set(own)
+    try:
+        yield
+    finally:
+        _BOUNDS.reset(token)
+
+
+@contextmanager
+def reading(path: Path | str, form: str = "") -> Iterator[None]:
+    """Turn whatever the body raises of a file into an InputError of one line that names it.
+
+    Libraries that read files raise what they like of a damaged one, and more with every version.
+    Errors of medsim's own pass, and so do interrupts.
+
+    Args:
+        path: of the file, or its name.
+        form: the format that it is read as.
+    """
+    try:
+        yield
+    except MedsimError:
+        raise
+    except BaseException as error:
+        if interrupts.came() or not (isinstance(error, Exception) or _is_panic(error)):
+            raise
+        as_form = f" as {form}" if form else ""
+        raise InputError(f"{path} cannot be read{as_form} ({reason(error)})") from error
+
+
+def reason(error: BaseException) -> str:
+    """Return the reason of an error in one short line."""
+    if isinstance(error, MemoryError):
+        return "it needs more memory than there is"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = " ".join(str(error).split())
+    if isinstance(error, (LookupError, TypeError, AttributeError)) or _is_panic(error) or not text:
+        text = f"{type(error).__name__}: {text}".removesuffix(": ")
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
+
+
+def _is_panic(error: BaseException) -> bool:
+    return type(error).__name__ == _PANIC
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError unless a path is a file or a link to one; OSError if nothing is there.
+
+    A pipe or a device may never end, and opening one may wait for ever.
+    """
+    mode = stat.S_IFMT(path.stat().st_mode)
+    if mode == stat.S_IFDIR:
+        raise InputError(f"{path} is a folder, and no file; name a file in it")
+    if mode != stat.S_IFREG:
+        raise InputError(
+            f"{path} is {_KINDS.get(mode, 'no file')}, and only files are read; write what it "
+            "gives into a file"
+        )
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """Return the open bytes of a file; see ``check_file``."""
+    check_file(path)
+    return open(path, "rb", opener=_open_at_once)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open what may have become a pipe since it was looked at."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def expanded(path: str | Path) -> Path:
+    """Return a path with the home folder that a tilde names."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise OptionError(
+            f"{str(path)!r} begins with the home folder of a user that is not known; write ./ "
+            "before it if the tilde is part of a name"
+        ) from error
+
+
+def unpacked(
+    packed: IO[bytes], path: Path | str, size: int, own: Bounds | None = None
+) -> IO[bytes]:
+    """Return the bytes that gzip packed, which must not be many times as many.
+
+    Args:
+        packed: as they lie on the disk.
+        path: of the file, or its name, for messages.
+        size: how many they are packed.
+        own: bounds in place of those in force, which those of another thread are not.
+    """
+    ratio = (own or bounds()).greatest_ratio
+    content = cast("IO[bytes]", gzip.GzipFile(fileobj=packed))
+    return cast("IO[bytes]", io.BufferedReader(_Unpacked(content, path, size, ratio)))
+
+
+def check_ratio(path: Path | str, n_packed: int, n_bytes: int, greatest: int) -> None:
+    """Raise InputError where a file unpacks to what no honest one does."""
+    if n_bytes > _HARMLESS and n_bytes > greatest * max(1, n_packed):
+        raise InputError(
+            f"{path} unpacks from {n_packed:,} bytes to more than {greatest:,} times as many, as a "
+            "bomb does; if you trust it, unpack it yourself, or raise `greatest_ratio` where there "
+            "is that option"
+        )
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a packed stream, as far as its size is in proportion."""
+
+    def __init__(self, content: IO[bytes], path: Path | str, size: int, ratio: int) -> None:
+        super().__init__()
+        self._content = content
+        self._path = path
+        self._size = size
+        self._ratio = ratio
+        self._n_bytes = 0
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Fill a buffer, as far as there are bytes; return how many there were."""
+        room = memoryview(buffer)
+        part = self._content.read(len(room))
+        room[: len(part)] = part
+        self._n_bytes += len(part)
+        check_ratio(self._path, self._size, self._n_bytes, self._ratio)
+        return len(part)
+
+
+class LineBound:
+    """Looks at a text in parts, and refuses a line that is longer than any of its kind.
+
+    JSON and XML have no lines. A line is seen to be too long once a part is: some bytes late.
+    """
+
+    def __init__(self, path: Path | str, longest: int | None) -> None:
+        self._path = path
+        self._longest = longest
+        self._line = 1
+        self._n_bytes = 0  # of the line so far
+        self._is_first = True
+
+    def check(self, part: bytes) -> None:
+        """Raise InputError if the line that the next part of a text goes on with is too long."""
+        if self._longest is None:
+            return
+        if self._is_first and part.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_WITHOUT_LINES):
+            self._longest = None
+            return
+        self._is_first = False
+        firsts = [at for end in _LINE_ENDS if (at := part.find(end)) >= 0]
+        last = max(part.rfind(end) for end in _LINE_ENDS)
+        if self._n_bytes + min(firsts, default=len(part)) > self._longest:
+            raise too_long(f"{self._path}: line {self._line:,}", self._longest)
+        self._line += part.count(b"\n")
+        self._n_bytes = len(part) - last - 1 if last >= 0 else self._n_bytes + len(part)
+
+
+def too_long(place: str, longest: int) -> InputError:
+    """Return the error for a line or a record that has too many bytes."""
+    return InputError(
+        f"{place} has more than {longest >> 20:,} MiB; raise `longest_line` if it is meant to"
+    )
+
+
+def parsed_json(location: object, text: str | bytes, hint: str = "") -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        InputError: it is no JSON, or nested too deeply; the message begins with ``location`` and
+            ends with ``hint``.
+    """
+    end = f"; {hint}" if hint else ""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        fault = f"{error.msg}, at character {error.pos + 1:,}"
+        raise InputError(f"{location} is no JSON ({fault}){end}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{location} is not UTF-8 (byte {error.start + 1:,}){end}") from error
+    except ValueError as error:
+        raise InputError(f"{location} has a number with too many digits{end}") from error
+    except RecursionError as error:
+        raise InputError(f"{location} is JSON nested too deeply{end}") from error
+
+
+def read_json(path: Path) -> Any:
+    """Return the value of a file of JSON in UTF-8, with a byte order mark or none.
+
+    Raises:
+        InputError: it cannot be read, or is no JSON.
+        FileNotFoundError: there is none.
+    """
+    try:
+        with open_file(path) as stream:
+            data = stream.read()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({reason(error)})") from error
+    return parsed_json(path, data.removeprefix(b"\xef\xbb\xbf"))

@@ -1,0 +1,16 @@
+-- The concept with the most names, where it has more than a build takes: pairs grow by the square.
+--
+-- reads   name
+-- writes  one row at most: concept_id, n_names
+-- params  $most int: the most names that a concept may have
+
+select
+    concept_id,
+    count(*) as n_names
+from name
+group by concept_id
+having count(*) > $most
+order by
+    n_names desc,
+    concept_id asc
+limit 1;

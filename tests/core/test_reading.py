@@ -1,0 +1,173 @@
+"""The border to files of users: what is opened, what is refused, and in which words."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from medsim.core.errors import InputError, OptionError
+from medsim.core.files import open_hashed
+from medsim.core.reading import (
+    MIB,
+    Bounds,
+    LineBound,
+    bounded,
+    check_file,
+    expanded,
+    open_file,
+    parsed_json,
+    read_json,
+    reading,
+    unpacked,
+)
+
+TWO_MIB = Bounds(longest_line=2 * MIB, greatest_ratio=3)
+
+
+@pytest.fixture(autouse=True)
+def _alarm() -> Iterator[None]:
+    """End a test that waits for a pipe."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_only_files_and_links_to_files_are_opened(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "piped").symlink_to("pipe")
+
+    with open_file(tmp_path / "link") as stream:
+        assert stream.read() == b"abc"
+    for name, said in (
+        (tmp_path / "pipe", "is a pipe, and only files are read; write what it gives into a file"),
+        (tmp_path / "piped", "is a pipe"),
+        (tmp_path, "is a folder, and no file"),
+        (Path("/dev/zero"), "is a device"),
+    ):
+        with pytest.raises(InputError, match=said):
+            open_file(name)
+    with pytest.raises(FileNotFoundError):
+        check_file(tmp_path / "nothing")
+
+
+def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket has at most 107 characters
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind("own")
+        with pytest.raises(InputError, match="is a socket"):
+            open_file(Path("own"))
+
+
+class PanicException(BaseException):
+    """The error that PyO3 raises of a panic."""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("bad\n  header"), "FILE cannot be read as npy (bad header)"),
+        (RecursionError("maximum"), "it is nested too deeply"),
+        (MemoryError(), "it needs more memory than there is"),
+        (KeyError("descr"), "(KeyError: 'descr')"),
+        (AssertionError(), "(AssertionError)"),
+        (OSError(5, "Input/output error", "other"), "(Input/output error)"),
+        (PanicException("called unwrap"), "(PanicException: called unwrap)"),
+        (UnicodeError("x" * 5000), "x" * 200 + "…)"),
+    ],
+)
+def test_whatever_a_library_raises_is_one_short_line(error: BaseException, said: str) -> None:
+    with pytest.raises(InputError) as caught, reading("FILE", "npy"):
+        raise error
+
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(2), OptionError("as it is")])
+def test_interrupts_and_own_errors_pass(error: BaseException) -> None:
+    with pytest.raises(type(error)) as caught, reading("FILE", "npy"):
+        raise error
+
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("before", [b"", b"short\n" * 300_000])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_line_may_be_as_long_as_the_bound_and_no_longer(
+    tmp_path: Path, before: bytes, end: bytes
+) -> None:
+    path = tmp_path / "text"
+
+    for n_bytes, is_read in ((2 * MIB, True), (2 * MIB + 20_000, False)):
+        path.write_bytes(before + b"x" * n_bytes + end + b"short")
+        with bounded(TWO_MIB), open_hashed(path) as stream:
+            if is_read:
+                stream.finish()
+            else:
+                line = before.count(b"\n") + 1
+                said = rf"text: line {line:,} has more than 2 MiB; raise `longest_line`"
+                with pytest.raises(InputError, match=said):
+                    stream.finish()
+    with open_hashed(path) as stream:  # where no bounds are in force
+        stream.finish()
+
+
+@pytest.mark.parametrize("begin", [b"{", b"\n <?xml?>", b'\xef\xbb\xbf{"a":'])
+def test_json_and_xml_have_no_lines(begin: bytes) -> None:
+    lines = LineBound("FILE", 10)
+
+    lines.check(begin)
+    lines.check(b"x" * 100)
+
+
+def test_a_packed_file_may_not_grow_out_of_proportion() -> None:
+    honest, nothing = os.urandom(3 * MIB), bytes(8 * MIB)
+    for content, is_read in ((honest, True), (nothing, False), (nothing[:MIB], True)):
+        packed = gzip.compress(content, 6)
+        stream = unpacked(io.BytesIO(packed), "FILE", len(packed), Bounds(greatest_ratio=200))
+        if is_read:
+            assert stream.read() == content
+        else:
+            with pytest.raises(InputError, match=r"200 times as many.*or raise `greatest_ratio`"):
+                stream.read()
+    trusted = unpacked(io.BytesIO(packed), "FILE", len(packed), Bounds(greatest_ratio=2000))
+    assert len(trusted.read()) == MIB
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" * 100_000, "is JSON nested too deeply"),
+        ("9" * 5000, "has a number with too many digits"),
+        ('{"a"', r"is no JSON \(Expecting ':' delimiter, at character 5\)"),
+        (b'["\xff"]', r"is not UTF-8 \(byte 3\)"),
+    ],
+)
+def test_json_is_refused_in_one_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+    data = text if isinstance(text, bytes) else text.encode()
+    (tmp_path / "v.json").write_bytes(data)
+
+    with pytest.raises(InputError, match=rf"^PLACE {said}; export it again$"):
+        parsed_json("PLACE", text, "export it again")
+    with pytest.raises(InputError, match=said):
+        read_json(tmp_path / "v.json")
+
+
+def test_a_home_folder_of_nobody_is_named() -> None:
+    with pytest.raises(OptionError, match=r"'~nosuchuser/v\.txt' begins with the home folder"):
+        expanded("~nosuchuser/v.txt")

@@ -1,0 +1,275 @@
+"""Readers of files that users bring, each with a small good file to damage."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from fixtures.corpora import invented_names, write_corpus, write_ontology
+from fixtures.embeddings import ROWS, request, write_array, write_text, write_word2vec
+from fixtures.encoders import TABLE, asked, write_encoder, write_tokenizer
+from fixtures.exports import written_jsonl
+from fixtures.mesh import write_mesh
+from fixtures.release import random_release
+from fixtures.sources import read_source
+from fixtures.studies import STUDY_ID, assignment_of, sheet
+from fixtures.umls import random_metathesaurus
+from fixtures.wic import invented_instances, write_instances
+
+from medsim.builds.corrections import read_corrections
+from medsim.core.instances import check_terms
+from medsim.core.opened import open_output
+from medsim.embeddings import find_format
+from medsim.embeddings.options import EmbeddingOptions
+from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.ratings.words import read_words
+from medsim.studies.inputs import read_pairs
+from medsim.studies.sheets import JUDGEMENT
+from medsim.studies.sheets.answers import read_answers
+from medsim.studies.sheets.csv_sheets import written_csv
+from medsim.studies.sheets.label_studio import annotated_tasks
+from medsim.studies.sheets.returned import StudyIdentity
+from medsim.studies.words.lexicon import read_lexicon
+from medsim.wic.benchmark import read_instances
+from medsim.wic.corpora import Problems
+from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
+from medsim.wic.models.general_wic import read_wic
+from medsim.wic.models.predictions import read_predictions
+
+TERMS = ("asthma of the heart", "naïve heart", "心臓", "acute fever", "pain")
+SHEET = sheet(annotator="ada")
+JUDGED = "term1,term2,judged\nheart attack,infarction,same\nasthma,pain,not_same\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """A reader with its good files.
+
+    Attributes:
+        write: fills a folder with them, and returns the path that is read.
+        read: reads a path.
+        damaged: a pattern of the files that are damaged.
+    """
+
+    write: Callable[[Path], Path]
+    read: Callable[[Path], object]
+    damaged: str = "**/*"
+
+
+def _embedding(path: Path) -> object:
+    _, found = find_format(path, EmbeddingOptions())
+    return found.read(path, request(TERMS))
+
+
+def _encoder(path: Path) -> object:
+    _, found = find_format(path, EmbeddingOptions())
+    return found.read(path, asked(TERMS))
+
+
+def _zipped(path: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(folder))
+    return path
+
+
+def _rf2(folder: Path) -> Path:
+    return random_release(1, 20).write_folder(folder / "rf2")
+
+
+def _rf2_zip(folder: Path) -> Path:
+    whole = folder.parent / f"{folder.name}.whole"
+    return _zipped(folder / "release.zip", _rf2(whole))
+
+
+def _mesh(folder: Path) -> Path:
+    return write_mesh(folder / "mesh", 1, 12)
+
+
+def _mesh_gz(folder: Path) -> Path:
+    whole = folder.parent / f"{folder.name}.whole"
+    path = folder / "desc2026.xml.gz"
+    path.write_bytes(gzip.compress((_mesh(whole) / "desc2026.xml").read_bytes(), mtime=0))
+    return path
+
+
+def _obo(folder: Path) -> Path:
+    return write_ontology(folder, invented_names(1, 8))
+
+
+def _fasttext(folder: Path) -> Path:
+    path = folder / "model.bin"
+    words, n_buckets, width = ["</s>", "heart", "asthma", "pain"], 7, 3
+    numbers = np.arange((len(words) + n_buckets) * width, dtype="<f4")
+    content = struct.pack(
+        "<2i12id", 793712314, 12, width, 5, 5, 1, 5, 1, 2, 1, n_buckets, 2, 3, 100, 1e-4
+    )
+    content += struct.pack("<3i2q", len(words), len(words), 0, 40, -1)
+    content += b"".join(one.encode() + b"\0" + struct.pack("<qb", 10, 0) for one in words)
+    content += struct.pack("<?2q", False, len(words) + n_buckets, width) + numbers.tobytes()
+    content += (
+        struct.pack("<?2q", False, len(words), width) + numbers[: len(words) * width].tobytes()
+    )
+    path.write_bytes(content)
+    return path
+
+
+def _array(suffix: str) -> Callable[[Path], Path]:
+    vectors = np.array(list(ROWS.values()), np.float32)
+    return lambda folder: write_array(folder / f"v{suffix}", list(ROWS), vectors)
+
+
+def _table(folder: Path) -> Path:
+    path = folder / "v.parquet"
+    pl.DataFrame({"word": list(ROWS), "vector": list(map(list, ROWS.values()))}).write_parquet(path)
+    return path
+
+
+def _arrow(folder: Path) -> Path:
+    path = folder / "v.arrow"
+    pl.DataFrame({"word": list(ROWS), "vector": list(map(list, ROWS.values()))}).write_ipc(path)
+    return path
+
+
+def _model2vec(folder: Path) -> Path:
+    import model2vec
+    from tokenizers import Tokenizer
+
+    write_tokenizer(folder / "tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    config = {"model_type": "model2vec", "normalize": False}
+    model2vec.StaticModel(TABLE, tokenizer, config, normalize=False).save_pretrained(folder)
+    (folder / "README.md").unlink(missing_ok=True)
+    return folder
+
+
+def _file(name: str, content: str | bytes) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        path = folder / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def _corpus(path: Path) -> object:
+    problems = Problems()
+    with open_corpus(path) as file:
+        documents = list(documents_of(file, path, problems))
+        return documents, problems.warnings(), digest_of(file, path)
+
+
+def _pubtator(folder: Path) -> Path:
+    return write_corpus(folder, invented_names(1, 8), "corpus", 1, 4)
+
+
+def _pubtator_gz(folder: Path) -> Path:
+    plain = _pubtator(folder)
+    path = folder / "corpus.txt.gz"
+    path.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+    plain.unlink()
+    return path
+
+
+def _answers(path: Path) -> object:
+    study = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
+    return read_answers([path], assignment_of([SHEET]), study)
+
+
+def _instances(path: Path) -> object:
+    found = read_instances(path)
+    check_terms(path, found)
+    return found
+
+
+def _general(folder: Path) -> Path:
+    line = "book\tN\t1-2\tThe book is here .\tHe read a book .\n"
+    (folder / "test.gold.txt").write_text("T\nF\n", encoding="utf-8")
+    return _file("test.data.txt", line + line.replace("1-2", "1-3"))(folder)
+
+
+def _predictions(path: Path) -> object:
+    return read_predictions(path, invented_instances(1, 3))
+
+
+def _build(folder: Path) -> Path:
+    from medsim.builds.build import build
+
+    whole = folder.parent / f"{folder.name}.whole"
+    whole.mkdir(parents=True, exist_ok=True)
+    build(_obo(whole), folder / "out", negatives=["random"], threads=1)
+    return folder / "out"
+
+
+def _opened(path: Path) -> object:
+    return open_output(path).manifest
+
+
+_VALUES = {entry.entry_id: at % 3 for at, entry in enumerate(SHEET.entries)}
+_RATED = "term1,term2,rating\nheart,asthma,3.5\npain,acute fever,1\nheart attack,infarction,4\n"
+_WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
+_LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pain|\n"
+
+READERS: dict[str, Reader] = {
+    "rf2": Reader(write=_rf2, read=read_source),
+    "rf2-zip": Reader(write=_rf2_zip, read=read_source),
+    "umls": Reader(
+        write=lambda folder: random_metathesaurus(1, 15).write(folder / "META"), read=read_source
+    ),
+    "mesh": Reader(write=_mesh, read=read_source),
+    "mesh-gz": Reader(write=_mesh_gz, read=read_source),
+    "obo": Reader(write=_obo, read=read_source),
+    "vectors-text": Reader(
+        write=lambda folder: write_text(folder / "v.txt", ROWS, header=True), read=_embedding
+    ),
+    "vectors-gz": Reader(
+        write=lambda folder: write_text(folder / "v.txt.gz", ROWS, header=False), read=_embedding
+    ),
+    "word2vec": Reader(
+        write=lambda folder: write_word2vec(folder / "v.bin", ROWS), read=_embedding
+    ),
+    "fasttext": Reader(write=_fasttext, read=_embedding),
+    "npy": Reader(write=_array(".npy"), read=_embedding),
+    "npz": Reader(write=_array(".npz"), read=_embedding),
+    "safetensors": Reader(write=_array(".safetensors"), read=_embedding),
+    "parquet-vectors": Reader(write=_table, read=_embedding),
+    "arrow-vectors": Reader(write=_arrow, read=_embedding),
+    "model2vec": Reader(write=_model2vec, read=_encoder),
+    "onnx": Reader(write=write_encoder, read=_encoder),
+    "rated": Reader(write=_file("rated.csv", _RATED), read=read_rated),
+    "words": Reader(write=_file("words.csv", _WORDS), read=read_words),
+    "pairs": Reader(write=_file("pairs.csv", _RATED.replace("rating", "note")), read=read_pairs),
+    "lexicon": Reader(write=_file("LRAGR", _LEXICON), read=lambda path: read_lexicon([path])),
+    "corrections": Reader(write=_file("judged.csv", JUDGED), read=read_corrections),
+    "corrections-parquet": Reader(
+        write=lambda folder: _parquet(folder / "judged.parquet"), read=read_corrections
+    ),
+    "pubtator": Reader(write=_pubtator, read=_corpus),
+    "pubtator-gz": Reader(write=_pubtator_gz, read=_corpus),
+    "answers-jsonl": Reader(write=_file("a.jsonl", written_jsonl(SHEET, _VALUES)), read=_answers),
+    "answers-csv": Reader(write=_file("a.csv", written_csv(SHEET)), read=_answers),
+    "answers-json": Reader(write=_file("a.json", annotated_tasks(SHEET, _VALUES)), read=_answers),
+    "wic": Reader(
+        write=lambda folder: write_instances(folder / "t.json", invented_instances(1, 3)),
+        read=_instances,
+    ),
+    "wic-general": Reader(write=_general, read=read_wic),
+    "predictions": Reader(
+        write=_file("p.jsonl", '{"prediction": 1, "score": 0.5}\n' * 3), read=_predictions
+    ),
+    "manifest": Reader(write=_build, read=_opened, damaged="manifest.json"),
+}
+"""Readers by name."""
+
+
+def _parquet(path: Path) -> Path:
+    rows = [line.split(",") for line in JUDGED.splitlines()]
+    pl.DataFrame(rows[1:], schema=rows[0], orient="row").write_parquet(path)
+    return path

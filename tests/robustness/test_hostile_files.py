@@ -1,0 +1,328 @@
+"""Files that would hang, exhaust or crash a reader are refused in one line that names them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import struct
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.corpora import read_pubtator
+from fixtures.embeddings import ROWS, request, write_array
+from fixtures.mesh import concept, descriptor, document
+from fixtures.release import Release, random_release
+from fixtures.sources import read_source
+from fixtures.wic import invented_instances
+from fuzz.readers import READERS
+from typer.testing import CliRunner
+
+import medsim
+from medsim.builds.corrections import read_corrections
+from medsim.cli import app
+from medsim.core.errors import InputError, OptionError
+from medsim.core.instances import published_instances
+from medsim.core.reading import MIB
+from medsim.core.tables.named import read_table
+from medsim.embeddings import find_format, fingerprint
+from medsim.embeddings.options import EmbeddingOptions, parse_embedding
+from medsim.wic.corpora import Problems
+from medsim.wic.models.predictions import read_predictions
+
+CROWDED = "format-version: 1.2\n\n[Term]\nid: V:1\nname: fever\n"
+NPY = b"\x93NUMPY\x01\x00"
+
+
+@pytest.fixture(autouse=True)
+def _alarm() -> Iterator[None]:
+    """End a test that waits for a pipe."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def refused(read: Callable[..., Any], *given: Any, **options: Any) -> str:
+    """Return the one short line by which a file is refused."""
+    with pytest.raises(InputError) as caught:
+        read(*given, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 600
+    return message
+
+
+def embedding(path: Path) -> object:
+    _, found = find_format(path, EmbeddingOptions())
+    fingerprint(path, found, EmbeddingOptions())
+    return found.read(path, request(["heart"]))
+
+
+@pytest.mark.parametrize("name", sorted({*READERS} - {"manifest", "model2vec", "onnx"}))
+def test_a_pipe_in_place_of_any_file_is_refused(tmp_path: Path, name: str) -> None:
+    reader = READERS[name]
+    path = reader.write(tmp_path)
+    for file in [path] if path.is_file() else sorted(path.rglob("*")):
+        if file.is_file():
+            file.unlink()
+            os.mkfifo(file)
+
+    message = refused(reader.read, path)
+
+    if not path.is_dir():  # a folder of pipes has no file to read
+        assert "is a pipe, and only files are read; write what it gives into a file" in message
+
+
+@pytest.mark.parametrize("name", ["npy", "vectors-text", "rated", "obo", "pubtator", "wic"])
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    reader = READERS[name]
+    path = reader.write(tmp_path)
+    path.unlink()
+    path.mkdir()
+
+    refused(reader.read, path)
+
+
+def test_a_pipe_beside_a_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_text("[]")
+    os.mkfifo(tmp_path / "vocab.txt")
+
+    assert "vocab.txt is a pipe" in refused(embedding, tmp_path)
+
+
+def test_a_long_line_of_a_terminology_is_refused_and_an_option_lifts_that(tmp_path: Path) -> None:
+    release, ontology = tmp_path / "release", tmp_path / "o.obo"
+    own = random_release(6, 15)
+    own.named("9000000", "invented (finding)", "x" * MIB)
+    own.write_folder(release, "Snapshot")
+    ontology.write_text(f"format-version: 1.2\n\n[Term]\nid: V:1\nname: {'x' * MIB}\n")
+
+    for path in (release, ontology):
+        assert "has more than 1 MiB; raise `longest_line`" in refused(read_source, path)
+        _, tables = read_source(path, longest_line=2)
+        assert tables["description"]["term"].str.len_chars().max() == MIB
+
+
+def test_a_record_without_end_is_refused(tmp_path: Path) -> None:
+    terms = [f"invented term {number}" for number in range(20_000)]
+    records = [descriptor("D000001", "fever", concept("1", terms, preferred=True))]
+    (tmp_path / "desc2026.xml").write_text(document("Descriptor", records))
+
+    assert "record 1 has more than 1 MiB; raise" in refused(read_source, tmp_path)
+    assert len(read_source(tmp_path, longest_line=4)[1]["description"]) == 20_001
+
+    (tmp_path / "desc2026.xml").write_text(
+        "<?xml version='1.0'?><!--" + " " * (2 * MIB) + "--><a/>"
+    )
+    assert "no XML" in refused(read_source, tmp_path)
+
+
+def test_a_bomb_is_refused_and_an_option_lifts_that(tmp_path: Path) -> None:
+    records = [descriptor("D000001", "fever", concept("1", ["fever"], preferred=True))]
+    text = document("Descriptor", records).replace("</DescriptorRecordSet>", "\n" * (1 << 19))
+    text += "</DescriptorRecordSet>"
+    for path in (tmp_path / "desc2026.xml.gz", tmp_path / "mesh.zip"):
+        if path.suffix == ".gz":
+            path.write_bytes(gzip.compress(text.replace("\n\n", "\n\n" * 4).encode()))
+        else:
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("desc2026.xml", text.replace("\n\n", "\n\n" * 4))
+        assert "or raise `greatest_ratio`" in refused(read_source, path)
+        read_source(path, greatest_ratio=2000, longest_line=4)
+
+
+@pytest.mark.parametrize("name", ["v.txt.gz", "v.bin.gz", "corpus.txt.gz"])
+def test_bombs_in_other_files_are_to_be_unpacked(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    row = {"v.txt.gz": b"a 0.0 0.0 0.0\n", "v.bin.gz": b"a " + bytes(12)}.get(name, b" " * 14)
+    head = b"7|t|Heart\n" if name.startswith("corpus") else b"900000 3\n"
+    path.write_bytes(gzip.compress(head + row * 900_000, 9))
+
+    def read(path: Path) -> object:
+        if name.startswith("corpus"):
+            return list(read_pubtator(path, Problems()))
+        return embedding(path)
+
+    assert "unpack it yourself" in refused(read, path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[" * 5000,
+        b"{[]: 1}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (2,3)",
+        b"{'descr': [('a', '<f4')] * 9, 'fortran_order': False, 'shape': (2, 3)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (10**9, 3)}",
+        b"{'descr': 'O', 'fortran_order': False, 'shape': (2, 3)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'x': '\\d'}",
+        b"lambda: 0",
+        b"\xff\xfe",
+    ],
+)
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_a_header_that_is_none_is_refused(tmp_path: Path, suffix: str, header: bytes) -> None:
+    path = write_array(tmp_path / f"v{suffix}", [*ROWS], np.zeros((4, 3), np.float32))
+    content = NPY + struct.pack("<H", len(header)) + header + bytes(48)
+    if suffix == ".npz":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("v.npy", content)
+    else:
+        path.write_bytes(content)
+
+    assert f"v{suffix}" in refused(embedding, path)
+
+
+def changed_zip(path: Path, damage: str) -> Path:
+    """Return a release that is packed and damaged."""
+    kind = zipfile.ZIP_LZMA if damage == "lzma" else zipfile.ZIP_STORED
+    own = Release()
+    own.named("9000000", "invented (finding)", "invented")
+    folder = path.parent / "release"
+    own.write_folder(folder, "Snapshot")
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        for file in sorted(folder.rglob("*.txt")):
+            archive.write(file, file.name)
+    data = bytearray(path.read_bytes())
+    central = data.index(b"PK\x01\x02")
+    if damage == "version":
+        data[central + 6] = 99
+    elif damage == "lzma":
+        at = (
+            data.index(b".txt", data.index(b"sct2_Concept")) + 4 + 4
+        )  # behind the name, and the header of LZMA
+        data[at : at + 5] = b"\xff" * 5
+    else:
+        for start in (0, central):
+            data[start + (7 if start == 0 else 9)] |= 0x08  # names are said to be UTF-8
+        at = data.index(b"sct2", central)
+        data[at] = 0xFF
+        data[data.index(b"sct2")] = 0xFF
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("damage", ["version", "lzma", "name"])
+def test_a_zip_of_another_kind_is_refused(tmp_path: Path, damage: str) -> None:
+    refused(read_source, changed_zip(tmp_path / "release.zip", damage))
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"cut"])
+def test_a_parquet_file_that_is_empty_or_cut_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "v.parquet"
+    frame = pl.DataFrame({"word": ["heart"], "vector": [[1.0]], "term1": "a", "term2": "b"})
+    frame.with_columns(judged=pl.lit("same")).write_parquet(path)
+    path.write_bytes(path.read_bytes()[:-9] if content == b"cut" else content)
+
+    refused(read_table, path, ("term1",))
+    refused(read_corrections, path)
+    refused(embedding, path)
+    refused(read_predictions, path, invented_instances(1, 1))
+
+
+def test_a_table_of_more_rows_than_bytes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "v.parquet"
+    pl.DataFrame({"term1": ["x"], "term2": "x", "word": "x", "vector": [[1.0]]}).select(
+        pl.all().repeat_by(100_000).explode()
+    ).write_parquet(path)
+
+    assert "100,000 rows in" in refused(read_table, path, ("term1",))
+    assert "100,000 rows in" in refused(embedding, path)
+
+
+def test_a_concept_with_too_many_names_is_refused_before_its_pairs_are_made(tmp_path: Path) -> None:
+    path, out = tmp_path / "o.obo", str(tmp_path / "out")
+    names = [f'synonym: "fever {number}" EXACT []\n' for number in range(5_000)]
+
+    for count, options, said in (
+        (5_000, [], "'V:1' has 5,001 names, of which 12,502,500 pairs would be made"),
+        (5, ["--most-names", "5"], "has 6 names, of which 15 pairs"),
+        (5, ["--most-names", "6"], ""),
+    ):
+        path.write_text(CROWDED + "".join(names[:count]))
+        result = CliRunner().invoke(app, ["build", str(path), "-o", out, *options])
+        assert said in result.stderr
+        assert (result.exit_code == 0) == (not said), result.output
+        assert ("raise --most-names if they are meant" in result.stderr) == bool(said)
+    assert medsim.open(out).manifest.options["most_names"] == 6
+
+
+DEEP = "[" * 100_000
+
+
+def test_deep_json_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(DEEP)
+    (tmp_path / "p.jsonl").write_text(f'{{"prediction": {DEEP}\n')
+    array = write_array(tmp_path / "v.npy", [*ROWS], np.zeros((4, 3), np.float32))
+    array.with_suffix(".txt").unlink()
+    array.with_suffix(".json").write_text(DEEP)
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "model.onnx").write_bytes(b"")
+    (model / "tokenizer.json").write_text("{}")
+
+    assert "nested too deeply" in refused(published_instances, tmp_path / "t.json")
+    assert "nested too deeply" in refused(
+        read_predictions, tmp_path / "p.jsonl", invented_instances(1, 1)
+    )
+    assert "nested too deeply" in refused(embedding, array)
+    for name in ("modules.json", "config.json"):
+        (model / name).write_text(DEEP)
+        assert "nested too deeply" in refused(embedding, model)
+        (model / name).unlink()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"model": {"type": "WordPiece", "vocab": {"a": 2**40}}},
+        {"added_tokens": [{"id": 2**70, "content": "x"}]},
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}},
+        {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "("}, "behavior": "Isolated"}},
+    ],
+)
+def test_a_tokenizer_whose_library_fails_is_refused(
+    tmp_path: Path, damage: dict[str, object]
+) -> None:
+    path = READERS["onnx"].write(tmp_path)
+    known = json.loads((path / "tokenizer.json").read_text())
+    (path / "tokenizer.json").write_text(json.dumps(known | damage))
+
+    assert "tokenizer.json" in refused(READERS["onnx"].read, path)
+
+
+@pytest.mark.parametrize("day", ["2020-02-30", "9999-99-99", "0000-00-00"])
+def test_an_impossible_day_of_an_ontology_ends_in_no_traceback(tmp_path: Path, day: str) -> None:
+    path = tmp_path / "o.obo"
+    path.write_text(f"format-version: 1.2\ndata-version: {day}\n\n[Term]\nid: V:1\nname: x\n")
+    try:
+        read_source(path)
+    except InputError as error:
+        assert "o.obo" in str(error)  # noqa: PT017 — either may be
+
+
+@pytest.mark.parametrize("year", ["0000", "9999"])
+def test_any_year_of_mesh_is_read(tmp_path: Path, year: str) -> None:
+    records = [descriptor("D000001", "fever", concept("1", ["fever"], preferred=True))]
+    (tmp_path / f"desc{year}.xml").write_text(document("Descriptor", records))
+
+    terminology, _ = read_source(tmp_path)
+
+    assert terminology.release_date is None or terminology.release_date.year == int(year)
+
+
+def test_the_home_folder_of_nobody_is_an_option_at_fault() -> None:
+    with pytest.raises(OptionError, match="home folder of a user that is not known"):
+        parse_embedding("glove=~nosuchuser/v.txt")
