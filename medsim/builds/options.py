@@ -88,6 +88,7 @@ class SearchOptions(ReadingOptions):
         Option(
             "Names that a concept may have, as pairs grow by their square; 1,000 by default.",
             least=1,
+            most=MOST_COUNT,
             key="most_names",
             kept_empty=False,
         ),

@@ -14,7 +14,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
-from medsim.core.parquet import read_parquet, scan_files
+from medsim.core.parquet import read_parquet, scan_files, scan_parquet
 from medsim.core.places import is_text
 from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_of, rows_of
 from medsim.core.store import Store
@@ -114,7 +114,7 @@ class Opened(Generic[M]):
     def _scan(self, files: str) -> pl.LazyFrame:
         for path in self._promised(files):
             try:
-                pl.read_parquet_schema(path)
+                scan_parquet(path).collect_schema()
             except _DAMAGE as error:
                 raise unreadable(path, error) from error
         try:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections import deque
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 import duckdb
@@ -17,10 +14,12 @@ import duckdb
 from medsim.core import queries
 from medsim.core.config import thread_pool
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
+from medsim.core.plain_paths import PlainPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import ThreadPoolExecutor
+    from pathlib import Path
 
     import polars as pl
     import pyarrow as pa
@@ -30,7 +29,6 @@ _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _SHOWN = 5  # kinds of statements in a message
 _CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
 
-_PLAIN_PATH = re.compile(r"/[\w/ .,:@+-]*")  # nothing that DuckDB takes for a pattern or a column
 _BATCH_ROWS = 8_192
 _PLAIN = frozenset(
     (
@@ -64,15 +62,14 @@ class Store:
             spill: the folder for rows that do not fit in memory; None for none.
             memory: bytes of memory for rows; most of the machine's by default.
         """
-        self._stack = ExitStack()
-        self._plain: dict[Path, str] = {}
+        self._paths = PlainPaths()
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
         settings: dict[str, str | bool | int | float | list[str]] = {
             **limit,
             "threads": threads,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
-            "temp_directory": "" if spill is None else self._plain_path(spill),
+            "temp_directory": "" if spill is None else self._paths.of(spill),
         }
         self._connection = duckdb.connect(":memory:", config=settings)
         self._macros: set[str] = set()  # those that are made
@@ -82,7 +79,7 @@ class Store:
 
     def __exit__(self, *_raised: object) -> None:
         self._connection.close()
-        self._stack.close()
+        self._paths.close()
 
     def run(self, name: str, **params: Parameter) -> None:
         """Run the query named ``name``, which writes a table or a macro."""
@@ -162,7 +159,7 @@ class Store:
                 some files have is null in the others.
         """
         for view, pattern in views.items():
-            source = f"{self._plain_path(folder)}/{pattern}".replace("'", "''")
+            source = f"{self._paths.of(folder)}/{pattern}".replace("'", "''")
             reader = (
                 f"read_csv('{source}', header=true, sample_size=-1)"
                 if pattern.endswith(".csv")
@@ -183,7 +180,7 @@ class Store:
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
         self._connection.execute("set temp_directory = ''")
-        allowed = {"folder": self._plain_path(folder)}  # as views have it
+        allowed = {"folder": self._paths.of(folder)}  # as views have it
         self._connection.execute("set allowed_directories = [$folder]", allowed)
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
@@ -233,31 +230,6 @@ class Store:
                 raise StatementError(_first_line(error)) from error
             finally:
                 self._connection.execute("rollback")
-
-    def _plain_path(self, folder: Path) -> str:
-        """Return a path to a folder in which DuckDB finds no pattern and no column.
-
-        It takes brackets for patterns even where they are escaped, a backslash for a slash, and
-        ``a=b`` for a column of every row. Where the path has such, it is that of a link.
-        """
-        place = folder.resolve()
-        if _PLAIN_PATH.fullmatch(str(place)):
-            return str(place)
-        if place not in self._plain:
-            try:
-                holder = self._stack.enter_context(TemporaryDirectory(prefix="medsim-"))
-                if not _PLAIN_PATH.fullmatch(holder):
-                    raise OutputError(
-                        f"{holder} has characters that DuckDB does not take as they are; set TMPDIR"
-                    )
-                link = Path(holder, "folder")
-                link.symlink_to(place, target_is_directory=True)
-            except OSError as error:
-                raise OutputError(
-                    f"{folder} is read by a link; none can be made ({error.strerror}): set TMPDIR"
-                ) from error
-            self._plain[place] = str(link)
-        return self._plain[place]
 
     def _execute(self, name: str, params: Mapping[str, Parameter]) -> None:
         with _named_errors(name):

@@ -115,7 +115,7 @@ def damaged(path: Path) -> None:
         (f"results/{SCORES}", damaged, r"embedding=one/.*/data\.parquet cannot be read"),
         (f"results/{SCORES}", cut_short, "does not hold the pairs of its input"),
         ("results/results.parquet", altered, "does not hold the rows"),
-        ("build/stats.parquet", damaged, r"stats.parquet cannot be read \([^\n]*\)$"),
+        ("build/stats.parquet", damaged, r"stats.parquet cannot be read \([^\n]*\): it is"),
     ],
 )
 def test_damaged_and_altered_files_are_named(

@@ -17,7 +17,7 @@ from medsim.core.errors import InputError, MedsimError, OutputError
 from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
-from medsim.core.opened import open_output, read_parquet, reading
+from medsim.core.opened import open_output, read_rows, reading
 from medsim.core.output import claimed
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_a_damaged_table_is_named_by_all_that_read_it(
         damage(damaged / name)
 
     with pytest.raises(InputError) as of_read:
-        read_parquet(damaged / PAIRS)
+        read_rows(damaged / PAIRS)
     assert_said(of_read.value, PAIRS)
     with pytest.raises(InputError) as of_stats:
         table_2(medsim.open(damaged))
@@ -150,8 +150,8 @@ def test_a_note_of_a_job_that_is_deep_stays_as_it_is(tmp_path: Path) -> None:
     note.write_text(DEEP)
 
     with (
-        claimed(tmp_path / "out", BUILD, overwrite=False) as output,
         pytest.raises(OutputError, match=r"job\.json cannot be read"),
+        claimed(tmp_path / "out", BUILD, overwrite=False) as output,
     ):
         output.resume({"of": "another"})
     assert note.read_text() == DEEP

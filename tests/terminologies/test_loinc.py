@@ -147,7 +147,7 @@ def test_the_core_table_serves_without_the_columns_that_it_lacks(tmp_path: Path)
         ('"2-6","x" y\n', "line 4: not CSV"),
         ('"2-6","x\n', "line 4: not CSV (unexpected end of data)"),
         ('"2-6","\udcff"\n', "line 4 is not UTF-8: byte 0xff"),
-        (f'"{"x" * (1 << 20)}"\n', "line 4 is longer than 1,048,576 bytes"),
+        (f'"{"x" * (1 << 20)}"\n', "line 4 has more than 1 MiB"),
         (f'"{"x" * (1 << 18)}"\n', "line 4: not CSV (field larger than field limit"),
     ],
 )

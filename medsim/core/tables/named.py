@@ -127,7 +127,8 @@ def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
     """Return a Parquet file's table, and the SHA-256 of the bytes that it was read from."""
     with reading(path, "Parquet"):
         data, sha256 = bytes_of(path)
-        n_rows = pl.scan_parquet(io.BytesIO(data), glob=False).select(pl.len()).collect().item()
+        rows = pl.scan_parquet(io.BytesIO(data), glob=False)
+        n_rows = rows.select(pl.len()).collect().item()
         if n_rows > len(data):  # as few bytes hold as many rows of nothing as one likes
             raise InputError(
                 f"{path} claims {n_rows:,} rows in {len(data):,} bytes, which no table of terms has"

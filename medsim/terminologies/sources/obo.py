@@ -68,7 +68,7 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
     with file.open() as stream:
         hashed = HashedReader(stream)
-        frames = read_frames(hashed, path.name)
+        frames = read_frames(hashed, path.name, file.longest_line)
         header = next(frames)
         _check_header(header, left_out)
         for frame in frames:

@@ -15,12 +15,13 @@ from datetime import date
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
+from medsim.core.reading import MIB, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_LINE_BYTES = 64 << 20
-"""Of a line with its line feed: a header may have all axioms that OBO cannot express in one."""
+MAX_HEADER_LINE = 64 * MIB
+"""The most bytes of a line of a header: it may have all axioms that OBO cannot express in one."""
 
 NEEDED = frozenset({"id", "name", "synonym", "is_a", "is_obsolete", "replaced_by", "consider"})
 """The tags of the clauses of terms that must be well formed."""
@@ -85,8 +86,13 @@ class Frame:
     clauses: list[tuple[int, str, str]] = field(default_factory=list)
 
 
-def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
+def read_frames(stream: IO[bytes], name: str, longest: int = MIB) -> Iterator[Frame]:
     """Yield the header and the stanzas of a file, without comments and empty lines.
+
+    Args:
+        stream: of the file.
+        name: of the file, for messages.
+        longest: the most bytes of a line of a stanza.
 
     Raises:
         InputError: a line is too long, not UTF-8, or begins with a bracket and no stanza.
@@ -102,6 +108,8 @@ def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
                 raise InputError(f"{name}: line {number}: no stanza of OBO: {shown(text)}")
             yield frame
             frame = Frame(found[1], number)
+        elif frame.kind and len(line) > longest:
+            raise too_long(f"{name}: line {number:,}", longest)
         else:
             tag, colon, rest = text.partition(":")
             frame.clauses.append((number, tag, rest) if colon else (number, "", text))
@@ -138,10 +146,10 @@ def _is_day(text: str) -> bool:
 def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers, without their ends."""
     number, mark = 0, BOM_UTF8
-    while line := stream.readline(MAX_LINE_BYTES + 1):
+    while line := stream.readline(MAX_HEADER_LINE + 1):
         number += 1
-        if len(line) > MAX_LINE_BYTES:
-            raise InputError(f"{name}: line {number} is longer than {MAX_LINE_BYTES:,} bytes")
+        if len(line) > MAX_HEADER_LINE:
+            raise InputError(f"{name}: line {number:,} has more than {MAX_HEADER_LINE >> 20} MiB")
         try:
             yield number, line.removeprefix(mark).decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
