@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import struct
 import zipfile
 from collections.abc import Callable
@@ -15,8 +16,11 @@ from fixtures.corpora import invented_names, write_corpus, write_ontology
 from fixtures.embeddings import ROWS, request, write_array, write_text, write_word2vec
 from fixtures.encoders import TABLE, asked, write_encoder, write_tokenizer
 from fixtures.exports import written_jsonl
+from fixtures.loinc import random_observations
 from fixtures.mesh import write_mesh
+from fixtures.omop import random_vocabularies
 from fixtures.release import random_release
+from fixtures.rxnorm import random_drugs
 from fixtures.sources import read_source
 from fixtures.studies import STUDY_ID, assignment_of, sheet
 from fixtures.umls import random_metathesaurus
@@ -214,6 +218,43 @@ def _opened(path: Path) -> object:
 
 _VALUES = {entry.entry_id: at % 3 for at, entry in enumerate(SHEET.entries)}
 _RATED = "term1,term2,rating\nheart,asthma,3.5\npain,acute fever,1\nheart attack,infarction,4\n"
+_SENTENCES = '{"sentence1": "A heart.", "sentence2": "The heart", "score": 4.5}\n' * 2
+_BY_RATERS = (
+    "snomed_id_1,snomed_label_1,snomed_id_2,snomed_label_2,rater_A,rater_B,rater_C,rater_D,rater_E,"
+    "mean_rating,CUI_1,CUI_2\n1,heart,2,asthma,0,1,0,1,2,0.8,C1,C2\n3,pain,4,ache,3,3,2,3,3,2.8,C3,C4\n"
+)
+_FILLED = "".join(
+    f"{line}not_same\r\n" if at else f"{line}\r\n"
+    for at, line in enumerate(written_csv(SHEET).splitlines())
+)
+_GRAPHS = json.dumps(
+    {
+        "graphs": [
+            {
+                "id": "http://purl.obolibrary.org/obo/in.json",
+                "nodes": [
+                    {
+                        "id": f"http://purl.obolibrary.org/obo/IN_{number}",
+                        "lbl": f"fever {number}",
+                        "type": "CLASS",
+                        "meta": {
+                            "synonyms": [{"pred": "hasExactSynonym", "val": f"heat {number}"}],
+                            "xrefs": [{"val": f"MESH:D{number}"}],
+                        },
+                    }
+                    for number in range(4)
+                ],
+                "edges": [
+                    {
+                        "sub": "http://purl.obolibrary.org/obo/IN_1",
+                        "pred": "is_a",
+                        "obj": "http://purl.obolibrary.org/obo/IN_2",
+                    }
+                ],
+            }
+        ]
+    }
+)
 _WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
 _LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pain|\n"
 
@@ -226,6 +267,14 @@ READERS: dict[str, Reader] = {
     "mesh": Reader(write=_mesh, read=read_source),
     "mesh-gz": Reader(write=_mesh_gz, read=read_source),
     "obo": Reader(write=_obo, read=read_source),
+    "obographs": Reader(write=_file("o.json", _GRAPHS), read=read_source),
+    "rxnorm": Reader(write=lambda folder: random_drugs(1).write(folder / "rrf"), read=read_source),
+    "omop": Reader(
+        write=lambda folder: random_vocabularies(1).write(folder / "athena"), read=read_source
+    ),
+    "loinc": Reader(
+        write=lambda folder: random_observations(1).write(folder / "loinc"), read=read_source
+    ),
     "vectors-text": Reader(
         write=lambda folder: write_text(folder / "v.txt", ROWS, header=True), read=_embedding
     ),
@@ -244,6 +293,8 @@ READERS: dict[str, Reader] = {
     "model2vec": Reader(write=_model2vec, read=_encoder),
     "onnx": Reader(write=write_encoder, read=_encoder),
     "rated": Reader(write=_file("rated.csv", _RATED), read=read_rated),
+    "rated-jsonl": Reader(write=_file("rated.jsonl", _SENTENCES), read=read_rated),
+    "rated-raters": Reader(write=_file("rated.csv", _BY_RATERS), read=read_rated),
     "words": Reader(write=_file("words.csv", _WORDS), read=read_words),
     "pairs": Reader(write=_file("pairs.csv", _RATED.replace("rating", "note")), read=read_pairs),
     "lexicon": Reader(write=_file("LRAGR", _LEXICON), read=lambda path: read_lexicon([path])),
@@ -254,7 +305,7 @@ READERS: dict[str, Reader] = {
     "pubtator": Reader(write=_pubtator, read=_corpus),
     "pubtator-gz": Reader(write=_pubtator_gz, read=_corpus),
     "answers-jsonl": Reader(write=_file("a.jsonl", written_jsonl(SHEET, _VALUES)), read=_answers),
-    "answers-csv": Reader(write=_file("a.csv", written_csv(SHEET)), read=_answers),
+    "answers-csv": Reader(write=_file("a.csv", _FILLED), read=_answers),
     "answers-json": Reader(write=_file("a.json", annotated_tasks(SHEET, _VALUES)), read=_answers),
     "wic": Reader(
         write=lambda folder: write_instances(folder / "t.json", invented_instances(1, 3)),

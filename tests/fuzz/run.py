@@ -19,7 +19,6 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,8 +96,7 @@ class Work:
 
     def read_good(self) -> None:
         """Read the good files, so that all is imported and compiled."""
-        with suppress(MedsimError):  # a sheet that nobody filled in is good as well
-            self._reader.read(self._good / self._path)
+        self._reader.read(self._good / self._path)
 
     def damaged(self, seed: int) -> Path:
         """Return the folder of an input."""

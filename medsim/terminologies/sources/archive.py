@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError, MedsimError
-from medsim.core.reading import MIB, Bounds, bounds, check_ratio, open_file, unpacked
+from medsim.core.reading import MIB, Bounds, bounds, check_ratio, open_file, reason, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,7 +77,9 @@ class ReleaseFile:
         except (OSError, NotImplementedError) as error:
             raise InputError(f"{self.release}: cannot read {self.inner} ({error})") from error
         except Exception as error:
-            raise InputError(f"{where} is damaged ({error}); is the download complete?") from error
+            raise InputError(
+                f"{where} is damaged ({reason(error)}); is the download complete?"
+            ) from error
 
     def _unpacked(self, stream: IO[bytes]) -> IO[bytes]:
         if not self.name.lower().endswith(".gz"):

@@ -42,6 +42,7 @@ _OBO = "http://www.geneontology.org/formats/oboInOwl#"
 _ASSOCIATIONS = {f"{_IAO}0100001": "replaced_by", f"{_OBO}consider": "possibly_equivalent_to"}
 _XREFS = {f"{_OBO}hasDbXref", f"{_OBO}xref"}
 _DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
+_PART_BYTES = 1 << 20
 _CODE = re.compile(r"([^\s:]+):(\S+)")
 
 _Object = dict[str, Any]
@@ -57,11 +58,13 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
     with file.open() as stream:
         hashed = HashedReader(stream)
-        content = hashed.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise InputError(
-                f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
-            )
+        content = bytearray()
+        while part := hashed.read(_PART_BYTES):  # all at once would take the most at once
+            content += part
+            if len(content) > MAX_BYTES:
+                raise InputError(
+                    f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
+                )
         read = SourceFile(name=path.name, sha256=hashed.finish(), size=hashed.n_bytes)
     try:
         graphs = _graphs(path, content)
@@ -124,7 +127,7 @@ def curie(iri: str) -> str:
     return iri
 
 
-def _graphs(path: Path, content: bytes) -> list[_Object]:
+def _graphs(path: Path, content: bytes | bytearray) -> list[_Object]:
     """Return the graphs of a document."""
     try:
         document = json.loads(content.decode("utf-8-sig"))
