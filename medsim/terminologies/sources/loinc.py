@@ -15,8 +15,10 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
+    file_alone,
     file_named,
     has_file,
+    is_alone,
     is_named,
     release_files,
 )
@@ -116,8 +118,8 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
 
 def recognises(path: Path) -> bool:
     """Return whether ``path`` is LOINC's table, or a folder or a zip that has it."""
-    if path.is_file() and path.suffix.lower() != ".zip":
-        return _is_table(ReleaseFile(release=path.parent, inner=path.name, size=0))
+    if is_alone(path):
+        return _is_table(file_alone(path))
     return has_file(path, _is_table)
 
 
@@ -126,9 +128,7 @@ def _is_table(file: ReleaseFile) -> bool:
 
 
 def _files(path: Path) -> list[ReleaseFile]:
-    if path.is_file() and path.suffix.lower() != ".zip":
-        return [ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)]
-    return release_files(path)
+    return [file_alone(path)] if is_alone(path) else release_files(path)
 
 
 def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:

@@ -211,7 +211,7 @@ def _read_version(file: ReleaseFile) -> tuple[SourceFile, date | None]:
     with file.open() as stream:
         hashed = HashedReader(stream)
         found = _VERSION.search(hashed.read(file.longest_line))
-        read = SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes)
+        read = SourceFile.read_by(hashed, file.inner)
     if found:
         with suppress(ValueError):  # a day that no calendar has
             day = datetime.strptime(found[1].decode(), "%d-%b-%y")  # noqa: DTZ007 — a day has no zone

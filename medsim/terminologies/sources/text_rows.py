@@ -78,7 +78,7 @@ def _text_of(
         with file.open() as stream:
             hashed = HashedReader(stream, LineBound(file.inner, file.longest_line))
             yield from _rows(row_format, file, hashed)
-            read.append(SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes))
+            read.append(SourceFile.read_by(hashed, file.inner))
 
 
 def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterator[bytes]:
