@@ -24,7 +24,6 @@ from medsim.terminologies.sources.archive import (
 )
 from medsim.terminologies.sources.csv_rows import csv_rows
 from medsim.terminologies.sources.row_buffer import RowBuffer
-from medsim.terminologies.sources.text_rows import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -185,9 +184,9 @@ def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
     if not number:
         return "has no LOINC_NUM"
     if number in lines:
-        return f"has the LOINC_NUM {quoted(number)} of line {lines[number]} again"
+        return f"has the LOINC_NUM {number!r} of line {lines[number]} again"
     if status not in _ACTIVE:
-        return f"has STATUS {quoted(status)}; one of {', '.join(_ACTIVE)} is expected"
+        return f"has STATUS {status!r}; one of {', '.join(_ACTIVE)} is expected"
     return ""
 
 

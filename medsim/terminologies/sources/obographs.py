@@ -19,7 +19,6 @@ from medsim.terminologies.sources.ontology_rows import (
     OntologyRows,
     day_in,
 )
-from medsim.terminologies.sources.text_rows import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,7 +212,7 @@ def _synonyms(meta: _Object) -> Iterator[tuple[str, str]]:
     for synonym in distinct.values():
         found = _SCOPE.search(_text(synonym, "pred"))
         if not found:
-            raise _MalformedError(f"a synonym with the 'pred' {quoted(_text(synonym, 'pred'))}")
+            raise _MalformedError(f"a synonym with the 'pred' {_text(synonym, 'pred')!r}")
         yield _text(synonym, "val"), found[1].lower()
 
 
