@@ -53,7 +53,8 @@ def remove_set_aside(out: Path) -> None:
             with suppress(OSError):
                 if (folder / _EARLIER).exists():
                     remove(folder / _EARLIER)  # before the mark, by which the folder is known
-                remove(folder)
+                (folder / _MARK).unlink()
+                folder.rmdir()  # a file that somebody put there stays
 
 
 def _all_set_aside(out: Path) -> list[Path]:
