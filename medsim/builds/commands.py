@@ -105,8 +105,8 @@ def verify(options: VerifyOptions, *, form: Format = "table") -> None:
 
 def _print_table_2(build: Build, form: str) -> None:
     from medsim.builds.stats import readable_table_2, table_2
-    from medsim.core.opened import reading
+    from medsim.core.opened import reading_output
 
-    with reading(build):
+    with reading_output(build):
         table = table_2(build)
     print_table(table, form, readable=readable_table_2)

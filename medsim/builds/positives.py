@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from medsim.builds.options import Correction
     from medsim.core.store import Store
 
-_LONGEST_SHOWN = 80
 _COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
 
 
@@ -97,7 +96,7 @@ def _check_names(store: Store, most: int) -> None:
     """Raise InputError for the concept with the most names, if it has too many."""
     for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
         raise InputError(
-            f"the concept {concept[:_LONGEST_SHOWN]!r} has {n_names:,} names, of which "
+            f"the concept {concept!r} has {n_names:,} names, of which "
             f"{n_names * (n_names - 1) // 2:,} pairs would be made; up to {most:,} names are taken,"
             " so raise `most_names` if they are meant"
         )

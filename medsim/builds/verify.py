@@ -29,7 +29,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
 from medsim.core.manifest import fingerprint
-from medsim.core.opened import reading
+from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.core.store import Store
@@ -56,7 +56,7 @@ def verify(options: VerifyOptions) -> Verification:
         OptionError: the sample is negative, or ``embedding`` does not fit the build.
     """
     build, progress = Build(folder_of(options.folder)), options.progress or Progress()
-    with reading(build):
+    with reading_output(build):
         named = embedding_of(build, options.embedding, progress)
         with progress.stage("compare files with the manifest"):
             findings = list(_check_files(build))

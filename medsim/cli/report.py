@@ -10,7 +10,7 @@ from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.files import whole_file
-from medsim.core.opened import open_output, reading
+from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
@@ -41,7 +41,7 @@ def write_report(options: ReportOptions) -> Path:
     _check_free(out)
     opened = open_output(folder_of(options.output), *_PAGES)
     library = _library()  # first: it tells what is not installed
-    with reading(opened):
+    with reading_output(opened):
         page = _PAGES[type(opened)](opened)
     with whole_file(out) as partial:
         partial.write_text(rendered(page, library), encoding="utf-8")

@@ -261,15 +261,20 @@ def open_hashed(path: Path) -> HashedReader:
     return HashedReader(open_file(path), lines)
 
 
+def check_own_file(path: Path) -> None:
+    """Raise OSError unless a file that medsim wrote is there and still is a file."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("it is no file")
+
+
 def read_own_json(path: Path) -> Any:
     """Return what a file of JSON that medsim wrote holds.
 
     Raises:
-        OSError: it is not there, or cannot be read.
-        ValueError: it is no file, no text, no JSON, or nested too deeply.
+        OSError: it is not there, is no file, or cannot be read.
+        ValueError: it is no text, no JSON, or nested too deeply.
     """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError("it is no file")
+    check_own_file(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except RecursionError as error:

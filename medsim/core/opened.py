@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
-import stat
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -12,10 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
 from medsim.core.parquet import read_parquet, scan_files, scan_parquet
 from medsim.core.places import is_text
+from medsim.core.reading import reading
 from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_of, rows_of
 from medsim.core.store import Store
 
@@ -26,11 +26,10 @@ M = TypeVar("M", bound=Manifest)
 O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
 
 
-_DAMAGE = (
-    *(OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, ZeroDivisionError),
-    *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
+_AGAIN = (
+    "it is damaged, or is not what medsim wrote; make the output anew, or copy it again from where "
+    "it was made"
 )
-"""What reading damaged files and manifests raises."""
 
 _CLASSES = {
     "build": "medsim.builds.output:Build",
@@ -99,28 +98,20 @@ class Opened(Generic[M]):
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
-        with self._store(1) as store:
+        self._promised(*self._views.values())
+        folder = self.folder.resolve()
+        with Store(threads=1) as store:
+            store.view_files(folder, self._views)
+            store.lock_down(folder)
             rows = [_describe(store, view) for view in self._views]
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
 
-    def _store(self, threads: int) -> Store:
-        self._promised(*self._views.values())
-        store = Store(threads=threads)
-        folder = self.folder.resolve()
-        store.view_files(folder, self._views)
-        store.lock_down(folder)
-        return store
-
     def _scan(self, files: str) -> pl.LazyFrame:
         for path in self._promised(files):
-            try:
+            with reading(path, hint=_AGAIN):
                 scan_parquet(path).collect_schema()
-            except _DAMAGE as error:
-                raise unreadable(path, error) from error
-        try:
+        with reading(self.folder / files, hint=_AGAIN):
             return scan_files(self.folder, files)
-        except _DAMAGE as error:
-            raise unreadable(self.folder / files, error) from error
 
     def _promised(self, *patterns: str) -> list[Path]:
         """Return the files of the manifest that match patterns; InputError if one is not there.
@@ -133,10 +124,8 @@ class Opened(Generic[M]):
             if any(PurePosixPath(name).match(pattern) for pattern in patterns)
         ]
         for path in (found := [self.folder / name for name in names]):
-            try:
-                _check_file(path)
-            except OSError as error:
-                raise unreadable(path, error) from error
+            with reading(path, hint=_AGAIN):
+                check_own_file(path)
         return found
 
     def _checked(self, path: str) -> pl.DataFrame:
@@ -162,36 +151,27 @@ def frames_to_print(
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the rows of a Parquet file, without the columns that folders name."""
-    try:
-        _check_file(path)
+    with reading(path, hint=_AGAIN):
+        check_own_file(path)  # of a folder Polars would read what it holds
         return read_parquet(path, columns)
-    except _DAMAGE as error:
-        raise unreadable(path, error) from error
-
-
-def _check_file(path: Path) -> None:
-    """Raise OSError for a path that is no file: of a folder Polars would read what it holds."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "it is no file")
 
 
 @contextmanager
-def reading(opened: Opened[Any]) -> Iterator[None]:
-    """Give the body an output to read; whatever it meets there that medsim never wrote is told.
+def reading_output(opened: O) -> Iterator[O]:
+    """Give the body an output; whatever it meets there that medsim never wrote is told in one line.
 
     A file, or a part of the manifest, may be damaged or changed in ways that no check foresees.
 
     Raises:
         InputError: the output is not as medsim made it; or any other of medsim's errors.
     """
-    try:
-        yield
-    except _DAMAGE as error:
-        raise InputError(
-            f"{opened.folder} cannot be read as {opened.kind.with_article} "
-            f"({type(error).__name__}: {error}): a file of it is damaged or was changed; make it "
-            f"anew with {opened.kind.command}, or copy it again from where it was made"
-        ) from error
+    kind = opened.kind
+    hint = (
+        f"a file of it is damaged or was changed; make it anew with {kind.command}, or copy it "
+        "again from where it was made"
+    )
+    with reading(opened.folder, kind.with_article, hint):
+        yield opened
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
@@ -222,15 +202,6 @@ def _class_of(name: str | None) -> type[Opened[Any]] | None:
     module, attribute = _CLASSES[name].split(":")
     found: type[Opened[Any]] = getattr(importlib.import_module(module), attribute)
     return found
-
-
-def unreadable(path: Path, error: BaseException) -> InputError:
-    """Return the error of a file that cannot be read, with the library's first line."""
-    lines = (getattr(error, "strerror", None) or str(error)).strip().splitlines()
-    return InputError(
-        f"{path} cannot be read ({lines[0] if lines else type(error).__name__}): it is damaged, or "
-        "is not what medsim wrote; make the output anew, or copy it again from where it was made"
-    )
 
 
 def _describe(store: Store, view: str) -> tuple[str, int, str]:

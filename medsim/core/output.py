@@ -251,7 +251,7 @@ class OutputFolder:
             self._note_job()
             put_back(self._out, self._kind)
             raise
-        remove_set_aside(self._out)
+        remove_set_aside(self._out, self._kind)
 
     def _note_job(self) -> None:
         """Note the job and its finished files; the note changes whole or not at all."""

@@ -69,7 +69,7 @@ def bounded(own: Bounds) -> Iterator[None]:
 
 
 @contextmanager
-def reading(path: Path | str, form: str = "") -> Iterator[None]:
+def reading(path: Path | str, form: str = "", hint: str = "") -> Iterator[None]:
     """Turn whatever the body raises of a file into an InputError of one line that names it.
 
     Libraries that read files raise what they like of a damaged one, and more with every version.
@@ -78,6 +78,7 @@ def reading(path: Path | str, form: str = "") -> Iterator[None]:
     Args:
         path: of the file, or its name.
         form: the format that it is read as.
+        hint: the end of the message, which says what to do.
     """
     try:
         yield
@@ -87,7 +88,8 @@ def reading(path: Path | str, form: str = "") -> Iterator[None]:
         if interrupts.came() or not (isinstance(error, Exception) or _is_panic(error)):
             raise
         as_form = f" as {form}" if form else ""
-        raise InputError(f"{path} cannot be read{as_form} ({reason(error)})") from error
+        end = f"; {hint}" if hint else ""
+        raise InputError(f"{path} cannot be read{as_form} ({reason(error)}){end}") from error
 
 
 def reason(error: BaseException) -> str:

@@ -43,17 +43,18 @@ def put_back(out: Path, kind: Kind[Any]) -> None:
     for folder in earlier:
         if folder.is_dir() and (not out.exists() or (out.is_dir() and not any(out.iterdir()))):
             folder.rename(out)
-    remove_set_aside(out)
+    remove_set_aside(out, kind)
 
 
-def remove_set_aside(out: Path) -> None:
-    """Remove the earlier outputs that are replaced: those in whose place there is another."""
+def remove_set_aside(out: Path, kind: Kind[Any]) -> None:
+    """Remove the earlier outputs that are replaced: those in whose place there is a newer one."""
     for folder in _all_set_aside(out):
-        if kind_of(out) is not None or not (folder / _EARLIER).exists():
+        if kind_of(out) == kind.name or not (folder / _EARLIER).exists():
             with suppress(OSError):
                 if (folder / _EARLIER).exists():
                     remove(folder / _EARLIER)  # before the mark, by which the folder is known
-                remove(folder)
+                (folder / _MARK).unlink()
+                folder.rmdir()  # a file that somebody put there stays
 
 
 def _all_set_aside(out: Path) -> list[Path]:

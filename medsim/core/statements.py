@@ -37,6 +37,7 @@ _MOST_MEMORY = 1 << 50
 _OWN_MEMORY = 1 << 30  # of the process, for libraries and rows on their way
 _THREAD_MEMORY = 16 << 20
 _LENGTH_BYTES = 8
+_READ_BYTES = 1 << 18  # at once: room is made for all that is asked for
 _WAKES_AFTER = 0.1  # seconds
 _ROWS, _END, _REFUSED, _DAMAGED = b"r", b"e", b"s", b"d"  # the kinds of messages
 _ERRORS = {_REFUSED: StatementError, _DAMAGED: InputError}
@@ -231,7 +232,7 @@ def _messages(process: subprocess.Popen[bytes], seconds: float) -> Iterator[tupl
 
     def read(n_bytes: int) -> bytes:
         nonlocal waited
-        found = b""
+        found = bytearray()
         while len(found) < n_bytes:
             begun = time.monotonic()
             # Not by a read alone: once Polars was at work, an interrupt does not end one.
@@ -242,10 +243,10 @@ def _messages(process: subprocess.Popen[bytes], seconds: float) -> Iterator[tupl
                         "it simpler, or give it more by `timeout`"
                     )
             waited += time.monotonic() - begun
-            if not (part := os.read(descriptor, n_bytes - len(found))):
+            if not (part := os.read(descriptor, min(_READ_BYTES, n_bytes - len(found)))):
                 break
             found += part
-        return found
+        return bytes(found)
 
     while len(head := read(1 + _LENGTH_BYTES)) == 1 + _LENGTH_BYTES:
         length = int.from_bytes(head[1:], "big")

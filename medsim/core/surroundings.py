@@ -48,7 +48,7 @@ def check() -> None:
             os.environ.pop(name, None)  # as if it was not set
         elif not (value.isascii() and value.isdecimal() and 1 <= int(value[:9]) <= MOST_THREADS):
             raise OptionError(
-                f"the environment variable {name} is {value[:40]!r}; unset it, or let it be a "
+                f"the environment variable {name} is {value!r}; unset it, or let it be a "
                 f"number of threads, 1 to {MOST_THREADS}"
             )
     if resource is not None:
@@ -66,7 +66,7 @@ def text_of(given: str) -> str:
     try:
         return given.encode(sys.getfilesystemencoding(), "surrogateescape").decode()
     except UnicodeError as error:
-        raise OptionError(f"{given[:40]!a} is not UTF-8") from error
+        raise OptionError(f"{given!a} is not UTF-8") from error
 
 
 def _check_limits() -> None:

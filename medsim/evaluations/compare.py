@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.opened import reading
+from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.evaluations.conclusions import (
@@ -64,7 +64,7 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     """
     given = options.evaluation
     evaluation = given if isinstance(given, Evaluation) else Evaluation(folder_of(given))
-    with reading(evaluation):
+    with reading_output(evaluation):
         return _table(evaluation, options)
 
 

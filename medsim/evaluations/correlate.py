@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.kinds import Columns, columns
-from medsim.core.opened import reading
+from medsim.core.opened import reading_output
 from medsim.core.options import public
 from medsim.core.progress import Progress
 from medsim.evaluations.conclusions import ALPHA, best_metrics
@@ -91,7 +91,7 @@ def _intrinsic_scores(options: CorrelateOptions, progress: Progress) -> pl.DataF
     if isinstance(intrinsic, (str, Path)) and Path(intrinsic).is_dir():
         intrinsic = Evaluation(intrinsic)
     if isinstance(intrinsic, Evaluation):
-        with reading(intrinsic):
+        with reading_output(intrinsic):
             return _evaluation_scores(intrinsic, options)
     for name, value in (("metric", options.metric), ("statistic", options.statistic)):
         if value is not None:

@@ -24,7 +24,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 _SIDES = ("term1", "term2")
 _TAKEN = frozenset({*GRADED_ITEM_COLUMNS, *RATED_COLUMNS} - set(_SIDES))
-_LONGEST_SHOWN = 40
 
 
 def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
@@ -77,7 +76,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
     for location, (term1, term2, *_) in table.rows():
         pair = tuple(sorted(lowered([term1, term2])))
         if pair[0] == pair[1]:
-            raise InputError(f"{path}: {location}: both terms are {term1[:_LONGEST_SHOWN]!r}")
+            raise InputError(f"{path}: {location}: both terms are {term1!r}")
         if (known := seen.setdefault(pair, location)) != location:
             raise InputError(f"{path}: {known} and {location} have the same pair")
     return table

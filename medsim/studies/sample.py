@@ -11,6 +11,7 @@ from medsim.builds.datasets import SetKey, set_keys
 from medsim.builds.output import PAIR_COLUMNS, Build
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
+from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered
@@ -46,7 +47,7 @@ def sample_study(options: SampleOptions) -> Study:
     names = annotators_of(options.annotators, stem="annotator")
     instructions = instructions_of(JUDGEMENT, options.instructions)
     build, progress = Build(folder_of(options.build)), options.progress or Progress()
-    with progress.stage("draw pairs") as stage:
+    with reading_output(build), progress.stage("draw pairs") as stage:
         items = _drawn_items(build, options.per_class, options.seed)
         stage.found(f"{items.height:,} pairs for each of {len(names)} annotators")
     for warning in _shortfalls(build, items, options.per_class):

@@ -70,7 +70,7 @@ def read_instances(path: Path) -> pl.DataFrame:
     for number, group in enumerate(instances["cat"], start=1):
         if group not in GROUPS:
             raise InputError(
-                f"{path}: instance {number}: cat is {group[:60]!r}, not one of {', '.join(GROUPS)}"
+                f"{path}: instance {number}: cat is {group!r}, not one of {', '.join(GROUPS)}"
             )
     return instances
 

@@ -37,12 +37,13 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
         OptionError: the table needs what the benchmark does not say.
     """
     benchmark = read_benchmark(options)
-    found = described(folder_of(options.data).name, benchmark)
-    if options.table == "figure-3":
-        from medsim.wic.repeats import curve  # noqa: PLC0415 — compiles kernels
+    with benchmark.being_read():
+        found = described(folder_of(options.data).name, benchmark)
+        if options.table == "figure-3":
+            from medsim.wic.repeats import curve  # noqa: PLC0415 — compiles kernels
 
-        return curve(found, benchmark.language, checked_threads(options.threads))
-    return _TABLES[options.table](found)
+            return curve(found, benchmark.language, checked_threads(options.threads))
+        return _TABLES[options.table](found)
 
 
 def described(name: str, benchmark: BenchmarkFiles) -> Described:

@@ -66,6 +66,17 @@ def verify(options: WicVerifyOptions) -> Verified:
     source = None if options.terminology is None else str(options.terminology)
     with progress.stage("read instances"):
         benchmark = read_benchmark(options)
+    with benchmark.being_read():
+        findings = _findings(benchmark, source, progress)
+    return Verified(
+        findings=findings_table(findings, SPLIT_FINDING_COLUMNS), breaches=breaches_table(findings)
+    )
+
+
+def _findings(
+    benchmark: BenchmarkFiles, source: str | None, progress: Progress
+) -> list[SplitFinding]:
+    """Return all findings on a benchmark."""
     with progress.stage("compare files with the manifest"):
         findings, provenance = ([], None) if benchmark.made is None else _of_folder(benchmark.made)
     if benchmark.made is not None and provenance is not None and source is not None:
@@ -73,9 +84,7 @@ def verify(options: WicVerifyOptions) -> Verified:
     names = _names(benchmark, provenance, source, progress)
     with progress.stage("check the rules"):
         findings += _of_splits(benchmark, provenance, names)
-    return Verified(
-        findings=findings_table(findings, SPLIT_FINDING_COLUMNS), breaches=breaches_table(findings)
-    )
+    return findings
 
 
 def _of_folder(made: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:

@@ -17,7 +17,7 @@ from medsim.core.errors import InputError, MedsimError, OutputError
 from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
-from medsim.core.opened import open_output, read_rows, reading
+from medsim.core.opened import open_output, read_rows, reading_output
 from medsim.core.output import claimed
 
 if TYPE_CHECKING:
@@ -124,9 +124,23 @@ def test_a_manifest_tells_of_what_it_lacks(shared_build: medsim.Build, tmp_path:
 def test_whatever_reading_an_output_raises_is_said_of_the_output(
     shared_build: medsim.Build, error: BaseException
 ) -> None:
-    with pytest.raises(InputError) as caught, reading(shared_build):
+    with pytest.raises(InputError) as caught, reading_output(shared_build):
         raise error
     assert_said(caught.value, str(shared_build.folder), "medsim build")
+
+
+@pytest.mark.parametrize(("option", "value"), [("language", 5), ("most_repeats", "text")])
+def test_a_benchmark_with_an_option_of_another_type_is_said_to_be_changed(
+    shared_benchmark: medsim.Benchmark, tmp_path: Path, option: str, value: object
+) -> None:
+    folder = shutil.copytree(shared_benchmark.folder, tmp_path / "wic")
+    found = json.loads((folder / MANIFEST).read_text())
+    found["options"][option] = value
+    (folder / MANIFEST).write_text(json.dumps(found))
+
+    with pytest.raises(InputError) as caught:
+        medsim.verify_wic(folder)
+    assert_said(caught.value, str(folder), "medsim wic build")
 
 
 @pytest.mark.parametrize("content", [DEEP, '{"a": ' * 100_000, "", "\x00", None])
@@ -136,7 +150,7 @@ def test_json_that_is_deep_or_none_is_no_more_than_a_wrong_value(
     path = tmp_path / MANIFEST
     path.mkdir() if content is None else path.write_text(content)
 
-    with pytest.raises(ValueError, match=r"^(it is|Expecting)"):
+    with pytest.raises((OSError, ValueError), match=r"^(it is|Expecting)"):
         read_own_json(path)
     with pytest.raises(InputError, match=r"cannot be read as a manifest of medsim"):
         read_manifest(tmp_path, BUILD)

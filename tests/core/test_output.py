@@ -217,6 +217,21 @@ def test_a_folder_set_aside_stays_as_long_as_another_is_in_its_place(
     assert names(aside / "earlier") == [MANIFEST, "pairs"]
 
 
+def test_a_file_of_the_user_s_beside_an_output_set_aside_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    make(out)
+    killed_between_renames(out, monkeypatch)
+    (aside,) = tmp_path.glob(".out.*.replaced")
+    precious = diary(aside / "mine")
+
+    with pytest.raises(OutputError, match="add `overwrite` to replace it"):
+        make(out)
+    assert precious.read_text() == "precious"
+    assert names(out) == [MANIFEST, "pairs"]
+
+
 @pytest.mark.parametrize("n_bytes", [237, 244, 256])
 def test_a_name_that_is_too_long_is_found_before_anything_is_made(
     tmp_path: Path, n_bytes: int

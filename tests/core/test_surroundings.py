@@ -15,7 +15,7 @@ import pytest
 
 from medsim.core import surroundings
 from medsim.core.console import print_table
-from medsim.core.errors import OptionError
+from medsim.core.errors import LONGEST_VALUE, OptionError
 
 OPENED = """
 import os
@@ -55,7 +55,7 @@ def test_a_variable_of_threads_that_is_no_number_of_threads_is_named(
         surroundings.check()
 
     assert str(raised.value).startswith(f"the environment variable {name} is ")
-    assert len(str(raised.value)) < 200
+    assert len(str(raised.value)) < LONGEST_VALUE + 110
 
 
 @pytest.mark.parametrize("value", ["1", "1024", "08"])

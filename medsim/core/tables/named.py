@@ -50,7 +50,7 @@ class Table:
         """Raise InputError for the first row where ``wrong`` is true, quoting a cell of it."""
         if wrong.any():
             first = wrong.arg_true()[0]
-            value = self.frame[column][first][:_LONGEST_SHOWN]
+            value = self.frame[column][first]
             at = f"{self.unit} {self.at[first]}"
             raise InputError(f"{self.path}: {at}: {column} {value!r} {expected}")
 

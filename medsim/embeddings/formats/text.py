@@ -117,9 +117,7 @@ def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
         numbers = [float(field) for field in fields]
     except ValueError as error:
         wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(
-            f"{path}: line {number:,} has {wrong[:40]!r} where a number is due"
-        ) from error
+        raise InputError(f"{path}: line {number:,} has {wrong!r} where a number is due") from error
     with np.errstate(over="ignore"):  # what is too large is infinite, and refused as such
         return np.array(numbers).astype("<f4").tobytes()
 

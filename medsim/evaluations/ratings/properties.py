@@ -17,7 +17,6 @@ WORD_PROPERTIES = ("count", "topics", "domain")
 """The columns of a table of words with properties of a word."""
 
 _TRUTHS = {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0": "no"}
-_LONGEST_SHOWN = 40
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING = frozenset({"", "-", "na", "n/a", "nan", "none", "null"})
 
@@ -72,4 +71,4 @@ def topic_names(cell: str) -> frozenset[str] | None:
 
 
 def _refused(column: str, cell: str, why: str) -> InputError:
-    return InputError(f"{column} {cell[:_LONGEST_SHOWN]!r} is {why}")
+    return InputError(f"{column} {cell!r} is {why}")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from medsim.core.tables.text import Text
     from medsim.evaluations.ratings.positions import ColumnPositions
 
-_LONGEST_SHOWN = 80
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedRows:
@@ -117,14 +115,12 @@ def _rating(path: Path, number: int, cell: str, positions: ColumnPositions) -> f
         return None
     value = number_in(cell)
     if value is None:
-        raise InputError(
-            f"{path}: line {number}: rating {cell[:_LONGEST_SHOWN]!r} is no number such as 3.5"
-        )
+        raise InputError(f"{path}: line {number}: rating {cell!r} is no number such as 3.5")
     layout = positions.layout
     scale = None if layout is None else layout.scale
     if layout is not None and scale is not None and not scale[0] <= value <= scale[1]:
         raise InputError(
-            f"{path}: line {number}: rating {cell[:_LONGEST_SHOWN]!r} is outside {scale[0]:g} to "
+            f"{path}: line {number}: rating {cell!r} is outside {scale[0]:g} to "
             f"{scale[1]:g}, the scale of {layout.name}; if it is another set, say {HOW_TO_NAME}"
         )
     return value

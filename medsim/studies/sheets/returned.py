@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 AGAIN = "export the file again"
 """The advice to who has a file that no longer is as it was exported."""
 
-_LONGEST_SHOWN = 40
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
 
 
@@ -47,12 +46,10 @@ class Given:
 
 
 def quoted(value: object) -> str:
-    """Return a value from a file as a message can quote it: short, control codes escaped."""
-    if isinstance(value, str):
-        return f"{value[:_LONGEST_SHOWN]!r}{'…' if len(value) > _LONGEST_SHOWN else ''}"
+    """Return a value from a file as a message can quote it."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
-    return json.dumps(value)[:_LONGEST_SHOWN]
+    return repr(value) if isinstance(value, str) else json.dumps(value)
 
 
 def check_study(location: str, found: object, study: StudyIdentity) -> None:

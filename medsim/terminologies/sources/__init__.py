@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
+    from medsim.core.files import HashedReader
     from medsim.core.manifest import Skipped
     from medsim.core.progress import Progress
     from medsim.core.store import Store
@@ -31,6 +32,11 @@ class SourceFile:
     name: str
     size: int
     sha256: str
+
+    @classmethod
+    def read_by(cls, reader: HashedReader, name: str) -> SourceFile:
+        """Return a file of a name, after reading what is left of it."""
+        return cls(name=name, sha256=reader.finish(), size=reader.n_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

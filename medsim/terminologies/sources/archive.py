@@ -95,6 +95,16 @@ def release_files(path: Path) -> list[ReleaseFile]:
     return sorted(kept, key=lambda file: file.inner)
 
 
+def is_alone(path: Path) -> bool:
+    """Return whether a path is a file that is no release of several files, as a zip is."""
+    return path.is_file() and path.suffix.lower() != ".zip"
+
+
+def file_alone(path: Path) -> ReleaseFile:
+    """Return the file at a path as one of a release."""
+    return ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
+
+
 def has_file(path: Path, is_one: Callable[[ReleaseFile], bool]) -> bool:
     """Return whether a path is a folder or a zip with a file of a kind; false for a damaged one.
 

@@ -56,7 +56,7 @@ def csv_rows(
                 line = rows.line_num + 1
         except csv.Error as error:
             raise InputError(f"{file.inner}: line {line}: not CSV ({error})") from error
-        read.append(SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes))
+        read.append(SourceFile.read_by(hashed, file.inner))
 
 
 def check_column(file: ReleaseFile, header: Sequence[str], column: str) -> None:

@@ -15,14 +15,15 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
+    file_alone,
     file_named,
     has_file,
+    is_alone,
     is_named,
     release_files,
 )
 from medsim.terminologies.sources.csv_rows import csv_rows
 from medsim.terminologies.sources.row_buffer import RowBuffer
-from medsim.terminologies.sources.text_rows import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -116,8 +117,8 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
 
 def recognises(path: Path) -> bool:
     """Return whether ``path`` is LOINC's table, or a folder or a zip that has it."""
-    if path.is_file() and path.suffix.lower() != ".zip":
-        return _is_table(ReleaseFile(release=path.parent, inner=path.name, size=0))
+    if is_alone(path):
+        return _is_table(file_alone(path))
     return has_file(path, _is_table)
 
 
@@ -126,9 +127,7 @@ def _is_table(file: ReleaseFile) -> bool:
 
 
 def _files(path: Path) -> list[ReleaseFile]:
-    if path.is_file() and path.suffix.lower() != ".zip":
-        return [ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)]
-    return release_files(path)
+    return [file_alone(path)] if is_alone(path) else release_files(path)
 
 
 def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:
@@ -185,9 +184,9 @@ def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
     if not number:
         return "has no LOINC_NUM"
     if number in lines:
-        return f"has the LOINC_NUM {quoted(number)} of line {lines[number]} again"
+        return f"has the LOINC_NUM {number!r} of line {lines[number]} again"
     if status not in _ACTIVE:
-        return f"has STATUS {quoted(status)}; one of {', '.join(_ACTIVE)} is expected"
+        return f"has STATUS {status!r}; one of {', '.join(_ACTIVE)} is expected"
     return ""
 
 

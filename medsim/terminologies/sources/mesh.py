@@ -16,7 +16,13 @@ from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.core.reading import too_long
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile, has_file, release_files
+from medsim.terminologies.sources.archive import (
+    ReleaseFile,
+    file_alone,
+    has_file,
+    is_alone,
+    release_files,
+)
 from medsim.terminologies.sources.mesh_records import MeshRows, read_descriptor, read_supplement
 
 if TYPE_CHECKING:
@@ -70,14 +76,14 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 def recognises(path: Path) -> bool:
     """Return whether ``path`` is an XML file, or a folder or a zip that has one of MeSH's."""
-    if path.is_file() and path.suffix.lower() != ".zip":
+    if is_alone(path):
         return bool(_ANY_XML.fullmatch(path.name) or _NAME.fullmatch(path.name))
     return has_file(path, lambda file: bool(_NAME.fullmatch(file.name)))
 
 
 def _files(path: Path) -> list[ReleaseFile]:
-    if path.is_file() and path.suffix.lower() != ".zip":
-        return [ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)]
+    if is_alone(path):
+        return [file_alone(path)]
     chosen: dict[str, ReleaseFile] = {}
     for file in release_files(path):
         if named := _NAME.fullmatch(file.name):
@@ -104,7 +110,7 @@ def _read_file(file: ReleaseFile, rows: MeshRows) -> SourceFile:
         for number, record in enumerate(_children(file, hashed), start=1):
             if record.tag == tag and (fault := read(record, rows)):
                 raise InputError(f"{file.inner}: {tag} {number:,} {fault}")
-        return SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes)
+        return SourceFile.read_by(hashed, file.inner)
 
 
 def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:

@@ -10,7 +10,7 @@ from medsim.core.errors import InputError, counted
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile
+from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.obo_clauses import (
     FORMS,
     NEEDED,
@@ -65,7 +65,7 @@ class _LeftOut:
 def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
     rows, left_out = OntologyRows(frozenset(options.synonyms)), _LeftOut()
-    file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
+    file = file_alone(path)
     with file.open() as stream:
         hashed = HashedReader(stream)
         frames = read_frames(hashed, path.name, file.longest_line)
@@ -73,7 +73,7 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         _check_header(header, left_out)
         for frame in frames:
             _read_stanza(path, frame, rows, left_out)
-        read = SourceFile(name=path.name, sha256=hashed.finish(), size=hashed.n_bytes)
+        read = SourceFile.read_by(hashed, path.name)
     if rows.is_empty:
         raise InputError(f"{path}: has no [Term], so it is no ontology in OBO; is it cut short?")
     rows.fill(store)

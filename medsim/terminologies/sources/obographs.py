@@ -12,14 +12,13 @@ from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import ReleaseFile
+from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
     NO_LICENCE,
     OntologyRows,
     day_in,
 )
-from medsim.terminologies.sources.text_rows import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +54,7 @@ class _MalformedError(Exception):
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
     rows, left_out = OntologyRows(frozenset(options.synonyms)), Counter[str]()
-    file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
-    with file.open() as stream:
+    with file_alone(path).open() as stream:
         hashed = HashedReader(stream)
         content = bytearray()
         while part := hashed.read(_PART_BYTES):  # all at once would take the most at once
@@ -65,7 +63,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
                 raise InputError(
                     f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
                 )
-        read = SourceFile(name=path.name, sha256=hashed.finish(), size=hashed.n_bytes)
+        read = SourceFile.read_by(hashed, path.name)
     try:
         graphs = _graphs(path, content)
         for graph in graphs:
@@ -98,9 +96,8 @@ def recognises(path: Path) -> bool:
     """Return whether a file begins as OBO graphs do."""
     if not path.is_file():
         return False
-    file = ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
     try:
-        with file.open() as stream:
+        with file_alone(path).open() as stream:
             return bool(_HEAD.match(stream.read(_HEAD_BYTES)))
     except InputError:  # not packed by gzip, though named so
         return False
@@ -218,7 +215,7 @@ def _synonyms(meta: _Object) -> Iterator[tuple[str, str]]:
     for synonym in distinct.values():
         found = _SCOPE.search(_text(synonym, "pred"))
         if not found:
-            raise _MalformedError(f"a synonym with the 'pred' {quoted(_text(synonym, 'pred'))}")
+            raise _MalformedError(f"a synonym with the 'pred' {_text(synonym, 'pred')!r}")
         yield _text(synonym, "val"), found[1].lower()
 
 

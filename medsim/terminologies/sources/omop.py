@@ -16,7 +16,7 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
 from medsim.terminologies.sources.csv_rows import check_column
-from medsim.terminologies.sources.text_rows import RowFormat, load_rows, quoted
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,10 +199,10 @@ def _row_fault(kind: _File, columns: list[str], row: str) -> str:
     row_of = dict(zip(columns, values, strict=True))
     for column in kind.numbers.split():
         if not _NUMBER.fullmatch(row_of[column]):
-            return f"has {column} {quoted(row_of[column])}; a number is expected"
+            return f"has {column} {row_of[column]!r}; a number is expected"
     for column in _FLAGS:
         if not _FLAG.fullmatch(row_of.get(column, "")):
-            return f"has {column} {quoted(row_of[column])}; one capital letter or none is expected"
+            return f"has {column} {row_of[column]!r}; one capital letter or none is expected"
     return ""
 
 
@@ -211,7 +211,7 @@ def _read_version(file: ReleaseFile) -> tuple[SourceFile, date | None]:
     with file.open() as stream:
         hashed = HashedReader(stream)
         found = _VERSION.search(hashed.read(file.longest_line))
-        read = SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes)
+        read = SourceFile.read_by(hashed, file.inner)
     if found:
         with suppress(ValueError):  # a day that no calendar has
             day = datetime.strptime(found[1].decode(), "%d-%b-%y")  # noqa: DTZ007 — a day has no zone

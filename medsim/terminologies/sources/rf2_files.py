@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
 from medsim.terminologies.rf2_writer import COLUMNS
-from medsim.terminologies.sources.text_rows import RowFormat, quoted
+from medsim.terminologies.sources.text_rows import RowFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,9 +174,9 @@ def _row_fault(kind: RF2File, row: str) -> str:
     if not component:
         return "has no id"
     if not _EIGHT_DIGITS.fullmatch(effective_time) or _day(effective_time) is None:
-        return f"has effectiveTime {quoted(effective_time)}; a date such as 20260131 is expected"
+        return f"has effectiveTime {effective_time!r}; a date such as 20260131 is expected"
     if active not in {"0", "1"}:
-        return f"has active {quoted(active)}; 0 or 1 is expected"
+        return f"has active {active!r}; 0 or 1 is expected"
     return ""
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from medsim.terminologies.sources.archive import ReleaseFile
 
 _CHUNK_BYTES = 1 << 18
-_QUOTED_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +77,7 @@ def _text_of(
         with file.open() as stream:
             hashed = HashedReader(stream, LineBound(file.inner, file.longest_line))
             yield from _rows(row_format, file, hashed)
-            read.append(SourceFile(name=file.inner, sha256=hashed.finish(), size=hashed.n_bytes))
+            read.append(SourceFile.read_by(hashed, file.inner))
 
 
 def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterator[bytes]:
@@ -133,13 +132,6 @@ def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError |
     return None
 
 
-def quoted(value: str) -> str:
-    """Return a value for a message, not all of it if it is long."""
-    if len(value) <= _QUOTED_CHARACTERS:
-        return repr(value)
-    return f"{value[:_QUOTED_CHARACTERS]!r}… ({len(value):,} characters)"
-
-
 def _line_fault(row_format: RowFormat, line: bytes) -> str:
     """Return the fault of a line in words, empty where it is a row."""
     try:
@@ -151,7 +143,7 @@ def _line_fault(row_format: RowFormat, line: bytes) -> str:
         return "has a carriage return that no line feed follows"
     if row == text and row_format.is_cut(line):
         last_value = row.rpartition(row_format.separator)[2]
-        return f"ends in {quoted(last_value)} without a line end; is the file cut short?"
+        return f"ends in {last_value!r} without a line end; is the file cut short?"
     return row_format.row_fault(row) if row else ""
 
 

@@ -13,7 +13,7 @@ from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, is_named, release_files
-from medsim.terminologies.sources.text_rows import RowFormat, load_rows, quoted
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,7 +154,7 @@ def _row_fault(file: RRFFile, row: str) -> str:
             return f"has no {ids.replace('|', ' and no ')}"
     suppressed = row_of.get("SUPPRESS", "N")
     if suppressed not in _SUPPRESSED:
-        return f"has SUPPRESS {quoted(suppressed)}; one of {', '.join(_SUPPRESSED)} is expected"
+        return f"has SUPPRESS {suppressed!r}; one of {', '.join(_SUPPRESSED)} is expected"
     return ""
 
 

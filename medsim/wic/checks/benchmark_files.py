@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import MANIFEST
+from medsim.core.opened import reading_output
 from medsim.core.options import folder_of
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic import ENGLISH, SPLITS
@@ -51,6 +53,10 @@ class BenchmarkFiles:
     def language(self) -> str:
         """The language of its lemmas; before ``most_repeats`` was recorded all were English."""
         return str(self.options["language"]) if "most_repeats" in self.options else ENGLISH
+
+    def being_read(self) -> AbstractContextManager[object]:
+        """Return a context in which damage of a folder is told; see ``reading_output``."""
+        return nullcontext() if self.made is None else reading_output(self.made)
 
 
 def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:

@@ -26,7 +26,6 @@ _ANSWERS = {
 }
 _COLUMNS = ("prediction", "score", *IDENTITY)
 _LINES = (".jsonl", ".ndjson", ".json")
-_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +113,7 @@ def _matched(table: Table, instances: pl.DataFrame) -> Rows:
     for row, cells in enumerate(table.frame.select(IDENTITY).iter_rows()):
         at = f"{table.path}: {table.unit} {table.at[row]}"
         if cells not in known:
-            raise InputError(f"{at} is of no instance: {cells[0][:_LONGEST_SHOWN]!r}, …")
+            raise InputError(f"{at} is of no instance: {cells[0]!r}, …")
         if cells in row_of:
             raise InputError(f"{at} is of an instance that {table.at[row_of[cells]]} is of as well")
         row_of[cells] = row

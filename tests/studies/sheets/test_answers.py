@@ -142,7 +142,7 @@ def test_a_term_that_was_edited_is_named_with_both_texts(tmp_path):
 
     assert refused(path) == (
         f"{path}: line 2 was edited: entry '{entry_id('ada', 2)}' shows 'Chill', and the file has "
-        rf"'Chills\u202e{'x' * 33}'…"
+        rf"'Chills\u202e{'x' * 50}'"
     )
     path = put_csv(tmp_path, "a.csv", f"{ADA.entries[1].entry_id},Chill,Fever,same")
     assert "shows 'Fever', and the file has 'Chill'" in refused(path)
