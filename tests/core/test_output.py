@@ -203,13 +203,16 @@ def test_an_earlier_output_that_was_set_aside_comes_back(
     assert names(tmp_path) == ["out"]
 
 
+@pytest.mark.parametrize("kind", [None, "study"])
 def test_a_folder_set_aside_stays_as_long_as_another_is_in_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str | None
 ) -> None:
     out = tmp_path / "out"
     make(out)
     killed_between_renames(out, monkeypatch)
     diary(out)
+    if kind is not None:
+        (out / MANIFEST).write_text(json.dumps({"kind": kind, "outputs": {}}))
 
     with pytest.raises(OutputError, match="files that are no build"):
         make(out)
