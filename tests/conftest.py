@@ -5,15 +5,19 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
 
+typer.testing._get_command = cache(typer.testing._get_command)  # as a process makes them once
 gc.disable()  # until all tests are collected: nearly all of what is made until then stays
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # as Numba reads it
@@ -72,6 +76,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             test._hypothesis_internal_use_settings = settings(
                 own, max_examples=min(own.max_examples, settings.default.max_examples)
             )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Send another process the result of a test alone, which is half of all that xdist does."""
+    if not hasattr(item.config, "workerinput") or item.config.option.durations is not None:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_collection_finish() -> None:
