@@ -57,9 +57,7 @@ def test_unassociated_pairs_are_all_others_of_the_words(
     assert sorted(found.rows()) == sorted(expected)
 
 
-def test_of_many_words_a_sample_is_paired_that_the_seed_draws(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_many_words_a_sample_is_paired_that_the_seed_draws(monkeypatch) -> None:
     monkeypatch.setattr("medsim.studies.words.quarters._FEWEST_PAIRED", 200)
     words = [f"{number:04d}" for number in range(300)]
     sampled = []
