@@ -31,8 +31,15 @@ sql:
 test *arguments:
     {{ bin }}python -m pytest -n 2 --dist loadfile {{ arguments }}
 
-# The tests that take two minutes: none of processes, browsers, clusters or killed runs, few examples.
+# The tests without processes, browsers, clusters and killed runs, with few examples.
 test-quick *arguments:
+    #!/usr/bin/env bash
+    # Their files are in memory where there is a place for that, since disks are waited for; they
+    # are deleted at the end, so set TMPDIR to keep them.
+    if [ -z "${TMPDIR:-}" ] && TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null); then
+        export TMPDIR
+        trap 'rm -rf "$TMPDIR"' EXIT
+    fi
     # Tests are kept compiled whatever the environment says: that takes six seconds a process.
     PYTHONDONTWRITEBYTECODE= {{ bin }}python -m pytest -n 2 --dist loadfile -m "not slow" --hypothesis-profile=quick {{ arguments }}
 

@@ -5,15 +5,18 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
 
+typer.testing._get_command = cache(typer.testing._get_command)  # as a process makes them once
 gc.disable()  # until all tests are collected: nearly all of what is made until then stays
 
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # as Numba reads it

@@ -68,10 +68,7 @@ def derive_positives(
         rows, schema={"name": pl.String, "contains": pl.List(pl.String)}, orient="row"
     )
     store.put("dataset", registered)
-    store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
-    terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
-    store.put("term", terms)
-    store.run("builds/terms/name", language=language)
+    terms = derive_names(store, language=language, rf2_rules=rf2_rules)
     if most_names is not None:
         _check_names(store, most_names)
     store.run("builds/terms/bearer", language=language)
@@ -90,6 +87,18 @@ def derive_positives(
         corrected=corrected,
         skipped=(*skipped, *changes),
     )
+
+
+def derive_names(store: Store, *, language: str, rf2_rules: bool) -> pl.DataFrame:
+    """Return all terms that the canonical tables of ``store`` give, as ``Positives.terms``.
+
+    The tables term and name are left in the store, and what a build makes of them.
+    """
+    store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
+    terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
+    store.put("term", terms)
+    store.run("builds/terms/name", language=language)
+    return terms
 
 
 def _check_names(store: Store, most: int) -> None:

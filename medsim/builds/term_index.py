@@ -11,7 +11,7 @@ import polars as pl
 from medsim.builds.corrections import corrections_in
 from medsim.builds.negatives import TermIndex
 from medsim.builds.output import BUILD
-from medsim.builds.positives import derive_positives
+from medsim.builds.positives import derive_names, derive_positives
 from medsim.core.config import EASY_DISTANCE, POOLS
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
@@ -108,15 +108,7 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
 def reload(build: Build, store: Store, threads: int) -> Derived:
     """Return the positives and terms that a build was made of, derived anew."""
     options = build.manifest.options
-    try:
-        language, pool = str(options["language"]), str(options.get("pool", POOLS[0]))
-        rf2_rules = bool(build.manifest.source["rf2_rules"])
-    except KeyError as error:
-        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
-    views = BUILD.views_in(build.folder)
-    store.view_files(
-        build.folder, {view: views[view] for view in views if view in CANONICAL_TABLES}
-    )
+    language, rf2_rules = _view_terminology(build, store)
     positives = derive_positives(
         store,
         language=language,
@@ -124,7 +116,44 @@ def reload(build: Build, store: Store, threads: int) -> Derived:
         threads=threads,
         corrections=corrections_in(options),
     )
+    pool = str(options.get("pool", POOLS[0]))
     return Derived(positives=positives, index=index_terms(positives, store, pool=pool))
+
+
+def reload_names(build: Build, store: Store) -> pl.DataFrame:
+    """Return all terms of a build, as ``Positives.terms``; the store has its tables and names."""
+    language, rf2_rules = _view_terminology(build, store)
+    return derive_names(store, language=language, rf2_rules=rf2_rules)
+
+
+def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
+    """Return which terms positives join: node_id and component, without those that none has.
+
+    The store has what ``reload_names`` leaves there. Corrections join terms that are in no pair, so
+    a build with corrections is derived anew, like one of an earlier version.
+    """
+    if corrections_in(build.manifest.options) or TERM_FILE not in build.manifest.outputs:
+        derived = reload(build, store, threads)
+        terms = derived.positives.terms.with_columns(
+            pl.Series("component", derived.index.components)
+        )
+    else:
+        terms = reload_names(build, store).join(terms_of(build, threads), on="term")
+    return terms.select("node_id", "component").unique("node_id")
+
+
+def _view_terminology(build: Build, store: Store) -> tuple[str, bool]:
+    """Show the canonical tables of a build; return the language and whether RF2's rules hold."""
+    try:
+        language = str(build.manifest.options["language"])
+        rf2_rules = bool(build.manifest.source["rf2_rules"])
+    except KeyError as error:
+        raise InputError(f"{build.folder}: the manifest lacks {error}") from error
+    views = BUILD.views_in(build.folder)
+    store.view_files(
+        build.folder, {view: views[view] for view in views if view in CANONICAL_TABLES}
+    )
+    return language, rf2_rules
 
 
 def terms_of(build: Build, threads: int) -> pl.DataFrame:

@@ -173,6 +173,14 @@ def locked(place: Path) -> Iterator[Store]:
         yield store
 
 
+@pytest.fixture(scope="module")
+def bounded() -> Iterator[Store]:
+    """Yield a locked store with little memory, of which no statement takes more."""
+    with Store(threads=1, memory=100_000_000) as store:
+        store.lock_down(Path("/nowhere"))
+        yield store
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -358,15 +366,13 @@ def test_every_type_of_duckdb_is_printed_in_every_format(locked: Store, form: st
         "from pragma_memory_limit('1TB')",
     ],
 )
-def test_no_statement_lifts_its_bounds(statement: str) -> None:
-    with Store(threads=1, memory=100_000_000) as store:
-        store.lock_down(Path("/nowhere"))
-        with pytest.raises(StatementError):
-            store.select(statement)
-        limit = store.select("select current_setting('memory_limit') as x").item()
-        assert limit == "95.3 MiB"
-        with pytest.raises(StatementError, match="the statement needs more than its `memory`"):
-            store.select("select list(range) from range(1000000000)")
+def test_no_statement_lifts_its_bounds(bounded: Store, statement: str) -> None:
+    with pytest.raises(StatementError):
+        bounded.select(statement)
+    limit = bounded.select("select current_setting('memory_limit') as x").item()
+    assert limit == "95.3 MiB"
+    with pytest.raises(StatementError, match="the statement needs more than its `memory`"):
+        bounded.select("select list(range) from range(1000000000)")
 
 
 @pytest.mark.parametrize("opening", ["(", "[", "-(", "not ", "case when true then "])

@@ -18,9 +18,12 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import medsim
+from medsim.builds import term_index
+from medsim.builds.term_index import node_components
 from medsim.cli import app
 from medsim.core.errors import MedsimError, OptionError, OutputError
 from medsim.core.manifest import Skipped
+from medsim.core.store import Store
 from medsim.studies.output import WORD_PAIR_COLUMNS
 
 SIGNS = ("fever", "chill", "nausea", "rash", "cough", "edema", "pallor", "itch")
@@ -175,6 +178,28 @@ def test_the_order_of_rows_does_not_matter(
 def test_a_build_can_be_the_list_of_biomedical_words(folder: Path, usual: medsim.WordPairs) -> None:
     listed = chosen(folder, biomedical=folder / "build")
     assert listed.frame.equals(usual.frame)
+
+
+def joined(build: medsim.Build) -> set[frozenset[str]]:
+    """Return the terms that positives and corrections join, each with all that it is joined to."""
+    with Store(threads=1) as store:
+        components = node_components(build, store, threads=1)
+        groups = store.table("term").join(components, on="node_id").group_by("component")
+        texts = groups.agg("lower_term")["lower_term"].to_list()
+    return {frozenset(one) for one in texts if len(one) > 1}
+
+
+def test_joined_terms_are_read_from_a_build_or_derived_where_it_cannot_tell(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {frozenset(pair) for pair in SYNONYMS.items()}
+    kept, corrected = medsim.Build(folder / "build"), medsim.Build(folder / "build")
+    corrected.manifest.options["corrections"] = [["sign", "organ", True]]
+
+    assert joined(kept) == names
+    assert joined(corrected) == {*names, frozenset(("sign", "organ"))}
+    monkeypatch.setattr(term_index, "TERM_FILE", "terminology/of_later.parquet")
+    assert joined(kept) == names
 
 
 def test_several_terminologies_associate_words_the_first_giving_the_reason(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.output import Build
-from medsim.builds.term_index import reload
+from medsim.builds.term_index import node_components, reload_names
 from medsim.core.store import Store
 from medsim.core.tables.text import lines_of, read_text
 from medsim.studies.words.filters import has_white_space
@@ -26,7 +26,7 @@ def listed_words(
     """Return the words of a file, a word a line, or the single-word names of a build, as forms."""
     if path.is_dir():
         with Store(threads=threads) as store:
-            reload(Build(path), store, threads)
+            reload_names(Build(path), store)
             return frozenset(names_of(store, forms, lexicon)["word"])
     words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
     return frozenset(map(forms.of, normalised(words)))
@@ -37,9 +37,7 @@ def relations_in(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how the terminology of a build relates words; see ``relations``."""
     with Store(threads=threads) as store:
-        derived = reload(Build(folder), store, threads)
-        component = pl.Series("component", derived.index.components)
-        components = derived.positives.terms.select("node_id", component).unique("node_id")
+        components = node_components(Build(folder), store, threads)
         return relations(store, names_of(store, forms, lexicon), words, components)
 
 
