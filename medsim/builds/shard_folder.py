@@ -19,7 +19,14 @@ import numpy as np
 from medsim.builds.negatives import SearchResult
 from medsim.builds.options import Shard
 from medsim.core.errors import InputError, OutputError, listed
-from medsim.core.files import first_file, remove, whole_file
+from medsim.core.files import (
+    check_own_file,
+    first_file,
+    read_own_json,
+    remove,
+    whole_file,
+)
+from medsim.core.reading import reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -91,7 +98,7 @@ class ShardFolder:
         """Return the run that the folder is for."""
         path = self.folder / _JOB
         try:
-            noted = json.loads(path.read_text(encoding="utf-8"))
+            noted = read_own_json(path)
             found = ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
             found.signature()
         except FileNotFoundError as error:
@@ -127,11 +134,12 @@ class ShardFolder:
         """
         path = self.path(shard)
         try:
+            check_own_file(path)
             content = path.read_bytes()
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise InputError(f"{path} cannot be read ({error.strerror})") from error
+            raise InputError(f"{path} cannot be read ({reason(error)})") from error
         digest, archive = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
         if digest != _digest(archive):
             raise InputError(f"{path} is damaged")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,10 +94,10 @@ def _library() -> str:
 
 def _check_free(out: Path) -> None:
     """Raise OutputError if a report cannot be at ``out``."""
-    if out.exists() and not out.is_file() and not out.is_dir():
+    if os.path.lexists(out) and not out.is_file() and not out.is_dir():
         raise OutputError(f"{out} is no file that can be replaced; name another")
     if out.is_dir():
-        raise OutputError(f"{out} is a folder; name a file, such as {out / 'report.html'}")
+        raise OutputError(f"{out} is a folder; name a file beside it, such as {out}.html")
     if not out.parent.is_dir():
         raise OutputError(f"cannot write {out}: there is no folder {out.parent}")
     try:

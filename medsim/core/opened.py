@@ -98,13 +98,18 @@ class Opened(Generic[M]):
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
-        self._promised(*self._views.values())
-        folder = self.folder.resolve()
-        with Store(threads=1) as store:
-            store.view_files(folder, self._views)
-            store.lock_down(folder)
+        with self._store(threads=1) as store:
             rows = [_describe(store, view) for view in self._views]
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
+
+    @contextmanager
+    def _store(self, threads: int) -> Iterator[Store]:
+        self._promised(*self._views.values())
+        folder = self.folder.resolve()
+        with Store(threads=threads) as store:
+            store.view_files(folder, self._views)
+            store.lock_down(folder)
+            yield store
 
     def _scan(self, files: str) -> pl.LazyFrame:
         for path in self._promised(files):
@@ -188,7 +193,11 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
     name = kind_of(place)
     known: type[Any] | None = _class_of(name) or (accepted[0] if accepted else None)
     if known is None:
-        raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim ({name})")
+        fault = f"its kind is {name!r}" if name else "it is damaged, or names no kind"
+        raise InputError(
+            f"{place / MANIFEST} cannot be read as a manifest of medsim ({fault}); make the output "
+            "anew, or copy it again from where it was made"
+        )
     if accepted and known not in accepted:
         raise InputError(f"{place} is {known.kind.with_article}, not {one}")
     opened: O = known(place)

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from medsim.core.files import remove, sync_tree
 from medsim.core.manifest import kind_of
-from medsim.core.places import own_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,9 +36,6 @@ def set_aside(out: Path) -> None:
 def put_back(out: Path, kind: Kind[Any]) -> None:
     """Undo a publishing that was interrupted between its two renames."""
     earlier = [folder / _EARLIER for folder in _all_set_aside(out)]
-    older = out.with_name(f".{out.name}.replaced")  # as versions before had it
-    if not older.is_symlink() and own_files(older, kind):
-        earlier.append(older)
     for folder in earlier:
         if folder.is_dir() and (not out.exists() or (out.is_dir() and not any(out.iterdir()))):
             folder.rename(out)

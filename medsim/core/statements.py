@@ -223,7 +223,8 @@ def _process(request: bytes) -> Iterator[subprocess.Popen[bytes]]:
         for pipe in filter(None, (process.stdin, process.stdout)):
             with suppress(OSError):
                 pipe.close()
-        process.wait()
+        with suppress(subprocess.TimeoutExpired):  # it takes seconds to give back much memory
+            process.wait(_WAKES_AFTER)
 
 
 def _messages(process: subprocess.Popen[bytes], seconds: float) -> Iterator[tuple[bytes, bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -264,6 +265,26 @@ def test_a_damaged_shard_is_named(out: Path, place: float | str) -> None:
         medsim.merge(out)
 
     said(error)
+
+
+def test_a_note_of_shards_that_cannot_be_read_is_named(out: Path) -> None:
+    note = out.with_name("out.shards") / "job.json"
+    note.write_text("[" * 200_000)
+    with pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read .*nested too deeply"):
+        medsim.merge(out)
+
+    note.unlink()
+    os.mkfifo(note)
+    with pytest.raises(medsim.MedsimError, match=r"job\.json cannot be read .*no file"):
+        medsim.merge(out)
+
+
+def test_a_pipe_in_place_of_a_shard_is_named(out: Path) -> None:
+    (path := out.with_name("out.shards") / "shard-2-of-2.shard").unlink()
+    os.mkfifo(path)
+
+    with pytest.raises(medsim.MedsimError, match=r"shard-2-of-2\.shard cannot be read .*no file"):
+        medsim.merge(out)
 
 
 def test_a_damaged_shard_can_be_done_again(source: Path, whole: dict, out: Path) -> None:

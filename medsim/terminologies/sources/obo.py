@@ -15,6 +15,7 @@ from medsim.terminologies.sources.obo_clauses import (
     FORMS,
     NEEDED,
     READ,
+    SCOPED,
     Frame,
     read_frames,
     shown,
@@ -124,8 +125,8 @@ def _read_stanza(path: Path, frame: Frame, rows: OntologyRows, left_out: _LeftOu
         text = unescaped(values[1])
         if tag == "name":
             rows.add_name(ids[0], text, obsolete=obsolete)
-        elif tag == "synonym":
-            rows.add_synonym(ids[0], text, (values[2] or _DEFAULT_SCOPE).lower())
+        elif tag.endswith("synonym"):
+            rows.add_synonym(ids[0], text, SCOPED.get(tag) or (values[2] or _DEFAULT_SCOPE).lower())
         elif tag == "is_a":
             rows.add_is_a(ids[0], text)
         elif tag == "xref":

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 MAX_HEADER_LINE = 64 * MIB
 """The most bytes of a line of a header: it may have all axioms that OBO cannot express in one."""
 
-NEEDED = frozenset({"id", "name", "synonym", "is_a", "is_obsolete", "replaced_by", "consider"})
+SCOPED = {f"{scope}_synonym": scope for scope in ("exact", "narrow", "broad", "related")}
+"""The scopes of the tags that synonyms had in version 1.0."""
+
+NEEDED = frozenset(
+    (
+        *("id", "name", "synonym", "is_a", "is_obsolete", "replaced_by", "consider"),
+        *SCOPED,
+    )
+)
 """The tags of the clauses of terms that must be well formed."""
 
 READ = NEEDED | {"xref"}
@@ -62,6 +70,7 @@ _FORMS = {
     "subset": _ID,
     "union_of": _ID,
 }
+_FORMS |= dict.fromkeys(SCOPED, rf"{_QUOTED}(?:[ \t]*+\[.*)?")
 _END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can be tried in two ways
 FORMS = {tag: re.compile(rf"[ \t]*+{form}{_END}") for tag, form in _FORMS.items()}
 """The form of the text after the tag of each clause of a term."""
@@ -149,7 +158,10 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
     while line := stream.readline(MAX_HEADER_LINE + 1):
         number += 1
         if len(line) > MAX_HEADER_LINE:
-            raise InputError(f"{name}: line {number:,} has more than {MAX_HEADER_LINE >> 20} MiB")
+            raise InputError(
+                f"{name}: line {number:,} has more than {MAX_HEADER_LINE >> 20} MiB, which no line "
+                "of OBO may have"
+            )
         try:
             yield number, line.removeprefix(mark).decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
