@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OWN = RatedColumns(term1="term1", term2="term2", ratings=("rating",))  # names that say all
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_MOST_SHOWN = 20
+_MOST_SHOWN = 10
 _LONGEST_SHOWN = 40
 
 

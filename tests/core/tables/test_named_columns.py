@@ -171,3 +171,16 @@ def test_a_sheet_that_was_filled_in_may_lack_cells_and_keeps_white_space() -> No
 
     assert table.frame.rows() == [(" a", ""), ("'b ", " c "), ("d", "e")]
     assert table.at.to_list() == [2, 3, 5]
+
+
+def test_a_damaged_page_of_parquet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    pl.DataFrame({"term1": ["a", "b"], "term2": ["c", "d"], "judged": ["same"] * 2}).write_parquet(
+        path
+    )
+    begin = b"\x2c\x15\x04"  # of the header of a page: it has two values
+    assert begin in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(begin, b"\x2c\x15\x7f"))
+
+    with pytest.raises(InputError, match=r"table\.parquet cannot be read as Parquet"):
+        read_corrections(path)
