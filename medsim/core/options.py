@@ -47,6 +47,7 @@ from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.hints import described, fits, is_several, type_of
 from medsim.core.progress import Progress
+from medsim.core.surroundings import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -290,8 +291,11 @@ def _check_text(name: str, value: object) -> None:
     """Raise OptionError for a path or a text that is not UTF-8, as names of files need not be."""
     if isinstance(value, (str, Path)):
         try:
-            str(value.absolute() if isinstance(value, Path) else value).encode()
-        except UnicodeEncodeError as error:
+            if isinstance(value, str):
+                text_of(value)
+            else:
+                str(value.absolute()).encode()
+        except (OptionError, UnicodeEncodeError) as error:
             raise OptionError(f"`{name}` {str(value)!r} is not UTF-8; rename the file") from error
     elif isinstance(value, (tuple, Mapping)):
         for one in (*value, *value.values()) if isinstance(value, Mapping) else value:

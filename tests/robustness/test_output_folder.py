@@ -18,6 +18,7 @@ import pytest
 import medsim
 from medsim.builds.output import BUILD
 from medsim.core.output import claimed
+from medsim.core.set_aside import set_aside
 from medsim.evaluations.output import EVALUATION
 
 pytestmark = pytest.mark.slow
@@ -239,7 +240,7 @@ def test_an_interrupted_replacement_leaves_the_earlier_build(
 def test_a_replacement_that_was_cut_between_its_two_renames_is_undone(
     source: Path, undisturbed: dict, there: Path
 ) -> None:
-    there.rename(there.with_name(".out.replaced"))
+    set_aside(there)
 
     with pytest.raises(medsim.MedsimError, match="add `overwrite`"):
         medsim.build(source, there)
