@@ -268,7 +268,7 @@ def check_own_file(path: Path) -> None:
 
 
 def read_own_json(path: Path) -> Any:
-    """Return what a file of JSON that medsim wrote holds.
+    """Return the value of a file of JSON that medsim wrote.
 
     Raises:
         OSError: it is not there, is no file, or cannot be read.

@@ -39,6 +39,7 @@ _THREAD_MEMORY = 16 << 20
 _LENGTH_BYTES = 8
 _READ_BYTES = 1 << 18  # at once: room is made for all that is asked for
 _WAKES_AFTER = 0.1  # seconds
+_ENDS_WITHIN = 0.5  # seconds
 _ROWS, _END, _REFUSED, _DAMAGED = b"r", b"e", b"s", b"d"  # the kinds of messages
 _ERRORS = {_REFUSED: StatementError, _DAMAGED: InputError}
 _MOST_SAID = 2_000  # characters of an error
@@ -223,8 +224,10 @@ def _process(request: bytes) -> Iterator[subprocess.Popen[bytes]]:
         for pipe in filter(None, (process.stdin, process.stdout)):
             with suppress(OSError):
                 pipe.close()
-        with suppress(subprocess.TimeoutExpired):  # it takes seconds to give back much memory
-            process.wait(_WAKES_AFTER)
+        try:
+            process.wait(_ENDS_WITHIN)
+        except subprocess.TimeoutExpired:  # it takes seconds to give back much memory
+            threading.Thread(target=process.wait, daemon=True).start()
 
 
 def _messages(process: subprocess.Popen[bytes], seconds: float) -> Iterator[tuple[bytes, bytes]]:

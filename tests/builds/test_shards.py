@@ -267,6 +267,7 @@ def test_a_damaged_shard_is_named(out: Path, place: float | str) -> None:
     said(error)
 
 
+@pytest.mark.usefixtures("alarm")
 def test_a_note_of_shards_that_cannot_be_read_is_named(out: Path) -> None:
     note = out.with_name("out.shards") / "job.json"
     note.write_text("[" * 200_000)
@@ -279,6 +280,7 @@ def test_a_note_of_shards_that_cannot_be_read_is_named(out: Path) -> None:
         medsim.merge(out)
 
 
+@pytest.mark.usefixtures("alarm")
 def test_a_pipe_in_place_of_a_shard_is_named(out: Path) -> None:
     (path := out.with_name("out.shards") / "shard-2-of-2.shard").unlink()
     os.mkfifo(path)

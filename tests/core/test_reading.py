@@ -5,9 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import signal
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,18 +29,7 @@ from medsim.core.reading import (
 TWO_MIB = Bounds(longest_line=2 * MIB, greatest_ratio=3)
 
 
-@pytest.fixture(autouse=True)
-def _alarm() -> Iterator[None]:
-    """End a test that waits for a pipe."""
-
-    def late(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(20)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+pytestmark = pytest.mark.usefixtures("alarm")
 
 
 def test_only_files_and_links_to_files_are_opened(tmp_path: Path) -> None:

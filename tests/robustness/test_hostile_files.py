@@ -5,10 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import signal
 import struct
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +39,7 @@ CROWDED = "format-version: 1.2\n\n[Term]\nid: V:1\nname: fever\n"
 NPY = b"\x93NUMPY\x01\x00"
 
 
-@pytest.fixture(autouse=True)
-def _alarm() -> Iterator[None]:
-    """End a test that waits for a pipe."""
-
-    def late(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(60)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+pytestmark = pytest.mark.usefixtures("alarm")
 
 
 def refused(read: Callable[..., Any], *given: Any, **options: Any) -> str:

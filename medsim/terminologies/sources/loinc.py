@@ -201,7 +201,7 @@ def _consumer_names(files: list[ReleaseFile], read: list[SourceFile]) -> dict[st
 def _pairs(
     files: list[ReleaseFile], columns: tuple[str, str], read: list[SourceFile]
 ) -> Iterator[tuple[str, str]]:
-    """Yield what two columns have, but for rows in which one is empty or both are the same."""
+    """Yield the values of two columns, without rows in which one is empty or both are the same."""
     for file in files:
         for _, (first, second) in csv_rows(file, columns, read):
             if first.strip() and second.strip() and first.strip() != second.strip():
