@@ -1,4 +1,4 @@
-"""Where an embedding's vectors come from: files, by their format."""
+"""Sources of an embedding's vectors: files, by their format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class VectorSource(Protocol):
-    """Where an embedding's vectors come from.
+    """The source of an embedding's vectors.
 
     What is read-only here may be computed when it is asked for.
     """
