@@ -265,6 +265,11 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
         ),
         (
             "CONCEPT.csv",
+            lambda lines: ["\t".join(f'"{one}"' for one in line.split("\t")) for line in lines],
+            "CONCEPT.csv: line 1 has quotes; Athena separates columns by tabs and quotes none",
+        ),
+        (
+            "CONCEPT.csv",
             lambda lines: [f"concept_id\t{lines[0]}", *lines[1:]],
             "line 1 has the column 'concept_id' 2 times",
         ),
