@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.builds import selected
 from fixtures.embeddings import write_words
 from fixtures.reports import add_tables
 from typer.testing import CliRunner
@@ -277,7 +278,7 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
 
     errors = report_data_of(out).errors
 
-    terms = out.sql("select term from term where n_unknown_words = 0")["term"].implode()
+    terms = selected(out, "select term from term where n_unknown_words = 0")["term"].implode()
     whole = hard.filter(pl.all_horizontal(pl.col("term1", "term2").is_in(terms)))
     assert 0 < whole.height < hard.height
     large = [name for name, group in whole.group_by("dataset") if group["label"].n_unique() == 2]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.builds import selected
 from fixtures.embeddings import write_words
 from polars.testing import assert_frame_equal
 from scipy import stats
@@ -372,7 +373,7 @@ def test_names_that_look_like_patterns_are_names(made: Path, tmp_path: Path) -> 
     for name in ("run[1]", "a*b"):
         found = run(made, tmp_path / f"out {name}", "one", inputs=tmp_path / name)
         n_pairs = medsim.open(tmp_path / name).pairs().collect().height
-        assert found.sql("select count(*) as n from pair").item() == n_pairs
+        assert selected(found, "select count(*) as n from pair").item() == n_pairs
         assert set(found.results()["input"]) == {re.sub(r"[*\[\]]", "_", name)}
 
 
