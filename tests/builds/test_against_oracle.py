@@ -23,7 +23,7 @@ RELEASES = {
 }
 BUILT = [(name, "set") for name in RELEASES]
 BUILT += [(name, "terminology") for name in ("small", "edge", "random 0")]
-QUICK = {("small", "set"), ("edge", "set"), ("random 0", "set")}
+QUICK = {("edge", "set"), ("random 0", "set")}  # the rows of "small" are among the golden ones
 
 
 @pytest.fixture(

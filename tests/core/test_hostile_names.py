@@ -156,10 +156,11 @@ def test_commands_read_a_build_wherever_it_lies(moved: Path) -> None:
     for command in (
         ["stats", build, "--format", "json"],
         ["sql", build, "from pair select * limit 3"],
-        ["verify", build, "--sample", "1"],
+        ["verify", build, "--sample", "1", "--format", "csv"],
     ):
         result = run(*command)
         assert result.exit_code == 0, result.output
+    assert pl.read_csv(result.stdout.encode())["violations"].sum() == 0
     Path(WHOLE).rename(moved)
 
 

@@ -274,7 +274,6 @@ def test_a_build_that_is_older_than_codes_opens_and_verifies(
     folder = tmp_path / "older"
     shutil.copytree(shared_build.folder, folder)
     (folder / "terminology" / "code.parquet").unlink()
-    assert medsim.verify(folder, sample=0).broken == ["files"]
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["outputs"]["terminology/code.parquet"]
     del manifest["source"]["vocabulary"]
