@@ -303,6 +303,7 @@ def test_errors_are_among_pairs_of_which_all_words_are_known(made: Path, tmp_pat
     assert {(a, b) for a, b in shown.select("term1", "term2").iter_rows()} <= pairs
 
 
+@pytest.mark.slow
 def test_embedding_negatives_are_shown_with_their_similarity(made: Path, tmp_path: Path) -> None:
     build = medsim.build(
         made / "release.zip",

@@ -184,6 +184,7 @@ def spanish(tmp_path: Path) -> tuple[Path, Path]:
     return path, umls.write(tmp_path / "META")
 
 
+@pytest.mark.slow
 def test_sentences_and_lemmas_are_of_the_language_of_the_corpora(tmp_path: Path) -> None:
     corpus, source = spanish(tmp_path)
 
@@ -193,9 +194,13 @@ def test_sentences_and_lemmas_are_of_the_language_of_the_corpora(tmp_path: Path)
     assert all(one.startswith("El Dr. Orl vio enfermedad") for one in made.mentions()["sentence"])
     assert made.manifest.options["language"] == "es"
     assert verify(made.folder, terminology=str(source)).holds
+
+
+def test_a_language_without_sentences_or_lemmas_is_refused(tmp_path: Path) -> None:
+    corpus, source = spanish(tmp_path)
     for unknown in ("ja", "xx"):
         with pytest.raises(OptionError, match=rf"`language` {unknown} .*accepted: ar, .*, es, "):
-            build_wic([corpus], source, tmp_path / "other", language=unknown)
+            build_wic([corpus], source, tmp_path / "wic", language=unknown)
 
 
 def test_every_parquet_file_says_whose_terms_of_use_apply(built: Benchmark) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,10 @@ from medsim.wic.models.dataset import read_dataset
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 from medsim.wic.readable import readable_accuracies
 
-pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
-pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+pytestmark = pytest.mark.skipif(
+    find_spec("sklearn") is None or find_spec("onnxruntime") is None,
+    reason="medsim[wic] or medsim[onnx] is not installed",
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
