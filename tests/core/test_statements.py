@@ -55,11 +55,13 @@ def test_a_statement_that_is_too_long_is_not_looked_at() -> None:
         in_nothing("select 1 --" + "x" * LONGEST)
 
 
+@pytest.mark.slow
 def test_a_day_that_python_lacks_is_said_instead_of_given() -> None:
     with pytest.raises(StatementError, match="the column 'far' has days that Python lacks"):
         in_nothing("select date '2020-01-31' as near, date 'infinity' as far")
 
 
+@pytest.mark.slow
 def test_rows_come_a_few_at_a_time() -> None:
     statement = Statement(text="from range(10000000000)", folder=Path("/nowhere"), views={})
     frames = frames_of(statement, StatementOptions())
@@ -69,6 +71,7 @@ def test_rows_come_a_few_at_a_time() -> None:
     frames.close()
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_text("no Parquet")
     statement = Statement(text="from x", folder=tmp_path, views={"x": "x.parquet"})

@@ -240,7 +240,8 @@ def test_a_concept_with_too_many_names_is_refused_before_its_pairs_are_made(tmp_
         (5, ["--most-names", "6"], ""),
     ):
         path.write_text(CROWDED + "".join(names[:count]))
-        result = CliRunner().invoke(app, ["build", str(path), "-o", out, *options])
+        ask = ["build", str(path), "-o", out, "--negatives", "random", *options]
+        result = CliRunner().invoke(app, ask)
         assert said in result.stderr
         assert (result.exit_code == 0) == (not said), result.output
         assert ("raise --most-names if they are meant" in result.stderr) == bool(said)
