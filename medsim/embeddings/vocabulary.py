@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.parquet import scan_parquet
+from medsim.core.parquet import scan_of_users
 from medsim.core.reading import check_file, decoded, open_file, read_json, reading
 from medsim.embeddings import TERMS, WORDS
 from medsim.embeddings.formats.rows import Keys
@@ -66,7 +66,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
             case ".json":
                 return Keys(path=path, values=_of_json(path), kind=keys or WORDS)
             case ".parquet":
-                return table_keys(path, scan_parquet(path), keys)
+                return table_keys(path, scan_of_users(path), keys)
             case ".csv" | ".tsv":
                 return table_keys(path, _scan_text(path), keys)
     raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
