@@ -13,7 +13,7 @@ import pytest
 import medsim
 from medsim.builds.output import BUILD
 from medsim.builds.stats import table_2
-from medsim.core.errors import InputError, MedsimError, OutputError
+from medsim.core.errors import InputError, MedsimError, OutputError, listed
 from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
@@ -127,6 +127,15 @@ def test_whatever_reading_an_output_raises_is_said_of_the_output(
     with pytest.raises(InputError) as caught, reading_output(shared_build):
         raise error
     assert_said(caught.value, str(shared_build.folder), "medsim build")
+
+
+def test_a_fault_of_the_program_is_not_said_to_be_one_of_the_output(
+    shared_build: medsim.Build,
+) -> None:
+    with pytest.raises(TypeError, match="not iterable"), reading_output(shared_build):
+        listed(5)  # type: ignore[arg-type] — as a fault in medsim would
+    with pytest.raises(InputError, match="TypeError: the JSON"), reading_output(shared_build):
+        json.loads(5)  # type: ignore[arg-type] — as a library does at what it reads
 
 
 @pytest.mark.parametrize(("option", "value"), [("language", 5), ("most_repeats", "text")])
