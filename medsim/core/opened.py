@@ -14,7 +14,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
-from medsim.core.parquet import read_parquet, scan_files, scan_parquet
+from medsim.core.parquet import read_damaged, read_parquet, scan_files, scan_parquet
 from medsim.core.places import is_text
 from medsim.core.reading import reading
 from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_of, rows_of
@@ -162,6 +162,17 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     with reading(path, hint=_AGAIN):
         check_own_file(path)  # of a folder Polars would read what it holds
         return read_parquet(path, columns)
+
+
+def read_damaged_rows(path: Path) -> pl.DataFrame:
+    """Return the rows of a Parquet file that may be damaged, at which Polars may end the process.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    with reading(path, hint=_AGAIN):
+        check_own_file(path)
+        return read_damaged(path)
 
 
 @contextmanager

@@ -91,6 +91,15 @@ def test_a_damaged_table_is_named_by_all_that_read_it(
     assert set(found.broken) & {"files", "columns", "fingerprint"}
 
 
+def test_a_page_at_which_polars_ends_the_process_is_found(damaged: Path) -> None:
+    pl.DataFrame({"term1": ["a", "b"], "label": [0, 1]}).write_parquet(damaged / PAIRS)
+    content, n_values = (damaged / PAIRS).read_bytes(), b"\x2c\x15\x04"  # of a page: two
+    assert n_values in content
+    (damaged / PAIRS).write_bytes(content.replace(n_values, b"\x2c\x15\x7f"))
+
+    assert medsim.verify(damaged, sample=0).broken == ["columns"]
+
+
 @pytest.mark.parametrize("value", [None, [], "text", 5, True, [None], {"x": None}])
 @pytest.mark.parametrize(
     "field", ["options", "outputs", "source", "stages", "libraries", "threads"]
