@@ -31,6 +31,10 @@ class StandIn:
         StandIn.asked = []
         StandIn.made = options
 
+    def float(self) -> StandIn:
+        """Return the model itself."""
+        return self
+
     def encode(
         self,
         sentences: Sequence[str],

@@ -15,12 +15,26 @@ if TYPE_CHECKING:
 MODULES = "modules.json"
 """The file of a folder of sentence-transformers that lists the steps of a model."""
 
+CONFIG = "config.json"
+"""The file of a folder of transformers that says what kind of model it is."""
+
+ADAPTER = "adapter_config.json"
+"""The file of a folder of PEFT that names the model to which its weights are added."""
+
+TOKENIZER = "tokenizer.json"
+"""The file of a tokenizer, as the library tokenizers writes it."""
+
 _PROMPTS = "config_sentence_transformers.json"
 _TRANSFORMER = "sentence_bert_config.json"
-_TOKENIZER = "tokenizer_config.json"
-_CONFIG = "config.json"
+_TOKENIZER_SETTINGS = "tokenizer_config.json"
 
-_OF_MODELS = {".json", ".jsonl", ".model", ".safetensors", ".txt"}
+SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
+"""Suffixes of the files of settings and of tokenizers."""
+
+PICKLES = ("pytorch_model*.bin",)
+"""Names of weights that are pickles."""
+
+_OF_MODELS = SETTINGS_SUFFIXES | {".safetensors"}
 _NO_LIMIT = 1 << 31  # transformers writes 10**30 where there is none
 _OWN_STEPS = {"Transformer", "Pooling", "Normalize"}
 _OTHER_BACKENDS = {"onnx", "openvino"}
@@ -56,7 +70,7 @@ class Settings:
 
 
 def kind(path: Path) -> str | None:
-    """Return the format of a model, "onnx", "model2vec" or "sentence-transformers", or None.
+    """Return the format of a model, by the name under which it is registered, or None.
 
     A folder with an .onnx file beside files of other formats is "onnx", for that needs the fewest
     libraries; but not where it is of model2vec, whose .onnx files are no encoders of tokens.
@@ -64,13 +78,15 @@ def kind(path: Path) -> str | None:
     with suppress(OSError, InputError):
         if not path.is_dir():
             return "onnx" if path.suffix.lower() == ".onnx" else None
-        if _object(path / _CONFIG).get("model_type") == "model2vec":
+        if read_object(path / CONFIG).get("model_type") == "model2vec":
             return "model2vec"
     with suppress(OSError):
         if onnx_files(path):
             return "onnx"
         if (path / MODULES).is_file():
             return "sentence-transformers"
+        if any((path / name).is_file() for name in (CONFIG, ADAPTER)) and _has_weights(path):
+            return "transformers"
     return None
 
 
@@ -79,14 +95,20 @@ def onnx_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
 
 
+def _has_weights(folder: Path) -> bool:
+    """Return whether a folder has weights, or pickles of them, or names of files of weights."""
+    names = ("*.safetensors", "*.safetensors.index.json", *PICKLES)
+    return any(True for name in names for _ in folder.glob(name))
+
+
 def read_settings(folder: Path) -> Settings:
     """Return the settings in the files of a folder, as far as they are there."""
     modules = read_modules(folder)
     steps = [module.rpartition(".")[2] for _, module in modules]
-    prompts = _object(folder / _PROMPTS)
+    prompts = read_object(folder / _PROMPTS)
     known, chosen = prompts.get("prompts"), prompts.get("default_prompt_name")
-    of_config = _count(folder / _CONFIG, "max_position_embeddings")
-    of_tokenizer = _count(folder / _TOKENIZER, "model_max_length")
+    of_config = _count(folder / CONFIG, "max_position_embeddings")
+    of_tokenizer = _count(folder / _TOKENIZER_SETTINGS, "model_max_length")
     return Settings(
         pooling=_pooling(folder, modules),
         normalize="Normalize" in steps,
@@ -107,8 +129,8 @@ def read_modules(folder: Path) -> list[tuple[str, str]]:
 
 def settings_files(folder: Path) -> list[Path]:
     """Return the files that ``read_settings`` reads, as far as they are there."""
-    names = [MODULES, _CONFIG, _PROMPTS, _TRANSFORMER, _TOKENIZER]
-    names += [f"{subfolder}/{_CONFIG}" for subfolder, _ in read_modules(folder) if subfolder]
+    names = [MODULES, CONFIG, _PROMPTS, _TRANSFORMER, _TOKENIZER_SETTINGS]
+    names += [f"{subfolder}/{CONFIG}" for subfolder, _ in read_modules(folder) if subfolder]
     return [folder / name for name in names if (folder / name).is_file()]
 
 
@@ -118,12 +140,12 @@ def model_files(folder: Path) -> list[Path]:
         file
         for file in sorted(folder.rglob("*"))
         if file.suffix in _OF_MODELS
-        and _is_file(file)
+        and is_file(file)
         and _OTHER_BACKENDS.isdisjoint(file.relative_to(folder).parts)
     ]
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
     """Return whether there is a file; a pipe or a device is refused, as libraries would wait."""
     if path.exists() and not path.is_dir():
         check_file(path)
@@ -133,7 +155,7 @@ def _is_file(path: Path) -> bool:
 def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
     for subfolder, module in modules:
         if module.endswith(".Pooling"):
-            settings = _object(folder / subfolder / _CONFIG)
+            settings = read_object(folder / subfolder / CONFIG)
             flagged = [mode for flag, mode in _POOLING_FLAGS.items() if settings.get(flag) is True]
             mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
@@ -142,7 +164,7 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
 
 def _count(path: Path, name: str) -> int | None:
     """Return a number that a file gives, None where it gives none."""
-    number = _object(path).get(name)
+    number = read_object(path).get(name)
     if number is None:
         return None
     if not isinstance(number, int | float) or number < 1:
@@ -150,7 +172,7 @@ def _count(path: Path, name: str) -> int | None:
     return int(number) if number < _NO_LIMIT else None
 
 
-def _object(path: Path) -> dict[str, object]:
+def read_object(path: Path) -> dict[str, object]:
     """Return the JSON object in a file; an empty one where there is no file."""
     with reading(path):
         found = read_json(path) if path.exists() else {}

@@ -10,7 +10,16 @@ import numpy as np
 from medsim.core.errors import InputError, OptionError
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import needing, register_encoder
-from medsim.embeddings.formats.model_folder import model_files, read_modules, read_settings
+from medsim.embeddings.formats.model_folder import (
+    CONFIG,
+    MODULES,
+    PICKLES,
+    model_files,
+    read_modules,
+    read_settings,
+)
+from medsim.embeddings.formats.plain_model import pickled, plain_files
+from medsim.embeddings.options import POOLINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,10 +43,14 @@ class SentenceEncoder:
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
-        options.check_fit(NAME, "normalize", "prefix")
+        is_plain = not (path / MODULES).exists()
+        options.check_fit(NAME, *(["pooling"] if is_plain else []), "normalize", "prefix")
         if options.normalize == "no" and read_settings(path).normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
-        _check_runs_no_code(path)
+        if is_plain:
+            plain_files(path)
+        else:
+            _check_runs_no_code(path)
         with needing(NAME):
             import sentence_transformers  # noqa: PLC0415 — an extra
             import torch  # noqa: PLC0415 — comes with it
@@ -49,7 +62,10 @@ class SentenceEncoder:
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"use_safetensors": True},
-            )
+            ).float()  # vectors of half precision would depend on their batch
+            if is_plain:
+                _check_has_all_weights(path, transformers)
+                _set_pooling(path, self._model, options.pooling or POOLINGS[0])
         self._path = path
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
@@ -57,10 +73,13 @@ class SentenceEncoder:
         self.identity = {
             "normalize": str(self._normalize),
             "prefix": options.prefix,
+            "precision": "float32",
             "sentence_transformers": str(sentence_transformers.__version__),
             "torch": str(torch.__version__),
             "transformers": str(transformers.__version__),
         }
+        if is_plain:
+            self.identity["pooling"] = options.pooling or POOLINGS[0]
         self.n_dimensions = self.encode([""]).shape[1]  # its method for it changed names
 
     def encode(self, terms: Sequence[str]) -> Vectors:
@@ -91,13 +110,37 @@ def _check_runs_no_code(path: Path) -> None:
     for _, module in read_modules(path):
         if not module.startswith("sentence_transformers."):
             raise InputError(f"{path} needs {module}, which is not of sentence_transformers")
-    for weights in sorted(path.rglob("pytorch_model*.bin")):
+    for weights in sorted(found for name in PICKLES for found in path.rglob(name)):
         if not any(weights.parent.glob("*.safetensors")):
-            raise InputError(
-                f"{weights} is a pickle, which could run any code, and is not read; if you trust "
-                "it, convert the folder to safetensors in Python: "
-                f"SentenceTransformer({str(path)!r}).save({f'{path}-safe'!r})"
-            )
+            raise InputError(pickled(weights, path))
+
+
+def _check_has_all_weights(path: Path, transformers: Any) -> None:
+    """Raise InputError where the library would draw weights at random, as files lack them.
+
+    A layer behind the tokens' vectors, the pooler, is not used.
+    """
+    _, found = transformers.AutoModel.from_pretrained(
+        str(path),
+        local_files_only=True,
+        trust_remote_code=False,
+        use_safetensors=True,
+        output_loading_info=True,
+    )
+    missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
+    if missing:
+        raise InputError(
+            f"{path} lacks {len(missing):,} of the weights that its {CONFIG} asks for, such as "
+            f"{missing[0]}; are they of another model, or of its last layer only?"
+        )
+
+
+def _set_pooling(path: Path, model: Any, pooling: str) -> None:
+    """Give another pooling to a model that the library made of a plain folder."""
+    if len(model) != len(("Transformer", "Pooling")):
+        raise InputError(f"{path} gives no vectors of tokens that could be pooled")
+    n_dimensions = model.encode([""], show_progress_bar=False).shape[1]
+    model[1] = type(model[1])(n_dimensions, pooling)
 
 
 FORMAT = register_encoder(
