@@ -10,7 +10,7 @@ from medsim.core.errors import InputError
 from medsim.core.reading import check_file, read_json, reading
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pathlib import Path, PurePath
 
 MODULES = "modules.json"
 """The file of a folder of sentence-transformers that lists the steps of a model."""
@@ -31,10 +31,25 @@ _TOKENIZER_SETTINGS = "tokenizer_config.json"
 SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
 """Suffixes of the files of settings and of tokenizers."""
 
+MOST_TOKENS = 512
+"""The tokens that are read of a text where a model does not say how many it reads."""
+
 PICKLES = ("pytorch_model*.bin",)
 """Names of weights that are pickles."""
 
 _OF_MODELS = SETTINGS_SUFFIXES | {".safetensors"}
+_AFTER_PADDING = {
+    "camembert",
+    "data2vec-text",
+    "ibert",
+    "longformer",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+}  # types of models that count positions from the number of the padding token onwards
 _NO_LIMIT = 1 << 31  # transformers writes 10**30 where there is none
 _OWN_STEPS = {"Transformer", "Pooling", "Normalize"}
 _OTHER_BACKENDS = {"onnx", "openvino"}
@@ -107,7 +122,6 @@ def read_settings(folder: Path) -> Settings:
     steps = [module.rpartition(".")[2] for _, module in modules]
     prompts = read_object(folder / _PROMPTS)
     known, chosen = prompts.get("prompts"), prompts.get("default_prompt_name")
-    of_config = _count(folder / CONFIG, "max_position_embeddings")
     of_tokenizer = _count(folder / _TOKENIZER_SETTINGS, "model_max_length")
     return Settings(
         pooling=_pooling(folder, modules),
@@ -115,7 +129,7 @@ def read_settings(folder: Path) -> Settings:
         other_steps=tuple(step for step in steps if step not in _OWN_STEPS),
         prompt=str(known.get(chosen, "")) if isinstance(known, dict) else "",
         max_tokens=_count(folder / _TRANSFORMER, "max_seq_length"),
-        n_positions=min(filter(None, (of_config, of_tokenizer)), default=None),
+        n_positions=min(filter(None, (_positions(folder), of_tokenizer)), default=None),
     )
 
 
@@ -139,10 +153,13 @@ def model_files(folder: Path) -> list[Path]:
     return [
         file
         for file in sorted(folder.rglob("*"))
-        if file.suffix in _OF_MODELS
-        and is_file(file)
-        and _OTHER_BACKENDS.isdisjoint(file.relative_to(folder).parts)
+        if is_of_model(file.relative_to(folder)) and is_file(file)
     ]
+
+
+def is_of_model(name: PurePath) -> bool:
+    """Return whether a file is of a model's weights, tokenizer or settings, by its name."""
+    return name.suffix in _OF_MODELS and _OTHER_BACKENDS.isdisjoint(name.parts)
 
 
 def is_file(path: Path) -> bool:
@@ -160,6 +177,18 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
             mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
     return None
+
+
+def _positions(folder: Path) -> int | None:
+    """Return how many tokens a transformer has positions for; None where no file says so."""
+    number, config = (
+        _count(folder / CONFIG, "max_position_embeddings"),
+        read_object(folder / CONFIG),
+    )
+    padding = config.get("pad_token_id")
+    if number is None or config.get("model_type") not in _AFTER_PADDING:
+        return number
+    return max(1, number - 1 - (padding if isinstance(padding, int) else 1))
 
 
 def _count(path: Path, name: str) -> int | None:

@@ -11,6 +11,7 @@ from medsim.embeddings.formats.files import signature
 from medsim.embeddings.formats.model_folder import (
     ADAPTER,
     CONFIG,
+    MODULES,
     PICKLES,
     SETTINGS_SUFFIXES,
     TOKENIZER,
@@ -40,6 +41,8 @@ def plain_files(folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; a model of transformers is one with {CONFIG}")
+    if (folder / MODULES).exists():
+        raise InputError(f"{folder} has {MODULES}; read it with ,format=sentence-transformers")
     _check_is_whole_model(folder)
     _check_encodes_text(folder, read_object(folder / CONFIG))
     if not any(is_file(file) for name in _VOCABULARIES for file in sorted(folder.glob(name))):
@@ -75,8 +78,8 @@ def _check_encodes_text(folder: Path, config: Mapping[str, object]) -> None:
         encodes = name.endswith("EncoderModel")
     if not encodes:
         raise InputError(
-            f"{folder} is no encoder of text, but {name}; if vectors of the transformer in it are "
-            "wanted, save that in Python: AutoModel.from_pretrained(…).save_pretrained(FOLDER)"
+            f"{folder} is a model of type {name}, and no encoder of text; if vectors of the "
+            "transformer in it are wanted, save that by AutoModel, and its tokenizer, to a folder"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from medsim.embeddings.encoders import needing, register_encoder
 from medsim.embeddings.formats.model_folder import (
     CONFIG,
     MODULES,
+    MOST_TOKENS,
     PICKLES,
     model_files,
     read_modules,
@@ -22,7 +25,7 @@ from medsim.embeddings.formats.plain_model import pickled, plain_files
 from medsim.embeddings.options import POOLINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingOptions
@@ -47,16 +50,21 @@ class SentenceEncoder:
         options.check_fit(NAME, *(["pooling"] if is_plain else []), "normalize", "prefix")
         if options.normalize == "no" and read_settings(path).normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
-        if is_plain:
-            plain_files(path)
-        else:
-            _check_runs_no_code(path)
+        _check_runs_no_code(path)
         with needing(NAME):
             import sentence_transformers  # noqa: PLC0415 — an extra
             import torch  # noqa: PLC0415 — comes with it
             import transformers  # noqa: PLC0415 — as torch
         torch.set_num_threads(threads)
-        with reading(path, _DESCRIBES):
+        self.identity = {
+            "normalize": str(options.normalize == "yes"),
+            "prefix": options.prefix,
+            "precision": "float32",
+            "sentence_transformers": str(sentence_transformers.__version__),
+            "torch": str(torch.__version__),
+            "transformers": str(transformers.__version__),
+        }
+        with reading(path, _DESCRIBES), _quiet(transformers):
             self._model = sentence_transformers.SentenceTransformer(
                 str(path),
                 local_files_only=True,
@@ -64,22 +72,11 @@ class SentenceEncoder:
                 model_kwargs={"use_safetensors": True},
             ).float()  # vectors of half precision would depend on their batch
             if is_plain:
-                _check_has_all_weights(path, transformers)
-                _set_pooling(path, self._model, options.pooling or POOLINGS[0])
+                self.identity |= _complete(path, self._model, options.pooling or POOLINGS[0])
         self._path = path
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
         self._before = options.prefix or read_settings(path).prompt
-        self.identity = {
-            "normalize": str(self._normalize),
-            "prefix": options.prefix,
-            "precision": "float32",
-            "sentence_transformers": str(sentence_transformers.__version__),
-            "torch": str(torch.__version__),
-            "transformers": str(transformers.__version__),
-        }
-        if is_plain:
-            self.identity["pooling"] = options.pooling or POOLINGS[0]
         self.n_dimensions = self.encode([""]).shape[1]  # its method for it changed names
 
     def encode(self, terms: Sequence[str]) -> Vectors:
@@ -107,6 +104,8 @@ class SentenceEncoder:
 
 def _check_runs_no_code(path: Path) -> None:
     """Raise InputError for what would run code of the folder's choice: modules, and pickles."""
+    if not (path / MODULES).exists():
+        plain_files(path)
     for _, module in read_modules(path):
         if not module.startswith("sentence_transformers."):
             raise InputError(f"{path} needs {module}, which is not of sentence_transformers")
@@ -115,17 +114,25 @@ def _check_runs_no_code(path: Path) -> None:
             raise InputError(pickled(weights, path))
 
 
-def _check_has_all_weights(path: Path, transformers: Any) -> None:
-    """Raise InputError where the library would draw weights at random, as files lack them.
+def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
+    """Complete what the library makes of a plain folder, and return what decides its vectors."""
+    if len(model) != len(("Transformer", "Pooling")):
+        raise InputError(f"{path} gives no vectors of tokens that could be pooled")
+    _check_has_all_weights(path, model[0].auto_model)
+    settings = read_settings(path)
+    model.max_seq_length = settings.max_tokens or settings.n_positions or MOST_TOKENS
+    n_dimensions = model.encode([""], show_progress_bar=False).shape[1]
+    model[1] = type(model[1])(n_dimensions, pooling)
+    return {"pooling": pooling, "max_tokens": str(model.max_seq_length)}
+
+
+def _check_has_all_weights(path: Path, transformer: Any) -> None:
+    """Raise InputError where the library drew weights at random, as no file has them.
 
     A layer behind the tokens' vectors, the pooler, is not used.
     """
-    _, found = transformers.AutoModel.from_pretrained(
-        str(path),
-        local_files_only=True,
-        trust_remote_code=False,
-        use_safetensors=True,
-        output_loading_info=True,
+    _, found = type(transformer).from_pretrained(
+        str(path), local_files_only=True, use_safetensors=True, output_loading_info=True
     )
     missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
     if missing:
@@ -135,12 +142,23 @@ def _check_has_all_weights(path: Path, transformers: Any) -> None:
         )
 
 
-def _set_pooling(path: Path, model: Any, pooling: str) -> None:
-    """Give another pooling to a model that the library made of a plain folder."""
-    if len(model) != len(("Transformer", "Pooling")):
-        raise InputError(f"{path} gives no vectors of tokens that could be pooled")
-    n_dimensions = model.encode([""], show_progress_bar=False).shape[1]
-    model[1] = type(model[1])(n_dimensions, pooling)
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Let libraries log only errors, and show no progress, while the body loads a model."""
+    loggers = [logging.getLogger(name) for name in ("sentence_transformers", "transformers")]
+    levels = [one.level for one in loggers]
+    bars = transformers.utils.logging
+    had_bars = bars.is_progress_bar_enabled()
+    for one in loggers:
+        one.setLevel(logging.ERROR)
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
+        if had_bars:
+            bars.enable_progress_bar()
 
 
 FORMAT = register_encoder(
