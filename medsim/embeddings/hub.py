@@ -30,6 +30,7 @@ EXTRA = "hub"
 """The extra that has what is needed."""
 
 _PLACE = re.compile(r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
+_REFUSED = (401, 403)  # statuses of HTTP
 _LOGIN = "log in by: hf auth login (or set HF_TOKEN)"
 
 
@@ -94,12 +95,6 @@ def _fetched(place: str, name: str, revision: str | None, files: Iterable[str]) 
     with reading(place, hint="what was fetched is kept; run it again"):
         try:
             return Path(hub.snapshot_download(name, revision=revision, allow_patterns=patterns))
-        except errors.GatedRepoError as error:
-            fault = f"asks that its terms be accepted on its page; then {_LOGIN}"
-            raise InputError(f"{place} {fault}") from error
-        except errors.RepositoryNotFoundError as error:
-            fault = f"is not on the hub, or is private; check its name, or {_LOGIN}"
-            raise InputError(f"{place} {fault}") from error
         except errors.RevisionNotFoundError as error:
             raise InputError(f"{place}: the model has no such revision") from error
         except errors.LocalEntryNotFoundError as error:
@@ -107,6 +102,16 @@ def _fetched(place: str, name: str, revision: str | None, files: Iterable[str]) 
                 f"{place} is not, or not whole, in the cache of huggingface_hub, and cannot be "
                 f"fetched ({reason(error.__cause__ or error)})"
             ) from error
+        except errors.HfHubHTTPError as error:
+            if isinstance(error, errors.GatedRepoError):
+                fault = "asks that its terms be accepted on its page; then"
+            elif isinstance(error, errors.RepositoryNotFoundError):
+                fault = "is not on the hub, or is private; check its name, or"
+            elif error.response.status_code in _REFUSED:
+                fault = "is refused by the hub;"
+            else:
+                raise
+            raise InputError(f"{place} {fault} {_LOGIN}") from error
 
 
 def _names(name: str, folder: Path) -> list[str]:

@@ -212,11 +212,12 @@ def test_without_a_network_half_a_model_is_refused(
     ("part", "fault", "expected"),
     [
         ("/api/models", (404, "RepoNotFound"), "is not on the hub, or is private"),
-        ("/api/models", (401, ""), "is not on the hub, or is private"),
+        ("/api/models", (401, ""), "is refused by the hub; log in by"),
+        ("/resolve/", (403, ""), "cannot be fetched (403 Forbidden"),
         ("/api/models", (403, "GatedRepo"), "asks that its terms be accepted"),
         ("/resolve/", (403, "GatedRepo"), "asks that its terms be accepted"),
         ("/api/models", (500, ""), "cannot be fetched (Server error '500"),
-        ("model.safetensors", (500, ""), "cannot be read (Server error '500"),
+        ("model.safetensors", (500, ""), "cannot be fetched (Server error '500"),
         ("model.safetensors", "cut", "run it again"),
         ("model.safetensors", "short", "run it again"),
     ],
@@ -277,7 +278,11 @@ def test_a_missing_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-def test_a_fetch_that_was_killed_goes_on(hub: Hub, tmp_path: Path) -> None:
+def test_a_fetch_that_was_killed_goes_on(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
     commit = hub.commit(FILES)
     hub.held = "model.safetensors"
     program = (
@@ -292,6 +297,9 @@ def test_a_fetch_that_was_killed_goes_on(hub: Hub, tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
     hub.let_go()
     assert process.returncode == -signal.SIGKILL
+    with monkeypatch.context() as patch:
+        patch.setattr(constants, "HF_HUB_OFFLINE", True)
+        assert "not whole, in the cache" in message_of(f"hf:{MODEL}")
 
     source = opened(f"hf:{MODEL}")
 

@@ -110,6 +110,21 @@ def onnx_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
 
 
+def lacks(folder: Path) -> str:
+    """Return what a folder in no known format lacks to be that of a model, for a message."""
+    with suppress(OSError):
+        inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
+        if inner:
+            return f"; a model is in its folder {inner[0]}"
+        if (folder / "snapshots").is_dir():
+            return "; it is a folder of the cache of huggingface_hub, so name the model as hf:NAME"
+        if (folder / CONFIG).is_file():
+            return f": it has {CONFIG}, but no weights (model.safetensors or an .onnx file)"
+        if _has_weights(folder):
+            return f": it has weights, but no {CONFIG}"
+    return ": it is a folder without a model"
+
+
 def _has_weights(folder: Path) -> bool:
     """Return whether a folder has weights, or pickles of them, or names of files of weights."""
     names = ("*.safetensors", "*.safetensors.index.json", *PICKLES)

@@ -19,6 +19,7 @@ from medsim.embeddings.formats.model_folder import (
     PICKLES,
     model_files,
     read_modules,
+    read_object,
     read_settings,
 )
 from medsim.embeddings.formats.plain_model import pickled, plain_files
@@ -36,6 +37,7 @@ NAME = "sentence-transformers"
 
 _DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
+_NO_CODE = "code that comes with a model is never run"
 
 
 class SentenceEncoder:
@@ -64,7 +66,8 @@ class SentenceEncoder:
             "torch": str(torch.__version__),
             "transformers": str(transformers.__version__),
         }
-        with reading(path, _DESCRIBES), _quiet(transformers):
+        hint = _NO_CODE if "auto_map" in read_object(path / CONFIG) else ""
+        with reading(path, _DESCRIBES, hint), _quiet(transformers):
             self._model = sentence_transformers.SentenceTransformer(
                 str(path),
                 local_files_only=True,
