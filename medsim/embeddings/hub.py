@@ -81,8 +81,9 @@ def fetch_model(place: str, options: EmbeddingOptions) -> FetchedModel:
     names = _names(name, first)
     format_name = options.format or _format(location, names, is_static=is_static)
     chosen = chosen_files(names, format_name)
-    folder = _fetched(place, name, first.name, chosen)
-    path = folder / chosen[0] if format_name == "onnx" and chosen else folder
+    if not all((first / file).is_file() for file in chosen):
+        _fetched(place, name, first.name, chosen)
+    path = first / chosen[0] if format_name == "onnx" and chosen else first
     return FetchedModel(path=path, location=location, format_name=format_name)
 
 

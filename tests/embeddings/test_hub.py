@@ -17,6 +17,7 @@ from fixtures.encoders import TERMS, asked, hidden_of, tokens_of, write_encoder
 from fixtures.hub import MODEL, Files, Hub, point_to, served
 from safetensors.numpy import save
 
+from medsim.builds.embedded import place_of
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
@@ -163,7 +164,8 @@ def test_without_a_revision_the_newest_is_read_and_a_warning_names_it(hub: Hub) 
     first = hub.commit(FILES)
     spec, named = parse_embedding(f"own=hf:{MODEL}"), parse_embedding(f"own=hf:{MODEL}@{first}")
     progress = Progress()
-    assert identify(spec, progress).source.location == f"hf:{MODEL}@{first}"
+    found = identify(spec, progress)
+    assert place_of(found) == {"path": f"hf:{MODEL}@{first}", "format": "transformers"}
     assert [f"hf:{MODEL}@{first}" in warning for warning in progress.warnings] == [True]
 
     second = hub.commit({**FILES, "tokenizer.json": b"[]"})
