@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from medsim.embeddings.options import parse_embedding, parse_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from medsim.builds.negatives import TermIndex
     from medsim.builds.output import Build
@@ -43,7 +43,9 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
 def place_of(named: NamedEmbedding) -> dict[str, str]:
     """Return the place of an embedding, as seen from any folder, and how it is read there."""
     vocabulary = named.spec.options.vocabulary
-    place = {"path": str(named.spec.place.absolute()), "format": named.source.format_name}
+    path = named.spec.place
+    location = str(path.absolute()) if isinstance(path, Path) else named.source.location
+    place = {"path": location, "format": named.source.format_name}
     return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
 
 
@@ -61,7 +63,7 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
     spec = replace(spec, options=_read_as_before(spec, identity["options"], place))
-    if not spec.place.exists():
+    if isinstance(spec.place, Path) and not spec.place.exists():
         raise InputError(
             f"{spec.place}, of which embedding negatives were made, does not exist; say by "
             f"`embedding` {name}=PATH where it lies now"

@@ -1,12 +1,13 @@
-"""Sources of an embedding's vectors: files, by their format."""
+"""Sources of an embedding's vectors: files, by their format, of this machine or of a hub."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from medsim.core.errors import OptionError
 from medsim.embeddings import find_format, fingerprint
+from medsim.embeddings.hub import fetch_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,10 +83,16 @@ class FileSource:
 def open_source(spec: EmbeddingSpec) -> VectorSource:
     """Return the source of an embedding's vectors; cheap, as no vector is read.
 
+    A model of a hub is fetched, unless it is in the cache.
+
     Raises:
         InputError: there is nothing, or nothing in a known format.
         OptionError: no format has the name that the options give.
     """
+    if isinstance(spec.place, str):
+        model = fetch_model(spec.place, spec.options)
+        options = replace(spec.options, format=model.format_name)
+        return file_source(model.path, options, model.location)
     return file_source(spec.place, spec.options)
 
 

@@ -11,7 +11,13 @@ from medsim.core.reading import expanded
 from medsim.embeddings import TERMS
 from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
-from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec, parse_named, parse_options
+from medsim.embeddings.options import (
+    EmbeddingOptions,
+    EmbeddingSpec,
+    parse_named,
+    parse_options,
+    parse_place,
+)
 from medsim.embeddings.sources import open_source
 
 if TYPE_CHECKING:
@@ -119,7 +125,7 @@ def parse_model(text: str) -> ModelSpec:
             raise OptionError(unknown_name("option of models", name, known))
     own = {name: value for name, value in named.options.items() if name in _OWN}
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
-    embedding = EmbeddingSpec(name=named.name, place=expanded(named.path), options=options)
+    embedding = EmbeddingSpec(name=named.name, place=parse_place(named.path), options=options)
     source = open_source(embedding)
     kind = _answer_kind(text, own, source)
     _check_options(text, own, _OWN if kind == TUNED else _OWN[:2])
