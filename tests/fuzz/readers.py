@@ -29,6 +29,8 @@ from fixtures.wic import invented_instances, write_instances
 from medsim.builds.corrections import read_corrections
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
+from medsim.corpora import Problems
+from medsim.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.evaluations.ratings import read_rated
@@ -41,8 +43,6 @@ from medsim.studies.sheets.label_studio import annotated_tasks
 from medsim.studies.sheets.returned import StudyIdentity
 from medsim.studies.words.lexicon import read_lexicon
 from medsim.wic.benchmark import read_instances
-from medsim.wic.corpora import Problems
-from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.wic.models.general_wic import read_wic
 from medsim.wic.models.predictions import read_predictions
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.wic.corpora import Annotation, Document, Problems, pubtator
+from medsim.corpora import Annotation, Document, Problems, pubtator
 
 DATA = os.environ.get("MEDSIM_DATA")
 

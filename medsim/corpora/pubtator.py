@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
 from medsim.core.reading import reading, unpacked
-from medsim.wic.corpora import Annotation, Document
+from medsim.corpora import Annotation, Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.files import HashedReader
-    from medsim.wic.corpora import Problems
+    from medsim.corpora import Problems
 
 LONGEST_LINE = 1 << 24
 """The most bytes that a line may have."""
