@@ -30,7 +30,8 @@ from medsim.builds.corrections import read_corrections
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.corpora import Problems
-from medsim.corpora.pubtator import digest_of, documents_of, open_corpus
+from medsim.corpora.files import digest_of, open_corpus
+from medsim.corpora.pubtator import documents_of
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.evaluations.ratings import read_rated
