@@ -43,7 +43,7 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
 def place_of(named: NamedEmbedding) -> dict[str, str]:
     """Return the place of an embedding, as seen from any folder, and how it is read there."""
     vocabulary = named.spec.options.vocabulary
-    place = {"path": str(named.spec.path.absolute()), "format": named.format_name}
+    place = {"path": str(named.spec.place.absolute()), "format": named.source.format_name}
     return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
 
 
@@ -61,15 +61,15 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
     spec = replace(spec, options=_read_as_before(spec, identity["options"], place))
-    if not spec.path.exists():
+    if not spec.place.exists():
         raise InputError(
-            f"{spec.path}, of which embedding negatives were made, does not exist; say by "
+            f"{spec.place}, of which embedding negatives were made, does not exist; say by "
             f"`embedding` {name}=PATH where it lies now"
         )
     named = identify(spec, progress)
     if named.fingerprint != identity["fingerprint"]:
         raise InputError(
-            f"{spec.path} is not the embedding that the build was made with: the SHA-256 of its "
+            f"{spec.place} is not the embedding that the build was made with: the SHA-256 of its "
             f"files is {named.fingerprint}, not {identity['fingerprint']}; say by "
             f"`embedding` {name}=PATH where that one lies"
         )

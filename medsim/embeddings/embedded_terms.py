@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from medsim.core.kinds import TERM_COLUMNS
-from medsim.embeddings import Request, TermVectors, WordVectors, find_format, fingerprint
+from medsim.embeddings import Request, TermVectors, WordVectors
 from medsim.embeddings.metrics import TermPoints, WordBags
+from medsim.embeddings.sources import open_source
 from medsim.embeddings.tokens import forms, words_of
 
 if TYPE_CHECKING:
@@ -18,19 +19,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.progress import Progress
-    from medsim.embeddings import Format
     from medsim.embeddings.metrics import Embedded
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+    from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEmbedding:
-    """An embedding that is to be evaluated."""
+    """An embedding that is to be evaluated, with the fingerprint of its source."""
 
     spec: EmbeddingSpec
-    format_name: str
-    format: Format
+    source: VectorSource
     fingerprint: str
 
 
@@ -59,12 +59,12 @@ class EmbeddedTerms:
 
 
 def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
-    """Return an embedding with its format and the fingerprint of its files."""
+    """Return an embedding with its source and the fingerprint of that."""
     with progress.stage(f"identify {spec.name}") as stage:
-        name, found = find_format(spec.path, spec.options)
-        digest = fingerprint(spec.path, found, spec.options)
-        stage.found(f"{found.describes}, {digest[:12]}")
-    return NamedEmbedding(spec=spec, format_name=name, format=found, fingerprint=digest)
+        source = open_source(spec)
+        digest = source.fingerprint()
+        stage.found(f"{source.describes}, {digest[:12]}")
+    return NamedEmbedding(spec=spec, source=source, fingerprint=digest)
 
 
 def embed_terms(
@@ -86,7 +86,7 @@ def embed_terms(
         request = Request(
             terms=terms, words=words, options=options, threads=threads, cache=cache, stage=stage
         )
-        embedded = _embedded(terms, named.format.read(spec.path, request), options, coverage)
+        embedded = _embedded(terms, named.source.read(request), options, coverage)
         n_covered = int(np.count_nonzero(embedded.covered))
         stage.found(f"{n_covered:,} covered, {embedded.n_dimensions} dimensions")
     return embedded

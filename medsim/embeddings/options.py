@@ -114,10 +114,10 @@ class EmbeddingOptions(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingSpec:
-    """An embedding that a user names."""
+    """An embedding that a user names, and the place of its vectors."""
 
     name: str
-    path: Path
+    place: Path
     options: EmbeddingOptions
 
 
@@ -133,8 +133,8 @@ class NamedPath:
 def parse_embedding(text: str) -> EmbeddingSpec:
     """Return the embedding that a text such as "bert=models/bert,pooling=cls" names."""
     found = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
-    path = expanded(found.path)
-    return EmbeddingSpec(name=found.name, path=path, options=parse_options(found.options))
+    place = expanded(found.path)
+    return EmbeddingSpec(name=found.name, place=place, options=parse_options(found.options))
 
 
 def parse_named(text: str, noun: str, example: str) -> NamedPath:

@@ -14,11 +14,12 @@ from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress
-from medsim.embeddings import WORDS, find_format
+from medsim.embeddings import WORDS
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.metrics.workers import Workers
+from medsim.embeddings.sources import open_source
 from medsim.embeddings.vector_cache import cache_folder
 from medsim.evaluations.layout import (
     EvaluationFiles,
@@ -86,9 +87,9 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
 def _check_metrics(options: EvaluateOptions) -> None:
     """Raise OptionError if, by an embedding's format, no metric asked for fits it."""
     for spec in options.specs:
-        _, found = find_format(spec.path, spec.options)
-        if found.gives is not None:
-            _chosen(options, spec.name, WordBags if found.gives == WORDS else TermPoints)
+        gives = open_source(spec).gives
+        if gives is not None:
+            _chosen(options, spec.name, WordBags if gives == WORDS else TermPoints)
 
 
 def _carry_over(output: OutputFolder, earlier: Evaluation | None) -> None:

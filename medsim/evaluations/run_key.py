@@ -156,8 +156,8 @@ def run_key_of(
     known = earlier.manifest.embeddings if earlier else {}
     own_embeddings: Provenance = {
         named.spec.name: {
-            "path": str(named.spec.path),
-            "format": named.format_name,
+            "path": named.source.location,
+            "format": named.source.format_name,
             "fingerprint": named.fingerprint,
             "options": replace(named.spec.options, format=None).chosen(),
         }

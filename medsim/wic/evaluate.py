@@ -172,7 +172,7 @@ def _answers(
         case FileModel():
             return file_answers(dataset, spec)
         case TunedModel():
-            return tuned_answers(dataset, spec, setting)
+            return tuned_answers(dataset, spec, embeddings[spec.name], setting)
         case WordModel():
             return word_answers(dataset, spec, embeddings[spec.name], setting)
         case CosineModel():
@@ -218,8 +218,8 @@ def _recorded(
     return {
         "way": spec.answer_kind,
         "input": spec.reads,
-        "path": str(named.spec.path),
-        "format": named.format_name,
+        "path": named.source.location,
+        "format": named.source.format_name,
         "fingerprint": named.fingerprint,
         "options": options,
     }

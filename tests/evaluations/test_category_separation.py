@@ -20,11 +20,11 @@ import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
-from medsim.embeddings import find_format
 from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms
 from medsim.embeddings.metrics import METRICS, Metric, WordBags, metrics_of
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.options import parse_embedding
+from medsim.embeddings.sources import open_source
 from medsim.evaluations.categories import Categories, categories_of
 from medsim.evaluations.layout import EvaluationFiles, separation_path
 from medsim.evaluations.output import EVALUATION, SEPARATION_COLUMNS
@@ -54,8 +54,7 @@ def has(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -> Emb
     lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in vectors.items()]
     path.write_text(f"{len(lines)} 7\n{''.join(lines)}")
     spec = parse_embedding(f"words={path}")
-    name, found = find_format(spec.path, spec.options)
-    named = NamedEmbedding(spec=spec, format_name=name, format=found, fingerprint="")
+    named = NamedEmbedding(spec=spec, source=open_source(spec), fingerprint="")
     terms = sorted([*categories.terms(), "another term"])
     return embed_terms(named, terms, Progress(), threads=1, cache=None)
 

@@ -12,6 +12,7 @@ from medsim.embeddings.formats.onnx import OnnxEncoder
 from medsim.embeddings.formats.sentence_transformers import SentenceEncoder, TextPairs
 from medsim.embeddings.metrics import METRICS, TermPoints
 from medsim.embeddings.metrics.workers import Workers
+from medsim.embeddings.sources import path_of
 from medsim.embeddings.targets import Target
 from medsim.wic.models.answers import threshold_answers
 from medsim.wic.models.model_specs import TARGET
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.embeddings.options import EmbeddingSpec
     from medsim.kernels.types import Flags, Ids, Values, Vectors
     from medsim.wic.models.answers import ModelAnswers, Setting
     from medsim.wic.models.dataset import Round, WicDataset
@@ -47,7 +47,7 @@ def cosine_answers(
     left, right = (targets_of(dataset.instances[rows], side) for side in (1, 2))
     if spec.reads == TARGET:
         targets, first, second = _numbered(left, right, _in_order)
-        vectors, covered = _target_vectors(named.spec, targets, progress, threads)
+        vectors, covered = _target_vectors(named, targets, progress, threads)
     else:
         texts, first, second = _numbered(_quoted(left), _quoted(right), str)
         found = embed_terms(named, texts, progress, threads=threads, cache=setting.cache)
@@ -63,17 +63,19 @@ def cosine_answers(
     return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
 
 
-def tuned_answers(dataset: WicDataset, spec: TunedModel, setting: Setting) -> ModelAnswers:
+def tuned_answers(
+    dataset: WicDataset, spec: TunedModel, named: NamedEmbedding, setting: Setting
+) -> ModelAnswers:
     """Return the answers of an encoder that is fine-tuned in every round, by cosine and threshold.
 
     It reads the sentence with its target in double quotes. Thresholds are chosen on instances
     that it was not fitted on.
     """
-    embedding, labels = spec.embedding, dataset.labels
+    path, labels = path_of(named.source), dataset.labels
     left, right = (_quoted(targets_of(dataset.instances, side)) for side in (1, 2))
 
     def scores_in(one: Round) -> Values:
-        encoder = SentenceEncoder(embedding.path, embedding.options, setting.threads)
+        encoder = SentenceEncoder(path, named.spec.options, setting.threads)
         train = one.train[~np.isin(one.train, one.held_back)]
         pairs = TextPairs(
             left=[left[row] for row in train],
@@ -132,11 +134,12 @@ def _numbered(
 
 
 def _target_vectors(
-    spec: EmbeddingSpec, targets: Sequence[Target], progress: Progress, threads: int
+    named: NamedEmbedding, targets: Sequence[Target], progress: Progress, threads: int
 ) -> tuple[Vectors, Flags]:
     """Return the vectors of targets, and whether each has one."""
-    with progress.stage(f"embed {len(targets):,} targets by {spec.name}") as stage:
-        encoder = OnnxEncoder(spec.path, spec.options, threads)
+    name, path = named.spec.name, path_of(named.source)
+    with progress.stage(f"embed {len(targets):,} targets by {name}") as stage:
+        encoder = OnnxEncoder(path, named.spec.options, threads)
         stage.total(len(targets))
         parts = []
         for at in range(0, len(targets), _A_BATCH):
@@ -146,7 +149,7 @@ def _target_vectors(
         covered = np.concatenate([one.covered for one in parts])
         stage.found(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
     if n_cut := sum(int(one.cut.sum()) for one in parts):
-        progress.warn(f"{spec.name} reads less than the whole of {n_cut:,} targets")
+        progress.warn(f"{name} reads less than the whole of {n_cut:,} targets")
     return vectors, covered
 
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.reading import expanded
-from medsim.embeddings import TERMS, find_format
+from medsim.embeddings import TERMS
 from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec, parse_named, parse_options
+from medsim.embeddings.sources import open_source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.embeddings import Format
+    from medsim.embeddings.sources import VectorSource
 
 RANDOM = "random"
 """The model that answers by a coin."""
@@ -118,18 +119,19 @@ def parse_model(text: str) -> ModelSpec:
             raise OptionError(unknown_name("option of models", name, known))
     own = {name: value for name, value in named.options.items() if name in _OWN}
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
-    path = expanded(named.path)
-    format_name, found = find_format(path, options)
-    kind = _answer_kind(text, own, format_name, found)
+    embedding = EmbeddingSpec(name=named.name, place=expanded(named.path), options=options)
+    source = open_source(embedding)
+    kind = _answer_kind(text, own, source)
     _check_options(text, own, _OWN if kind == TUNED else _OWN[:2])
-    readable = READABLE[kind][-1:] if kind == COSINES and format_name != ONNX else READABLE[kind]
+    readable = (
+        READABLE[kind][-1:] if kind == COSINES and source.format_name != ONNX else READABLE[kind]
+    )
     reads = own.get("input", readable[0])
     if reads not in readable:
         raise OptionError(
-            f"`models` {text!r}: input={reads} does not fit ({found.describes}); accepted: "
+            f"`models` {text!r}: input={reads} does not fit ({source.describes}); accepted: "
             f"{', '.join(readable)}"
         )
-    embedding = EmbeddingSpec(name=named.name, path=path, options=options)
     if kind == TUNED:
         epochs = _epochs(text, own.get("epochs", str(_EPOCHS)))
         return TunedModel(name=named.name, embedding=embedding, epochs=epochs)
@@ -150,16 +152,17 @@ def parse_predictions(text: str) -> FileModel:
     )
 
 
-def _answer_kind(text: str, own: dict[str, str], format_name: str, found: Format) -> str:
+def _answer_kind(text: str, own: dict[str, str], source: VectorSource) -> str:
     """Return how a model that is made of an embedding answers, of ``READABLE``."""
     tune = own.get("tune", "no")
     if tune not in {"yes", "no"}:
         raise OptionError(unknown_name("tune", tune, ["yes", "no"]))
     if tune == "no":
-        return COSINES if found.gives == TERMS else WORDS
-    if format_name != SENTENCE_TRANSFORMERS:
+        return COSINES if source.gives == TERMS else WORDS
+    if source.format_name != SENTENCE_TRANSFORMERS:
         raise OptionError(
-            f"`models` {text!r}: tune=yes is for {SENTENCE_TRANSFORMERS}; this is {found.describes}"
+            f"`models` {text!r}: tune=yes is for {SENTENCE_TRANSFORMERS}; this is "
+            f"{source.describes}"
         )
     return TUNED
 

@@ -34,7 +34,7 @@ def test_each_kind_of_model_has_what_it_needs_and_no_more(tmp_path: Path) -> Non
     write_encoder(encoder)
 
     def made_of(path: Path) -> EmbeddingSpec:
-        return EmbeddingSpec(name="m", path=path, options=EmbeddingOptions())
+        return EmbeddingSpec(name="m", place=path, options=EmbeddingOptions())
 
     assert parse_model("random") == CoinModel(name="random")
     assert parse_model(f"m={words}") == WordModel(
@@ -52,7 +52,7 @@ def test_a_format_that_says_terms_and_gives_words_is_refused(
 ) -> None:
     write_instances(tmp_path / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.15))
     dataset = read_dataset(tmp_path / "one.json", seed=0)
-    spec = EmbeddingSpec(name="m", path=tmp_path / "words.vec", options=EmbeddingOptions())
+    spec = EmbeddingSpec(name="m", place=tmp_path / "words.vec", options=EmbeddingOptions())
     model = CosineModel(name="m", reads="quoted", embedding=spec)
     setting = Setting(seed=0, threads=1, cache=None, progress=Progress())
     found = SimpleNamespace(embedded="no TermPoints")

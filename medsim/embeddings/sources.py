@@ -1,0 +1,108 @@
+"""Sources of an embedding's vectors: files, by their format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from medsim.core.errors import OptionError
+from medsim.embeddings import find_format, fingerprint
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.embeddings import Format, Request, TermVectors, WordVectors
+    from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+
+
+class VectorSource(Protocol):
+    """The source of an embedding's vectors.
+
+    What is read-only here may be computed when it is asked for.
+    """
+
+    @property
+    def location(self) -> str:
+        """The path or address, for manifests and messages; with it, a user finds it again."""
+        ...
+
+    @property
+    def format_name(self) -> str:
+        """The name of the format, such as "word2vec"."""
+        ...
+
+    @property
+    def describes(self) -> str:
+        """The format in words, for messages."""
+        ...
+
+    @property
+    def gives(self) -> str | None:
+        """Whether vectors are of ``WORDS`` or of ``TERMS``; None where only reading tells."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of all that decides the vectors, beside the options of reading."""
+        ...
+
+    def read(self, request: Request) -> WordVectors | TermVectors:
+        """Return the vectors for a request; see ``medsim.embeddings.Load``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSource:
+    """A file or folder; see ``VectorSource``."""
+
+    path: Path
+    location: str
+    options: EmbeddingOptions
+    format_name: str
+    format: Format
+
+    @property
+    def describes(self) -> str:
+        """The format in words, for messages."""
+        return self.format.describes
+
+    @property
+    def gives(self) -> str | None:
+        """Whether vectors are of ``WORDS`` or of ``TERMS``; None where only reading tells."""
+        return self.format.gives
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 of the files that decide the vectors."""
+        return fingerprint(self.path, self.format, self.options)
+
+    def read(self, request: Request) -> WordVectors | TermVectors:
+        """Return the vectors for a request; see ``medsim.embeddings.Load``."""
+        return self.format.read(self.path, request)
+
+
+def open_source(spec: EmbeddingSpec) -> VectorSource:
+    """Return the source of an embedding's vectors; cheap, as no vector is read.
+
+    Raises:
+        InputError: there is nothing, or nothing in a known format.
+        OptionError: no format has the name that the options give.
+    """
+    return file_source(spec.place, spec.options)
+
+
+def file_source(path: Path, options: EmbeddingOptions, location: str | None = None) -> FileSource:
+    """Return a file or folder as a source; it is found at its path where no location is given."""
+    name, found = find_format(path, options)
+    return FileSource(
+        path=path,
+        location=str(path) if location is None else location,
+        options=options,
+        format_name=name,
+        format=found,
+    )
+
+
+def path_of(source: VectorSource) -> Path:
+    """Return the file or folder of a source; OptionError where it is no file."""
+    if not isinstance(source, FileSource):
+        raise OptionError(f"{source.location} is {source.describes}, and no file or folder")
+    return source.path
