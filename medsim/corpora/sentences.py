@@ -168,6 +168,6 @@ def _segmenter(language: str) -> Any:
             import pysbd  # noqa: PLC0415 — an extra
         except ImportError as error:
             raise OptionError(
-                "sentences of corpora need PySBD; install medsim with its extra wic"
+                "sentences of corpora need PySBD; install medsim with its extra tag or wic"
             ) from error
     return pysbd.Segmenter(language=language, clean=False)

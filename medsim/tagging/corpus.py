@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 WHOLE = "all"
 """The name of the only file of a corpus that is split by medsim."""
 
+ONE_TYPE = "entity"
+"""The type of entities where all are taken for one."""
+
 _WORD = re.compile(r"[^\W_]+|\S")
 _NAMES = {"train": ("train",), "dev": ("dev", "valid"), "test": ("test",)}  # within files' names
 
@@ -53,16 +56,32 @@ class Corpus:
     warnings: tuple[str, ...]
 
     def merged(self) -> Corpus:
-        """Return the corpus with all its entities of one type, which bears the corpus' name."""
-        kind = re.sub(r"\s+", "_", self.name)
+        """Return the corpus with all its entities of one type, ``ONE_TYPE``."""
         splits = {
             split: tuple(
-                replace(one, entities=tuple(each._replace(kind=kind) for each in one.entities))
+                replace(one, entities=tuple(each._replace(kind=ONE_TYPE) for each in one.entities))
                 for one in sentences
             )
             for split, sentences in self.splits.items()
         }
         return replace(self, splits=splits)
+
+    def described(self) -> dict[str, object]:
+        """Return the provenance and the sizes of the corpus, as plain JSON."""
+        return {
+            "files": dict(self.files),
+            "types": self.kinds(),
+            "splits": {
+                split: {
+                    "documents": len({one.document_id for one in sentences}),
+                    "sentences": len(sentences),
+                    "words": sum(len(one.words) for one in sentences),
+                    "entities": sum(len(one.entities) for one in sentences),
+                }
+                for split, sentences in self.splits.items()
+            },
+            "skipped": [asdict(one) for one in self.skipped],
+        }
 
     def kinds(self) -> list[str]:
         """Return the types of its entities, in order."""
@@ -77,7 +96,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cutting:
-    """How texts become sentences, and documents splits.
+    """The cutting of texts into sentences, and of documents into splits.
 
     Attributes:
         language: of texts, one of ``medsim.corpora.languages``.
@@ -167,8 +186,8 @@ def _files_of(path: Path) -> dict[str, Path]:
         found[named[0]] = file
     if missing := [split for split in SPLITS if split not in found]:
         raise InputError(
-            f"{path} has no file of its {missing[0]} split; the names of its files must have train, "
-            "dev and test in them, as train.tsv"
+            f"{path} has no file of its {missing[0]} split; the names of its files must have "
+            "train, dev and test in them, as train.tsv"
         )
     return found
 
@@ -206,7 +225,7 @@ def _by_sentence(
         if at < 0 or one.end > spans[at][1]:
             problems.count("mention goes over a sentence boundary")
         else:
-            found[at].append((one.start, one.end, re.sub(r"\s+", "_", one.kind) or "entity"))
+            found[at].append((one.start, one.end, re.sub(r"\s+", "_", one.kind) or ONE_TYPE))
     return found
 
 

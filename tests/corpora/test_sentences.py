@@ -174,7 +174,7 @@ def test_the_extra_is_asked_for_where_it_is_missing(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pysbd", None)
     sentences._segmenter.cache_clear()
 
-    with pytest.raises(OptionError, match="install medsim with its extra wic"):
+    with pytest.raises(OptionError, match="install medsim with its extra tag or wic"):
         sentences_of("It fell.")
 
 
