@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading
 from medsim.corpora import Problems, corpus_names
 from medsim.corpora.files import digest_of, open_corpus
@@ -137,9 +139,11 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
     problems = Problems()
     splits: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
     files: dict[str, dict[str, str]] = {}
+    n_pubtator = 0
     for split, file in _files_of(path).items():
         with open_corpus(file) as stream:
             if is_pubtator(file):
+                n_pubtator += 1
                 documents = documents_of(stream, file, problems)
                 sentences = list(tagged_sentences(documents, name, cutting, problems))
             elif split == WHOLE:
@@ -157,12 +161,22 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
         splits={split: tuple(found) for split, found in splits.items()},
         files=files,
         skipped=problems.skipped(),
-        warnings=problems.warnings(),
+        warnings=(*problems.warnings(), *(_shared(splits, name) if n_pubtator > 1 else ())),
     )
     for split, found in corpus.splits.items():
         if not any(one.entities for one in found):
             raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
     return corpus
+
+
+def _shared(splits: Mapping[str, Sequence[Sentence]], name: str) -> Iterator[str]:
+    """Yield a warning where documents are in several splits."""
+    ids = chain.from_iterable({one.document_id for one in found} for found in splits.values())
+    if shared := sorted(one for one, times in Counter(ids).items() if times > 1):
+        yield (
+            f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
+            f"{shared[0]} first, so that taggers know what they are asked"
+        )
 
 
 def _files_of(path: Path) -> dict[str, Path]:
@@ -189,7 +203,7 @@ def _files_of(path: Path) -> dict[str, Path]:
             f"{path} has no file of its {missing[0]} split; the names of its files must have "
             "train, dev and test in them, as train.tsv"
         )
-    return found
+    return {split: found[split] for split in SPLITS}
 
 
 def tagged_sentences(
