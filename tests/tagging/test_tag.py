@@ -105,6 +105,17 @@ def test_the_table_of_tasks_is_an_extrinsic_side(made: medsim.Tagging) -> None:
     assert found.select("set", "task", "n_models").row(0) == ("rated", "velps", 4)
 
 
+def test_the_report_has_the_scores(made: medsim.Tagging, tmp_path: Path, monkeypatch) -> None:
+    pytest.importorskip("altair", reason="medsim[report] is not installed")
+    monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
+
+    page = medsim.write_report(made, tmp_path / "tags.html").read_text(encoding="utf-8")
+
+    best = made.results().filter(statistic="f1", type="all", embedding="own")["value"][0]
+    assert f"{best:.3f}" in page
+    assert "Scores of each tagger" in page
+
+
 def test_no_word_of_the_corpus_is_in_the_results(made: medsim.Tagging) -> None:
     texts = made.sql("from prediction").select(pl.col(pl.String).unique().implode()).row(0)
 
