@@ -17,7 +17,8 @@ class SqlOptions(StatementOptions):
     out: Annotated[
         str | Path,
         Option(
-            "The folder of a build, an evaluation, a study, its scores, words in context, or a tagging.",
+            "The folder of a build, an evaluation, a study, its scores, words in context or a "
+            "tagging.",
             argument=True,
             metavar="OUT",
         ),
