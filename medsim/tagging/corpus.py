@@ -124,6 +124,7 @@ class Cutting:
 def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) -> list[Corpus]:
     """Return corpora, each of one file in PubTator format or of a folder with a file a split."""
     corpora = []
+    paths = [one if one.name not in {"", ".."} else one.resolve() for one in paths]
     for path, name in zip(paths, corpus_names(paths), strict=True):
         with progress.stage(f"read {name}") as stage:
             one = _read(path, name, cutting)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core import manifest
+from medsim.core import interrupts, manifest
 from medsim.core.config import in_threads
 from medsim.core.errors import InputError, OptionError
 from medsim.core.options import public
@@ -164,6 +164,8 @@ def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None
             scores = []
 
             def score(network: Network) -> float:
+            if interrupts.came():  # else the program would wait for all epochs
+                raise KeyboardInterrupt
                 scores.append(one.f1("dev", network.tags(vectors, one.splits["dev"].windows)))
                 stage.advance()
                 return scores[-1]

@@ -120,6 +120,12 @@ def test_splits_are_known_by_the_names_of_files(tmp_path: Path, names) -> None:
     assert [Path(one["path"]).name for one in corpus.files.values()] == list(names[:3])
 
 
+def test_the_folder_that_one_is_in_is_named_by_its_own_name(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv"))
+
+    assert one_corpus(Path()).name == "velp"
+
+
 def test_files_of_splits_may_be_in_pubtator_format(tmp_path: Path) -> None:
     (tmp_path / "cdr").mkdir()
     for number, name in enumerate(("CDR_Training", "CDR_Development", "CDR_Test")):
