@@ -164,8 +164,8 @@ def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None
             scores = []
 
             def score(network: Network) -> float:
-            if interrupts.came():  # else the program would wait for all epochs
-                raise KeyboardInterrupt
+                if interrupts.came():  # else the program would wait for all epochs
+                    raise KeyboardInterrupt
                 scores.append(one.f1("dev", network.tags(vectors, one.splits["dev"].windows)))
                 stage.advance()
                 return scores[-1]
