@@ -20,7 +20,7 @@ from medsim.tagging.tagger import BATCH, N_HIDDEN, WINDOW, Words, trained
 
 _WORDS, _TAGS = 5_000, 5
 _A_SENTENCE = 25  # words, about as many as BC5CDR has
-_TOLERANCE = 0.05  # of the share of right tags
+_TOLERANCE = 0.1  # of the share of right tags
 _ASKED = 5_000  # words
 
 
@@ -131,7 +131,9 @@ def invented(job: Job) -> tuple[np.ndarray, Words]:
 
 
 def _perceptron(vectors: np.ndarray, words: Words) -> MLPClassifier:
-    model = MLPClassifier((N_HIDDEN,), batch_size=BATCH, alpha=0.0, max_iter=1, random_state=0)
+    model = MLPClassifier(
+        (N_HIDDEN,), activation="tanh", batch_size=BATCH, alpha=0.0, max_iter=1, random_state=0
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # one epoch is what is timed
         return model.fit(vectors[words.windows].reshape(len(words.tags), -1), words.tags)
