@@ -23,7 +23,7 @@ from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
 from medsim.wic.checks.rules import QUOTAS
-from medsim.wic.corpora.mentions import read_corpora
+from medsim.wic.corpus_mentions import read_corpora
 from medsim.wic.making.candidates import Blocks, candidate_blocks
 from medsim.wic.making.lemmas import lemma_of
 from medsim.wic.making.mentions import chosen_mentions, content_hashes

@@ -2,8 +2,8 @@
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
 ``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``correlate``,
-``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and SQL of a
-build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
+``tag``, ``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and
+SQL of a build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
 ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
 ``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and ``choose_pairs``,
 those of ``medsim wic`` ``build_wic``, ``verify_wic``, ``describe_wic`` (which is
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from medsim.studies.word_domains import domains_study
     from medsim.studies.word_pairs import choose_pairs
     from medsim.studies.words.pairs import WordPairs
+    from medsim.tagging.output import Tagging
+    from medsim.tagging.tag import tag
     from medsim.terminologies.releases import convert, synth
     from medsim.wic.benchmark import Benchmark
     from medsim.wic.build import build_wic
@@ -53,6 +55,7 @@ __all__ = [
     "Progress",
     "Scores",
     "Study",
+    "Tagging",
     "Verification",
     "Verified",
     "WicScores",
@@ -76,6 +79,7 @@ __all__ = [
     "sample_study",
     "score_study",
     "synth",
+    "tag",
     "verify",
     "verify_wic",
     "write_report",
@@ -89,6 +93,7 @@ _HOMES = {
     "Progress": "medsim.core.progress:Progress",
     "Scores": "medsim.studies.score:Scores",
     "Study": "medsim.studies.folder:Study",
+    "Tagging": "medsim.tagging.output:Tagging",
     "Verification": "medsim.core.checks:Verification",
     "Verified": "medsim.wic.verify:Verified",
     "WicScores": "medsim.wic.evaluate:WicScores",
@@ -112,6 +117,7 @@ _HOMES = {
     "sample_study": "medsim.studies.sample:sample_study",
     "score_study": "medsim.studies.score:score_study",
     "synth": "medsim.terminologies.releases:synth",
+    "tag": "medsim.tagging.tag:tag",
     "verify": "medsim.builds.verify:verify",
     "verify_wic": "medsim.wic.verify:verify",
     "write_report": "medsim.cli.report:write_report",

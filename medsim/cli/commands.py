@@ -35,7 +35,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
 @command(app, ReportOptions)
 def report(options: ReportOptions) -> None:
-    """Make a page of a build, an evaluation or a benchmark of words in context, with charts.
+    """Make a page of a build, an evaluation, words in context or a tagging, with charts.
 
     Writes one .html file that needs no network, and replaces an earlier report there.
 

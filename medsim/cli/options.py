@@ -17,7 +17,8 @@ class SqlOptions(StatementOptions):
     out: Annotated[
         str | Path,
         Option(
-            "The folder of a build, an evaluation, a study, its scores, or words in context.",
+            "The folder of a build, an evaluation, a study, its scores, words in context or a "
+            "tagging.",
             argument=True,
             metavar="OUT",
         ),
@@ -34,7 +35,7 @@ class ReportOptions(Options):
     output: Annotated[
         str | Path | OpenedFolder,
         Option(
-            "The folder of a build, an evaluation, or words in context.",
+            "The folder of a build, an evaluation, words in context, or a tagging.",
             argument=True,
             metavar="FOLDER",
         ),

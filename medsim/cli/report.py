@@ -15,6 +15,7 @@ from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import GENERATOR, rendered
+from medsim.tagging.output import Tagging
 from medsim.wic.benchmark import Benchmark
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _HEAD = 512  # bytes in which a report says that it is one
 
 @public(ReportOptions)
 def write_report(options: ReportOptions) -> Path:
-    """Return the path to which it writes the report of a build, an evaluation or words in context.
+    """Return the path to which it writes the report of an output, such as a build or an evaluation.
 
     The page has its charts, their numbers and what draws them in one file, asks the network for
     nothing, and is the same for the same output. An earlier report there is replaced.
@@ -69,10 +70,17 @@ def _page_of_benchmark(opened: Benchmark) -> Page:
     return benchmark_page(opened)
 
 
+def _page_of_tagging(opened: Tagging) -> Page:
+    from medsim.tagging.page import tagging_page
+
+    return tagging_page(opened)
+
+
 _PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
     Build: _page_of_build,
     Evaluation: _page_of_evaluation,
     Benchmark: _page_of_benchmark,
+    Tagging: _page_of_tagging,
 }
 """The kinds of output that have a report, and what makes its page."""
 

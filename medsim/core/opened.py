@@ -39,6 +39,7 @@ _CLASSES = {
     "evaluation": "medsim.evaluations.output:Evaluation",
     "study": "medsim.studies.folder:Study",
     "scores": "medsim.studies.output:ScoresFolder",
+    "tagging": "medsim.tagging.output:Tagging",
     "wic": "medsim.wic.benchmark:Benchmark",
     "wic_evaluation": "medsim.wic.output:WicEvaluation",
 }

@@ -14,6 +14,3 @@ SPLITS = ("train", "dev", "test")
 
 MOST_REPEATS = 100
 """The most occurrences of a sentence in train and dev of BioWiC together."""
-
-ENGLISH = "en"
-"""The language of BioWiC, and of benchmarks that do not say theirs."""

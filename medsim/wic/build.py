@@ -17,6 +17,7 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
+from medsim.corpora.languages import check_language
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import (
@@ -29,8 +30,7 @@ from medsim.wic.benchmark import (
     instances_text,
 )
 from medsim.wic.checks.rules import QUOTAS
-from medsim.wic.corpora.languages import check_language
-from medsim.wic.corpora.mentions import codes_of_corpora, read_corpora
+from medsim.wic.corpus_mentions import codes_of_corpora, read_corpora
 from medsim.wic.making.candidates import candidate_blocks
 from medsim.wic.making.instances import benchmark_mentions, instance_rows
 from medsim.wic.making.mentions import chosen_mentions, content_hashes
@@ -41,7 +41,7 @@ from medsim.wic.output import WIC, WicManifest
 if TYPE_CHECKING:
     from medsim.core.manifest import Output
     from medsim.terminologies.sources import Terminology
-    from medsim.wic.corpora.mentions import Corpora
+    from medsim.wic.corpus_mentions import Corpora
     from medsim.wic.making.candidates import Blocks
 
 _OF_MENTIONS = {"vocabularies": "vocabulary", "kinds": "kind"}

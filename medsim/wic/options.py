@@ -18,8 +18,9 @@ from medsim.core.options import (
     Threads,
     declared,
 )
+from medsim.corpora import ENGLISH
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
+from medsim.wic import MOST_REPEATS, SPLITS
 
 BROADER = ("direct", "any")
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""

@@ -29,6 +29,9 @@ from fixtures.wic import invented_instances, write_instances
 from medsim.builds.corrections import read_corrections
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
+from medsim.corpora import Problems
+from medsim.corpora.files import digest_of, open_corpus
+from medsim.corpora.pubtator import documents_of
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.evaluations.ratings import read_rated
@@ -40,9 +43,8 @@ from medsim.studies.sheets.csv_sheets import written_csv
 from medsim.studies.sheets.label_studio import annotated_tasks
 from medsim.studies.sheets.returned import StudyIdentity
 from medsim.studies.words.lexicon import read_lexicon
+from medsim.tagging.conll import read_conll
 from medsim.wic.benchmark import read_instances
-from medsim.wic.corpora import Problems
-from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
 from medsim.wic.models.general_wic import read_wic
 from medsim.wic.models.predictions import read_predictions
 
@@ -168,6 +170,11 @@ def _corpus(path: Path) -> object:
     with open_corpus(path) as file:
         documents = list(documents_of(file, path, problems))
         return documents, problems.warnings(), digest_of(file, path)
+
+
+def _tagged(path: Path) -> object:
+    with open_corpus(path) as file:
+        return read_conll(file, path)
 
 
 def _pubtator(folder: Path) -> Path:
@@ -304,6 +311,9 @@ READERS: dict[str, Reader] = {
     ),
     "pubtator": Reader(write=_pubtator, read=_corpus),
     "pubtator-gz": Reader(write=_pubtator_gz, read=_corpus),
+    "conll": Reader(
+        write=_file("train.tsv", "naïve\tB-X\nheart\tI-X\n.\tO\n\npain S-Y\n"), read=_tagged
+    ),
     "answers-jsonl": Reader(write=_file("a.jsonl", written_jsonl(SHEET, _VALUES)), read=_answers),
     "answers-csv": Reader(write=_file("a.csv", _FILLED), read=_answers),
     "answers-json": Reader(write=_file("a.json", annotated_tasks(SHEET, _VALUES)), read=_answers),

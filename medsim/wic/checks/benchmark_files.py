@@ -12,8 +12,9 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of
+from medsim.corpora import ENGLISH
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import ENGLISH, SPLITS
+from medsim.wic import SPLITS
 from medsim.wic.benchmark import INSTANCES, Benchmark, read_instances
 
 if TYPE_CHECKING:

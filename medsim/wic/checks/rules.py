@@ -7,7 +7,8 @@ from fractions import Fraction
 from rapidfuzz.distance import Indel
 
 from medsim.core.terms import lowered
-from medsim.wic import ENGLISH, GROUPS
+from medsim.corpora import ENGLISH
+from medsim.wic import GROUPS
 from medsim.wic.making.lemmas import lemma_of
 
 QUOTAS: dict[str, dict[str, int]] = {

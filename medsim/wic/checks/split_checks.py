@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from medsim.wic import ENGLISH, GROUPS, MOST_REPEATS
+from medsim.corpora import ENGLISH
+from medsim.wic import GROUPS, MOST_REPEATS
 from medsim.wic.checks.findings import Breach, each, finding
 from medsim.wic.checks.rules import QUOTAS, lemma_pair, term_pair
 

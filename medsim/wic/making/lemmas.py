@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from medsim.core.errors import OptionError
 from medsim.core.terms import lowered
-from medsim.wic import ENGLISH
+from medsim.corpora import ENGLISH
 
 # Marks belong to their letters, as vowels do in Hindi, but regular expressions take none for one.
 _MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
-from medsim.wic.corpora import Document, Problems, sentences
-from medsim.wic.corpora.sentences import cut_documents, sentences_of, sentences_of_document
+from medsim.corpora import Document, Problems, sentences
+from medsim.corpora.sentences import cut_documents, sentences_of, sentences_of_document
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -139,8 +139,8 @@ def test_documents_are_taken_as_they_are_needed(monkeypatch) -> None:
 def test_a_script_that_does_not_expect_processes_is_told(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from medsim.wic.corpora import Document\n"
-        "from medsim.wic.corpora.sentences import cut_documents\n"
+        "from medsim.corpora import Document\n"
+        "from medsim.corpora.sentences import cut_documents\n"
         "one = Document(document_id='7', title='Dup.', abstract='', annotations=())\n"
         "list(cut_documents([one] * 100, threads=2))\n",
         encoding="utf-8",
@@ -180,7 +180,7 @@ def test_the_extra_is_asked_for_where_it_is_missing(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pysbd", None)
     sentences._segmenter.cache_clear()
 
-    with pytest.raises(OptionError, match="install medsim with its extra wic"):
+    with pytest.raises(OptionError, match="install medsim with its extra tag or wic"):
         sentences_of("It fell.")
 
 

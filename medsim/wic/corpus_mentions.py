@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OptionError
-from medsim.wic import ENGLISH
-from medsim.wic.corpora import Problems
-from medsim.wic.corpora.pubtator import digest_of, documents_of, open_corpus
-from medsim.wic.corpora.sentences import LONGEST_TEXT, cut_documents
+from medsim.corpora import ENGLISH, Problems, corpus_names
+from medsim.corpora.files import digest_of, open_corpus
+from medsim.corpora.pubtator import documents_of
+from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.wic.output import MENTION_COLUMNS
 
 if TYPE_CHECKING:
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.manifest import Skipped
-    from medsim.wic.corpora import Document
-    from medsim.wic.corpora.sentences import Spans
+    from medsim.corpora import Document
+    from medsim.corpora.sentences import Spans
 
 _ROWS_A_FRAME = 1 << 14
 
@@ -78,7 +77,7 @@ def read_corpora(
 
     Args:
         paths: the files, at least one; corpora are named after them, see ``corpus_names``.
-        language: of the sentences, one of ``medsim.wic.corpora.languages``.
+        language: of the sentences, one of ``medsim.corpora.languages``.
         threads: how many processes cut sentences; it never changes the result.
         advance: told how many more documents are read.
     """
@@ -115,23 +114,6 @@ def codes_of_corpora(paths: Sequence[Path]) -> pl.DataFrame:
     return pl.DataFrame(sorted(found), columns, orient="row")
 
 
-def corpus_names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use."""
-    if not paths:
-        raise OptionError("no corpus is named; one at least is needed")
-    names: list[str] = []
-    for number, path in enumerate(paths):
-        if path.resolve() in {other.resolve() for other in paths[:number]}:
-            raise OptionError(f"the corpus {path} is named twice; once is enough")
-        name = stem = path.name.removesuffix(".gz").removesuffix(".txt")
-        copy = 1
-        while name in names:
-            copy += 1
-            name = f"{stem}-{copy}"
-        names.append(name)
-    return names
-
-
 def mentions_in_sentences(
     documents: Iterable[Document],
     corpus: str,
@@ -144,7 +126,7 @@ def mentions_in_sentences(
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
     n_documents = n_sentences = n_mentions = 0
-    short = _short_enough(documents, corpus, problems)
+    short = short_enough(documents, corpus, problems)
     for document, sentences in cut_documents(short, language=language, threads=threads):
         n_documents += 1
         n_sentences += len(sentences)
@@ -178,21 +160,6 @@ def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems)
         else:
             place = (corpus, document.document_id, start, text[start:end])
             yield *place, one.start - start, one.end - start, one.text, one.kind, *one.codes[0]
-
-
-def _short_enough(
-    documents: Iterable[Document], corpus: str, problems: Problems
-) -> Iterator[Document]:
-    for document in documents:
-        length = max(len(document.title), len(document.abstract))
-        if length <= LONGEST_TEXT:
-            yield document
-        else:
-            problems.add(
-                "document is too long to be cut into sentences",
-                f"{corpus}: document {document.document_id}",
-                f"{length:,} characters, where {LONGEST_TEXT:,} are the most",
-            )
 
 
 def _reported(documents: Iterable[Document], advance: Callable[[int], None]) -> Iterator[Document]:

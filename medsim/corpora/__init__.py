@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+ENGLISH = "en"
+"""The language of BioWiC, and of corpora and benchmarks that do not say theirs."""
 
 _LONGEST_VALUE = 100
 
@@ -75,3 +84,20 @@ class Problems:
             f"{reason}: {self._counts[reason]:,}, first in {first}"
             for reason, first in sorted(self._first.items())
         )
+
+
+def corpus_names(paths: Sequence[Path]) -> list[str]:
+    """Return a name for each file: its own without .gz and .txt; NAME-2 where NAME is in use."""
+    if not paths:
+        raise OptionError("no corpus is named; one at least is needed")
+    names: list[str] = []
+    for number, path in enumerate(paths):
+        if path.resolve() in {other.resolve() for other in paths[:number]}:
+            raise OptionError(f"the corpus {path} is named twice; once is enough")
+        name = stem = path.name.removesuffix(".gz").removesuffix(".txt")
+        copy = 1
+        while name in names:
+            copy += 1
+            name = f"{stem}-{copy}"
+        names.append(name)
+    return names

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.files import open_hashed
-from medsim.core.reading import check_gap, decoded, reading, unpacked
-from medsim.wic.corpora import Annotation, Document
+from medsim.corpora import Annotation, Document
+from medsim.corpora.files import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from medsim.core.files import HashedReader
-    from medsim.wic.corpora import Problems
-
-LONGEST_LINE = 1 << 24
-"""The most bytes that a line may have."""
+    from medsim.corpora import Problems
 
 UNLINKED = ("", "")
 """The code of a part of a mention that is linked to nothing."""
 
-_ZIP = b"PK\x03\x04"
-_GZIP = b"\x1f\x8b"
 _SHOWN = 60
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
@@ -79,7 +71,7 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
     """Yield documents with all their lines."""
     draft: _Draft | None = None
     first = ""
-    for number, line in _lines(file, path):
+    for number, line in lines_of(file, path):
         first = first or line
         text = _TEXT.fullmatch(line)
         if text is not None and text[2] == "t":
@@ -156,50 +148,6 @@ def _annotation(columns: list[str], text: str) -> Annotation | tuple[str, str]:
     if (codes := codes_of(column)) is None:
         return "code is in an unknown form", repr(column)
     return Annotation(start=start, end=end, text=term, kind=kind, codes=codes)
-
-
-def _lines(file: HashedReader, path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file that are not blank, without their ends, and their numbers."""
-    number = last = 0
-    with reading(path, "a corpus"), _plain(file, path) as stream:
-        while data := stream.readline(LONGEST_LINE + 1):
-            number += 1
-            if len(data) > LONGEST_LINE:
-                raise InputError(
-                    f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
-                    "a title or an abstract has"
-                )
-            line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
-            check_gap(path, last, number)
-            if line.strip():
-                last = number
-                yield number, line
-
-
-def open_corpus(path: Path) -> HashedReader:
-    """Return a reader of the bytes of a file, as they are on disk; a zip is refused."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name the corpora in it")
-    with reading(path):
-        file = open_hashed(path)
-        is_zip = file.peek(len(_ZIP)).startswith(_ZIP)
-    if is_zip:
-        file.close()
-        raise InputError(f"{path} is a zip; unpack it, or compress the corpus with gzip")
-    return file
-
-
-def digest_of(file: HashedReader, path: Path) -> str:
-    """Return the SHA-256 of a file whose documents were read, in hex."""
-    with reading(path):
-        return file.finish()
-
-
-def _plain(file: HashedReader, path: Path) -> AbstractContextManager[IO[bytes]]:
-    """Return the bytes of a file without compression; the file itself stays open."""
-    if file.peek(len(_GZIP)).startswith(_GZIP):
-        return unpacked(file, path, path.stat().st_size)
-    return nullcontext(file)
 
 
 def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:

@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
-import pytest
 from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
-from medsim.core.errors import OptionError
-from medsim.wic.corpora import Annotation, Document, Problems, mentions, sentences
-from medsim.wic.corpora.mentions import corpus_names, mentions_in_sentences, read_corpora
+from medsim.corpora import Annotation, Document, Problems, sentences
+from medsim.wic import corpus_mentions
+from medsim.wic.corpus_mentions import mentions_in_sentences, read_corpora
 from medsim.wic.output import MENTION_COLUMNS
 
 
@@ -75,7 +74,7 @@ def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
 
 
 def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
-    monkeypatch.setattr(mentions, "LONGEST_TEXT", 9)
+    monkeypatch.setattr(sentences, "LONGEST_TEXT", 9)
     problems = Problems()
 
     found = mentions_in_sentences(
@@ -90,7 +89,7 @@ def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
 @pytest.mark.slow
 def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(sentences, "_DOCUMENTS_A_BATCH", 3)
-    monkeypatch.setattr(mentions, "_ROWS_A_FRAME", 50)
+    monkeypatch.setattr(corpus_mentions, "_ROWS_A_FRAME", 50)
     names = invented_names(3, 40)
     for name, seed in (("orl.txt", 3), ("dup.txt.gz", 4)):
         text = pubtator_text(names, seed=seed, n_documents=70)
@@ -114,16 +113,3 @@ def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
         if each.reason.startswith("mention ") and "offsets" not in each.reason
     )
     assert sum(each.n_mentions for each in one.corpora) == one.mentions.height + n_left_out
-
-
-def test_corpora_are_named_after_their_files(tmp_path: Path) -> None:
-    paths = [tmp_path / name for name in ("a/orl.txt", "b/orl.txt.gz", "c/orl", "orl-2.v1.txt")]
-
-    assert corpus_names(paths) == ["orl", "orl-2", "orl-3", "orl-2.v1"]
-
-
-def test_a_file_is_read_once(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"orl\.txt is named twice"):
-        corpus_names([tmp_path / "orl.txt", tmp_path / "a" / ".." / "orl.txt"])
-    with pytest.raises(OptionError, match="no corpus is named"):
-        read_corpora([], threads=1)

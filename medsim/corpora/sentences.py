@@ -12,13 +12,13 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OptionError
-from medsim.wic import ENGLISH
+from medsim.corpora import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from concurrent.futures import Future
 
-    from medsim.wic.corpora import Document
+    from medsim.corpora import Document, Problems
 
 Spans = list[tuple[int, int]]
 """Starts and ends of sentences, in code points, ends exclusive."""
@@ -53,6 +53,22 @@ def sentences_of_document(title: str, abstract: str, language: str = ENGLISH) ->
     shift = len(title) + 1
     later = [(start + shift, end + shift) for start, end in sentences_of(abstract, language)]
     return sentences_of(title, language) + later
+
+
+def short_enough(
+    documents: Iterable[Document], corpus: str, problems: Problems
+) -> Iterator[Document]:
+    """Yield the documents that can be cut into sentences; ``problems`` are told of the others."""
+    for document in documents:
+        length = max(len(document.title), len(document.abstract))
+        if length <= LONGEST_TEXT:
+            yield document
+        else:
+            problems.add(
+                "document is too long to be cut into sentences",
+                f"{corpus}: document {document.document_id}",
+                f"{length:,} characters, where {LONGEST_TEXT:,} are the most",
+            )
 
 
 def cut_documents(
@@ -152,6 +168,6 @@ def _segmenter(language: str) -> Any:
             import pysbd  # noqa: PLC0415 — an extra
         except ImportError as error:
             raise OptionError(
-                "sentences of corpora need PySBD; install medsim with its extra wic"
+                "sentences of corpora need PySBD; install medsim with its extra tag or wic"
             ) from error
     return pysbd.Segmenter(language=language, clean=False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.wic.corpora.pubtator import codes_of
+from medsim.corpora.pubtator import codes_of
 
 
 @pytest.mark.parametrize(

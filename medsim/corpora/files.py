@@ -1,0 +1,72 @@
+"""Opens files of corpora, which may be compressed by gzip, and reads their lines."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import IO, TYPE_CHECKING
+
+from medsim.core.errors import InputError
+from medsim.core.files import open_hashed
+from medsim.core.reading import check_gap, decoded, reading, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from medsim.core.files import HashedReader
+
+LONGEST_LINE = 1 << 24
+"""The most bytes that a line may have."""
+
+_ZIP = b"PK\x03\x04"
+_GZIP = b"\x1f\x8b"
+
+
+def open_corpus(path: Path) -> HashedReader:
+    """Return a reader of the bytes of a file, as they are on disk; a zip is refused."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the corpora in it")
+    with reading(path):
+        file = open_hashed(path)
+        is_zip = file.peek(len(_ZIP)).startswith(_ZIP)
+    if is_zip:
+        file.close()
+        raise InputError(f"{path} is a zip; unpack it, or compress the corpus with gzip")
+    return file
+
+
+def digest_of(file: HashedReader, path: Path) -> str:
+    """Return the SHA-256 of a file whose documents were read, in hex."""
+    with reading(path):
+        return file.finish()
+
+
+def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the lines of an open file, plain or compressed by gzip, and their numbers from 1.
+
+    They come without their ends, and without lines that are ``blank`` unless these are asked for.
+    """
+    number = last = 0
+    with reading(path, "a corpus"), _plain(file, path) as stream:
+        while data := stream.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(data) > LONGEST_LINE:
+                raise InputError(
+                    f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
+                    "a title or an abstract has"
+                )
+            line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
+            check_gap(path, last, number)
+            has_content = bool(line.strip())
+            if has_content:
+                last = number
+            if blank or has_content:
+                yield number, line
+
+
+def _plain(file: HashedReader, path: Path) -> AbstractContextManager[IO[bytes]]:
+    """Return the bytes of a file without compression; the file itself stays open."""
+    if file.peek(len(_GZIP)).startswith(_GZIP):
+        return unpacked(file, path, path.stat().st_size)
+    return nullcontext(file)

@@ -1,0 +1,97 @@
+"""Precision, recall and F1 of what was found among what is right, with intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medsim.statistics.bca import bca_estimate
+from medsim.statistics.resampling import RESAMPLES
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Table, Values
+    from medsim.statistics.estimates import Estimate
+
+EntityCounts: TypeAlias = NDArray[np.int64]
+"""What was found and right, what was found, and what there is to find: int64[…, 3]."""
+
+_CELLS_A_STEP = 1 << 21
+
+
+def precision(counts: EntityCounts | Table) -> Values:
+    """Return the share of what was found that is right; 0 where nothing was found."""
+    return _share(counts[..., 0], counts[..., 1], empty=0.0)
+
+
+def recall(counts: EntityCounts | Table) -> Values:
+    """Return the share of what there is to find that was found; NaN where there is nothing."""
+    return _share(counts[..., 0], counts[..., 2])
+
+
+def f1(counts: EntityCounts | Table) -> Values:
+    """Return the harmonic mean of precision and recall; NaN where there is nothing at all."""
+    return _share(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
+
+
+STATISTICS = {"f1": f1, "precision": precision, "recall": recall}
+"""The statistics by name."""
+
+
+def estimates_of(
+    counts: EntityCounts, *, seed: int, resamples: int = RESAMPLES
+) -> list[dict[str, Estimate]]:
+    """Return means over trials of all statistics of several systems, with their intervals.
+
+    The systems were asked about the same units, such as documents, which are resampled: all have
+    the same resamples. Intervals are bias-corrected and accelerated, and say nothing of how much
+    trials differ.
+
+    Args:
+        counts: int64[n_units, n_systems, n_trials, 3].
+        seed: of the draws.
+        resamples: how many, each of as many units as there are.
+    """
+    whole = counts.sum(axis=0)
+    resampled = _resampled(counts, seed, resamples)
+    left_out = (whole - counts).astype(np.float64)
+    return [
+        {
+            name: bca_estimate(
+                float(_over_trials(statistic(whole[system]))),
+                _over_trials(statistic(resampled[:, system])),
+                _over_trials(statistic(left_out[:, system])),
+            )
+            for name, statistic in STATISTICS.items()
+        }
+        for system in range(counts.shape[1])
+    ]
+
+
+def _resampled(counts: EntityCounts, seed: int, resamples: int) -> Table:
+    """Return the sums of all resamples: float64[resamples, n_systems, n_trials, 3]."""
+    n_units, shape = len(counts), counts.shape[1:]
+    rng = np.random.default_rng(seed)
+    flat = counts.reshape(n_units, -1).astype(np.float64)
+    sums = np.empty((resamples, flat.shape[1]))
+    a_step = max(1, _CELLS_A_STEP // n_units)
+    for first in range(0, resamples, a_step):
+        n_drawn = min(a_step, resamples - first)
+        drawn = rng.integers(n_units, size=(n_drawn, n_units))
+        drawn += np.arange(n_drawn)[:, None] * n_units
+        times = np.bincount(drawn.ravel(), minlength=n_drawn * n_units)
+        sums[first : first + n_drawn] = times.reshape(n_drawn, n_units) @ flat
+    return sums.reshape(resamples, *shape)
+
+
+def _over_trials(values: Values) -> Values:
+    """Return the mean over the last axis."""
+    mean: Values = np.asarray(values).mean(axis=-1)
+    return mean
+
+
+def _share(part: NDArray[Any], whole: NDArray[Any], empty: float = np.nan) -> Values:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share: Values = np.where(whole > 0, part / whole, empty)
+    return share

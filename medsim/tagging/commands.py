@@ -1,0 +1,25 @@
+"""The command that scores embeddings by taggers."""
+
+from __future__ import annotations
+
+from medsim.core.console import Format, app, command, print_table
+from medsim.tagging.options import TagOptions
+
+
+@command(app, TagOptions)
+def tag(options: TagOptions, *, form: Format = "table") -> None:
+    """Score embeddings by the named entities that small taggers find with them.
+
+    Writes OUT with results, trials, predictions and tasks as Parquet, and manifest.json;
+    OUT/tasks.parquet is the extrinsic side of medsim correlate. As table, md and latex it prints F1
+    in percent, mean ± standard deviation of the trials with the 95% interval of the mean; json and
+    csv have a row per value. An interrupted run leaves OUT as it was; the same command goes on
+    where it stopped.
+
+    Example: medsim tag BC5CDR.txt -e glove=glove.6B.300d.txt -o tags
+    """
+    from medsim.tagging.scores import readable_results
+    from medsim.tagging.tag import tag as run
+
+    made = run(**options.given())
+    print_table(made.results(), form, readable=lambda frame: [readable_results(frame)])

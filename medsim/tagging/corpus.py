@@ -1,0 +1,259 @@
+"""Corpora of named entities: their files, their splits, and their sentences."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from medsim.core.errors import InputError, counted
+from medsim.core.reading import reading
+from medsim.corpora import Problems, corpus_names
+from medsim.corpora.files import digest_of, open_corpus
+from medsim.corpora.pubtator import documents_of
+from medsim.corpora.sentences import cut_documents, short_enough
+from medsim.tagging import SPLITS
+from medsim.tagging.conll import Sentence, is_pubtator, read_conll
+from medsim.tagging.entities import Entity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from medsim.core.manifest import Skipped
+    from medsim.core.progress import Progress
+    from medsim.corpora import Document
+    from medsim.corpora.sentences import Spans
+
+WHOLE = "all"
+"""The name of the only file of a corpus that is split by medsim."""
+
+ONE_TYPE = "entity"
+"""The type of entities where all are taken for one."""
+
+_WORD = re.compile(r"[^\W_]+|\S")
+_NAMES = {"train": ("train",), "dev": ("dev", "valid"), "test": ("test",)}  # within files' names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """A corpus of named entities.
+
+    Attributes:
+        name: of its file or folder.
+        splits: the sentences by name of the split, see ``medsim.tagging.SPLITS``.
+        files: of each split, or of the ``WHOLE``, its path and the SHA-256 of its bytes.
+        skipped: how many mentions and documents were left out, and why.
+        warnings: a line for each kind of fault in the files.
+    """
+
+    name: str
+    splits: Mapping[str, tuple[Sentence, ...]]
+    files: Mapping[str, dict[str, str]]
+    skipped: tuple[Skipped, ...]
+    warnings: tuple[str, ...]
+
+    def merged(self) -> Corpus:
+        """Return the corpus with all its entities of one type, ``ONE_TYPE``."""
+        splits = {
+            split: tuple(
+                replace(one, entities=tuple(each._replace(kind=ONE_TYPE) for each in one.entities))
+                for one in sentences
+            )
+            for split, sentences in self.splits.items()
+        }
+        return replace(self, splits=splits)
+
+    def described(self) -> dict[str, object]:
+        """Return the provenance and the sizes of the corpus, as plain JSON."""
+        return {
+            "files": dict(self.files),
+            "types": self.kinds(),
+            "splits": {
+                split: {
+                    "documents": len({one.document_id for one in sentences}),
+                    "sentences": len(sentences),
+                    "words": sum(len(one.words) for one in sentences),
+                    "entities": sum(len(one.entities) for one in sentences),
+                }
+                for split, sentences in self.splits.items()
+            },
+            "skipped": [asdict(one) for one in self.skipped],
+        }
+
+    def kinds(self) -> list[str]:
+        """Return the types of its entities, in order."""
+        found = {
+            entity.kind
+            for sentences in self.splits.values()
+            for one in sentences
+            for entity in one.entities
+        }
+        return sorted(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cutting:
+    """The cutting of texts into sentences, and of documents into splits.
+
+    Attributes:
+        language: of texts, one of ``medsim.corpora.languages``.
+        dev: the share of documents that becomes the dev split, where files are no splits.
+        test: the share of documents that becomes the test split.
+        threads: how many processes cut sentences; it never changes the result.
+    """
+
+    language: str
+    dev: float
+    test: float
+    threads: int
+
+    def split_of(self, document_id: str) -> str:
+        """Return the split of a document, by a hash of its id: adding others never moves it."""
+        digest = hashlib.sha256(document_id.encode()).digest()
+        place = int.from_bytes(digest[:8], "big") / (1 << 64)
+        if place < self.test:
+            return "test"
+        return "dev" if place < self.test + self.dev else "train"
+
+
+def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) -> list[Corpus]:
+    """Return corpora, each of one file in PubTator format or of a folder with a file a split."""
+    corpora = []
+    paths = [one if one.name not in {"", ".."} else one.resolve() for one in paths]
+    for path, name in zip(paths, corpus_names(paths), strict=True):
+        with progress.stage(f"read {name}") as stage:
+            one = _read(path, name, cutting)
+            sizes = (f"{len(one.splits[split]):,} {split}" for split in SPLITS)
+            stage.found(f"{', '.join(sizes)} sentences of {', '.join(one.kinds())}")
+        for warning in one.warnings:
+            progress.warn(warning)
+        corpora.append(one)
+    return corpora
+
+
+def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
+    problems = Problems()
+    splits: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
+    files: dict[str, dict[str, str]] = {}
+    n_pubtator = 0
+    for split, file in _files_of(path).items():
+        with open_corpus(file) as stream:
+            if is_pubtator(file):
+                n_pubtator += 1
+                documents = documents_of(stream, file, problems)
+                sentences = list(tagged_sentences(documents, name, cutting, problems))
+            elif split == WHOLE:
+                raise InputError(
+                    f"{file} is no document of PubTator, which begins with ID|t|title; of files in "
+                    "CoNLL's layout name the folder, with a file each of train, dev and test"
+                )
+            else:
+                sentences = read_conll(stream, file)
+            files[split] = {"path": str(file), "sha256": digest_of(stream, file)}
+        for one in sentences:
+            splits[cutting.split_of(one.document_id) if split == WHOLE else split].append(one)
+    corpus = Corpus(
+        name=name,
+        splits={split: tuple(found) for split, found in splits.items()},
+        files=files,
+        skipped=problems.skipped(),
+        warnings=(*problems.warnings(), *(_shared(splits, name) if n_pubtator > 1 else ())),
+    )
+    for split, found in corpus.splits.items():
+        if not any(one.entities for one in found):
+            raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
+    return corpus
+
+
+def _shared(splits: Mapping[str, Sequence[Sentence]], name: str) -> Iterator[str]:
+    """Yield a warning where documents are in several splits."""
+    ids = chain.from_iterable({one.document_id for one in found} for found in splits.values())
+    if shared := sorted(one for one, times in Counter(ids).items() if times > 1):
+        yield (
+            f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
+            f"{shared[0]} first, so that taggers know what they are asked"
+        )
+
+
+def _files_of(path: Path) -> dict[str, Path]:
+    """Return the files of a corpus by the split that they are, or one file of them all."""
+    if not path.is_dir():
+        return {WHOLE: path}
+    found: dict[str, Path] = {}
+    with reading(path):
+        files = sorted(one for one in path.iterdir() if one.is_file() and one.name[0] != ".")
+    for file in files:
+        named = [
+            split for split, parts in _NAMES.items() if any(p in file.name.lower() for p in parts)
+        ]
+        if len(named) != 1:  # such as README, or train_dev.tsv, which is two of the others
+            continue
+        if named[0] in found:
+            raise InputError(
+                f"{path} has two files of its {named[0]} split, {found[named[0]].name} and "
+                f"{file.name}; leave one of them there"
+            )
+        found[named[0]] = file
+    if missing := [split for split in SPLITS if split not in found]:
+        raise InputError(
+            f"{path} has no file of its {missing[0]} split; the names of its files must have "
+            "train, dev and test in them, as train.tsv"
+        )
+    return {split: found[split] for split in SPLITS}
+
+
+def tagged_sentences(
+    documents: Iterator[Document], corpus: str, cutting: Cutting, problems: Problems
+) -> Iterator[Sentence]:
+    """Yield the sentences of documents with their entities, which share no word.
+
+    A word is a run of letters and digits, or any other character that is no white space. A mention
+    that begins or ends within a word has the whole word. Of mentions that share a word the one that
+    begins first is kept, of these the longest; one that goes over a sentence boundary is left out.
+    ``problems`` are told of those that are.
+    """
+    short = short_enough(documents, corpus, problems)
+    for document, spans in cut_documents(short, language=cutting.language, threads=cutting.threads):
+        text = f"{document.title} {document.abstract}"
+        mentions = _by_sentence(document, spans, problems)
+        for span, own in zip(spans, mentions, strict=True):
+            places = [match.span() for match in _WORD.finditer(text, *span)]
+            yield Sentence(
+                document_id=document.document_id,
+                words=tuple(text[start:end] for start, end in places),
+                entities=tuple(_entities(own, places, problems)),
+            )
+
+
+def _by_sentence(
+    document: Document, spans: Spans, problems: Problems
+) -> list[list[tuple[int, int, str]]]:
+    """Return the places of mentions in the document, and their types, by sentence."""
+    found: list[list[tuple[int, int, str]]] = [[] for _ in spans]
+    for one in document.annotations:
+        at = bisect_right(spans, one.start, key=lambda span: span[0]) - 1
+        if at < 0 or one.end > spans[at][1]:
+            problems.count("mention goes over a sentence boundary")
+        else:
+            found[at].append((one.start, one.end, re.sub(r"\s+", "_", one.kind) or ONE_TYPE))
+    return found
+
+
+def _entities(
+    mentions: list[tuple[int, int, str]], places: Spans, problems: Problems
+) -> Iterator[Entity]:
+    """Yield the entities of a sentence, whose words are at ``places`` in the document."""
+    free = 0
+    for start, end, kind in sorted(mentions, key=lambda one: (one[0], -one[1])):
+        first = bisect_right(places, start, key=lambda place: place[1])
+        last = bisect_right(places, end - 1, key=lambda place: place[0])
+        if first < free:
+            problems.count("mention shares a word with another")
+        elif first < last:
+            yield Entity(kind, first, last)
+            free = last

@@ -1,0 +1,86 @@
+"""The report of a tagging."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from medsim.pages import charts
+from medsim.pages.page import (
+    Chart,
+    Page,
+    PageTable,
+    Section,
+    closing,
+    content_digest,
+    distinct,
+    facts,
+    warnings_of,
+)
+from medsim.tagging.scores import ALL
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from medsim.tagging.output import Tagging
+
+PAPER = (
+    "Chiu, B. et al. (2018). Bio-SimVerb and Bio-SimLex: wide-coverage evaluation sets of word "
+    "similarity in biomedicine. BMC Bioinformatics 19."
+)
+"""The paper whose task taggers do."""
+
+
+def tagging_page(made: Tagging) -> Page:
+    """Return the report of a tagging: F1 of each embedding on each corpus, and all scores."""
+    manifest = made.manifest
+    results = made.results()
+    name = f"{made.folder.name}@{content_digest(manifest)}"
+    trials = manifest.options.get("trials")
+    return Page(
+        title="Named entities by word vectors",
+        lead=f"{len(manifest.embeddings)} embeddings on {len(manifest.corpora)} corpora, {trials} "
+        f"taggers each, by medsim {manifest.medsim}.",
+        notice=None,
+        signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
+        sections=[
+            _scores(results),
+            Section(
+                title="Taggers",
+                prose="Each was kept after the epoch with the best F1 of dev.",
+                parts=[PageTable(caption="Scores of each tagger", frame=made.trials())],
+            ),
+            closing(
+                manifest,
+                [
+                    *(facts(f"Corpus {one}", own.items()) for one, own in manifest.corpora.items()),
+                    *(
+                        facts(f"Embedding {one}", own.items())
+                        for one, own in manifest.embeddings.items()
+                    ),
+                    facts("Options", manifest.options.items()),
+                    *warnings_of(manifest.warnings),
+                ],
+                f"{name}, scored by medsim {manifest.medsim}",
+                "medsim sql TAGS\nmedsim correlate RESULTS TAGS/tasks.parquet",
+                PAPER,
+            ),
+        ],
+    )
+
+
+def _scores(results: pl.DataFrame) -> Section:
+    corpora, embeddings = distinct(results["corpus"]), distinct(results["embedding"])
+    whole = results.filter(type=ALL, statistic="f1")
+    chart = Chart(
+        title="F1 of all entities",
+        says="Points are means of the trials, lines their 95% intervals by a bootstrap over the "
+        "documents of the test split. An entity counts if its words and its type are right.",
+        spec=charts.dots(embeddings, x="F1", y=corpora),
+        rows=charts.points(whole, y="corpus", contender="embedding", ends=("low", "high")),
+        table=PageTable(caption="F1 of all entities", frame=whole.drop("type", "statistic")),
+    )
+    return Section(
+        title="Scores",
+        prose="Small taggers that see nothing but the vectors of five words find named entities.",
+        parts=[chart, PageTable(caption="All scores", frame=results)],
+    )

@@ -1,0 +1,130 @@
+"""Scores of taggers: of each trial, their means with intervals, and a table of tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.statistics.entity_scores import STATISTICS, estimates_of
+from medsim.statistics.estimates import defined, interval_of
+from medsim.tagging.entities import entities_of
+from medsim.tagging.output import TAG_RESULT_COLUMNS, TASK_MODEL, TRIAL_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from medsim.statistics.entity_scores import EntityCounts
+
+ALL = "all"
+"""The type that stands for entities of any."""
+
+
+def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
+    """Return the entities of a corpus' test split that are right, found, and to be found.
+
+    Args:
+        predictions: ``PREDICTION_COLUMNS`` of all trials, in order of trial, sentence and word.
+        kinds: the types of entities.
+
+    Returns:
+        int64[n_documents, 1 + n_kinds, n_trials, 3], documents in their order; the first type is
+        ``ALL``.
+    """
+    documents = predictions["document_id"].unique(maintain_order=True).to_list()
+    row_of = {document: row for row, document in enumerate(documents)}
+    at_kind = {kind: at for at, kind in enumerate(kinds, start=1)}
+    counts = np.zeros(
+        (len(documents), 1 + len(kinds), predictions["trial"].n_unique(), 3), np.int64
+    )
+    sentences = predictions.group_by("trial", "document_id", "sentence", maintain_order=True).agg(
+        "gold", "predicted"
+    )
+    for trial, document, _, gold, predicted in sentences.iter_rows():
+        there, found = set(entities_of(gold)), set(entities_of(predicted))
+        for column, entities in enumerate((there & found, found, there)):
+            for kind, number in Counter(one.kind for one in entities).items():
+                counts[row_of[document], [0, at_kind[kind]], trial - 1, column] += number
+    return counts
+
+
+def trials_of(
+    corpus: str, embedding: str, epochs: pl.DataFrame, counts: EntityCounts
+) -> pl.DataFrame:
+    """Return the scores of each trial: ``TRIAL_COLUMNS``."""
+    whole = counts[:, 0].sum(axis=0)
+    found = epochs.with_columns(
+        pl.lit(corpus).alias("corpus"),
+        pl.lit(embedding).alias("embedding"),
+        *(pl.Series(name, statistic(whole)) for name, statistic in STATISTICS.items()),
+    )
+    return found.select(list(TRIAL_COLUMNS)).cast(pl.Schema(TRIAL_COLUMNS))
+
+
+def results_of(
+    corpus: str, kinds: Sequence[str], counts: Mapping[str, EntityCounts], seed: int
+) -> pl.DataFrame:
+    """Return the scores of all embeddings on a corpus: ``TAG_RESULT_COLUMNS``.
+
+    Args:
+        corpus: its name.
+        kinds: the types of its entities.
+        counts: by embedding, see ``counts_of``; of the same documents.
+        seed: of the bootstrap, in which all embeddings have the same resamples.
+    """
+    every = np.concatenate(list(counts.values()), axis=1)
+    estimates = iter(estimates_of(every, seed=seed))
+    rows = []
+    for embedding, own in counts.items():
+        for at, kind in enumerate((ALL, *kinds)):
+            whole = own[:, at].sum(axis=0)
+            for name, estimate in next(estimates).items():
+                rows.append(
+                    {
+                        "corpus": corpus,
+                        "embedding": embedding,
+                        "type": kind,
+                        "statistic": name,
+                        **interval_of(estimate),
+                        "deviation": _deviation(STATISTICS[name](whole)),
+                        "n_trials": own.shape[2],
+                        "n_entities": int(whole[0, 2]),
+                        "n_documents": len(own),
+                    }
+                )
+    return pl.DataFrame(rows, TAG_RESULT_COLUMNS)
+
+
+def tasks_of(results: pl.DataFrame) -> pl.DataFrame:
+    """Return F1 of all entities: a row per embedding, a column per corpus."""
+    found = results.filter(type=ALL, statistic="f1").select("corpus", "embedding", "value")
+    return found.pivot("corpus", index="embedding", values="value").rename(
+        {"embedding": TASK_MODEL}
+    )
+
+
+def readable_results(results: pl.DataFrame) -> pl.DataFrame:
+    """Return F1 to be read, in percent: mean ± deviation of trials, and the mean's 95% interval."""
+    rows: dict[str, dict[str, str]] = {}
+    n_types = pl.col("type").n_unique().over("corpus")
+    several = pl.col("type").eq(ALL) | n_types.gt(2)  # else one type is all
+    for row in results.filter(several, statistic="f1").iter_rows(named=True):
+        name = row["corpus"] if row["type"] == ALL else f"{row['corpus']} {row['type']}"
+        cells = rows.setdefault(row["embedding"], {"embedding": row["embedding"]})
+        cells[name] = _cell(row)
+    return pl.DataFrame(list(rows.values()), infer_schema_length=None)
+
+
+def _cell(row: Mapping[str, float | None]) -> str:
+    value, deviation, low, high = (row[name] for name in ("value", "deviation", "low", "high"))
+    text = "–" if value is None else f"{100 * value:.1f}"  # noqa: RUF001 — an en dash
+    if deviation is not None:
+        text += f" ± {100 * deviation:.1f}"
+    return text if low is None or high is None else f"{text} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _deviation(values: np.ndarray) -> float | None:
+    """Return the standard deviation of trials, of which there are two at least."""
+    return defined(float(np.std(values, ddof=1))) if len(values) > 1 else None

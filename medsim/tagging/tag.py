@@ -1,0 +1,272 @@
+"""Scores embeddings by the named entities that small taggers find with them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.core import interrupts, manifest
+from medsim.core.config import in_threads
+from medsim.core.errors import InputError, OptionError
+from medsim.core.options import public
+from medsim.core.output import claimed
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import identify
+from medsim.embeddings.vector_cache import cache_folder
+from medsim.tagging import SPLITS
+from medsim.tagging.conll import conll_text
+from medsim.tagging.corpus import Cutting, read_corpora
+from medsim.tagging.encoded import encoded
+from medsim.tagging.options import RANDOM, TagOptions
+from medsim.tagging.output import (
+    EPOCH_COLUMNS,
+    PREDICTION_COLUMNS,
+    TAGGING,
+    TASK_MODEL,
+    Tagging,
+    TaggingManifest,
+)
+from medsim.tagging.scores import counts_of, results_of, tasks_of, trials_of
+from medsim.tagging.tagger import WINDOW, trained
+from medsim.tagging.word_table import drawn_table, word_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.core.output import OutputFolder
+    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.kernels.types import Vectors
+    from medsim.tagging.corpus import Corpus
+    from medsim.tagging.encoded import EncodedCorpus
+    from medsim.tagging.tagger import Network
+    from medsim.tagging.word_table import WordTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """The needs of every stage of one run."""
+
+    options: TagOptions
+    output: OutputFolder
+    progress: Progress
+    corpora: Sequence[EncodedCorpus]
+    metadata: dict[str, str]
+
+
+@public(TagOptions)
+def tag(options: TagOptions) -> Tagging:
+    """Return how well small taggers find named entities that see nothing but an embedding's words.
+
+    For each corpus and embedding some window taggers are trained (Collobert et al. 2011; Chiu et
+    al. 2018), from other first weights each: the vectors of five words go through one hidden layer
+    to the tag of the word in the middle, and are not changed by it. Scores are of the entities of
+    the test split, as the script conlleval counts them. An interrupted run leaves ``out`` as it
+    was; the same call goes on where it stopped.
+
+    Raises:
+        InputError: a corpus or an embedding is missing, damaged or in no known format.
+        OptionError: an option is out of range or does not fit, or an extra is not installed.
+        OutputError: ``out`` is taken or cannot be written.
+    """
+    _check_libraries()
+    out, progress = Path(options.out), options.progress or Progress()
+    with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
+        corpora = _corpora(options, progress)
+        embeddings = [identify(spec, progress) for spec in options.specs]
+        about = {one.spec.name: _about(one) for one in embeddings}
+        if options.random is not None:
+            about[RANDOM] = {"dimensions": options.random, "seed": options.seed}
+        output.resume(
+            {
+                "options": options.recorded(),
+                "corpora": {one.name: dict(one.files) for one in corpora},
+                "embeddings": {name: dict(own) for name, own in about.items()},
+            }
+        )
+        run = _Run(
+            options=options,
+            output=output,
+            progress=progress,
+            corpora=[encoded(one) for one in corpora],
+            metadata={"medsim": manifest.medsim_version()},
+        )
+        for named in embeddings:
+            _tag_all(run, named.spec.name, named, about[named.spec.name])
+        if options.random is not None:
+            _tag_all(run, RANDOM, None, about[RANDOM])
+        _write_scores(run, list(about))
+        _write_corpora(run)
+        _manifest(run, about).write(output.folder)
+        output.publish()
+    return Tagging(out)
+
+
+def _check_libraries() -> None:
+    try:
+        import threadpoolctl  # noqa: F401, PLC0415 — an extra
+    except ImportError as error:
+        raise OptionError(
+            "taggers need threadpoolctl, and PubTator files PySBD; install medsim with its extra "
+            "tag"
+        ) from error
+
+
+def _corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
+    given = options.corpora if isinstance(options.corpora, tuple) else (options.corpora,)
+    cutting = Cutting(
+        language=options.language,
+        dev=options.dev_share,
+        test=options.test_share,
+        threads=options.n_threads,
+    )
+    found = read_corpora([Path(str(one)) for one in given], cutting, progress)
+    if any(one.name == TASK_MODEL for one in found):
+        raise InputError(
+            f"a corpus is named {TASK_MODEL!r}, as the column of embeddings is; rename it"
+        )
+    return [one.merged() for one in found] if options.one_type else found
+
+
+def _tag_all(run: _Run, name: str, named: NamedEmbedding | None, about: dict[str, object]) -> None:
+    """Write the predictions of an embedding for all corpora, but those that are there already."""
+    options = run.options
+    missing = [
+        one for one in run.corpora if not all(map(run.output.is_complete, _paths(one, name)))
+    ]
+    words = sorted({word for one in run.corpora for word in one.vocabulary})
+    if named is None:
+        table = drawn_table(words, options.random or 0, options.seed)
+    else:
+        cache = cache_folder(options.cache)
+        table = word_table(named, words, run.progress, options.n_threads, cache)
+    about["known"] = {one.corpus.name: _share_known(one, table) for one in run.corpora}
+    for one in run.corpora:
+        if not table.knows(one.vocabulary).any():
+            raise InputError(f"{name} has no vector of any word of {one.corpus.name}")
+    for one in missing:
+        _tag_one(run, name, one, table.scaled(one.vocabulary))
+
+
+def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None:
+    """Train the taggers of one corpus and embedding, and write what they predict."""
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 — an extra
+
+    options = run.options
+    trials = range(1, options.trials + 1)
+    with run.progress.stage(f"tag {one.corpus.name} by {name}") as stage:
+        stage.total(options.trials * options.epochs)
+
+        def attempt(trial: int) -> tuple[pl.DataFrame, tuple[int, int, float]]:
+            scores = []
+
+            def score(network: Network) -> float:
+                if interrupts.came():  # else the program would wait for all epochs
+                    raise KeyboardInterrupt
+                scores.append(one.f1("dev", network.tags(vectors, one.splits["dev"].windows)))
+                stage.advance()
+                return scores[-1]
+
+            network, epoch = trained(
+                vectors,
+                one.splits["train"],
+                np.random.default_rng([options.seed, trial]),
+                score,
+                n_tags=len(one.tags),
+                epochs=options.epochs,
+            )
+            stage.advance(options.epochs - len(scores))
+            return _predicted(one, trial, network, vectors), (trial, epoch, scores[epoch - 1])
+
+        with threadpool_limits(1):  # else the order of sums would depend on how many there are
+            found = in_threads(min(options.n_threads, options.trials), attempt, trials)
+        epochs = pl.DataFrame([row for _, row in found], EPOCH_COLUMNS, orient="row")
+        stage.found(f"F1 of dev {', '.join(f'{each:.3f}' for each in epochs['dev_f1'])}")
+    predictions, stops = _paths(one, name)
+    run.output.write(predictions, pl.concat([frame for frame, _ in found]), run.metadata)
+    run.output.write(stops, epochs, run.metadata)
+
+
+def _predicted(one: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
+    """Return the tags of the test split: ``PREDICTION_COLUMNS``."""
+    sentences = one.corpus.splits["test"]
+    found = one.tags_by_sentence("test", network.tags(vectors, one.splits["test"].windows))
+    frame = pl.DataFrame(
+        {
+            "trial": [trial] * len(sentences),
+            "document_id": [each.document_id for each in sentences],
+            "sentence": range(1, len(sentences) + 1),
+            "word": [list(range(1, len(each.words) + 1)) for each in sentences],
+            "gold": [each.tags for each in sentences],
+            "predicted": list(found),
+        }
+    )
+    return frame.explode("word", "gold", "predicted").cast(pl.Schema(PREDICTION_COLUMNS))
+
+
+def _write_scores(run: _Run, names: Sequence[str]) -> None:
+    trials, results = [], []
+    with run.progress.stage("score"):
+        for one in run.corpora:
+            counts = {}
+            corpus, kinds = one.corpus.name, one.corpus.kinds()
+            for name in names:
+                predictions, stops = map(run.output.load, _paths(one, name))
+                counts[name] = counts_of(predictions, kinds)
+                trials.append(trials_of(corpus, name, stops, counts[name]))
+            results.append(results_of(corpus, kinds, counts, run.options.seed))
+    found = pl.concat(results)
+    for name, frame in (
+        ("results", found),
+        ("trials", pl.concat(trials)),
+        ("tasks", tasks_of(found)),
+    ):
+        run.output.write(f"{name}.parquet", frame, run.metadata)
+
+
+def _write_corpora(run: _Run) -> None:
+    """Write the corpora in CoNLL's layout, where that is asked for."""
+    for one in run.corpora if run.options.conll else ():
+        for split in SPLITS:
+            sentences = one.corpus.splits[split]
+            path = f"conll/{one.corpus.name}/{split}.tsv"
+            run.output.write_text(path, conll_text(sentences), len(sentences))
+
+
+def _paths(one: EncodedCorpus, embedding: str) -> tuple[str, str]:
+    """Return the paths of predictions, and of the epochs after which trials stopped."""
+    folder = f"predictions/corpus={one.corpus.name}/embedding={embedding}"
+    return f"{folder}/words.parquet", f"{folder}/epochs.parquet"
+
+
+def _share_known(one: EncodedCorpus, table: WordTable) -> float:
+    """Return the share of the words of the test split, each as often as it stands there."""
+    known = table.knows(one.vocabulary)
+    return round(float(known[one.splits["test"].windows[:, WINDOW]].mean()), 6)
+
+
+def _about(named: NamedEmbedding) -> dict[str, object]:
+    """Return the provenance of an embedding."""
+    return {
+        "path": named.source.location,
+        "format": named.source.format_name,
+        "fingerprint": named.fingerprint,
+        "options": replace(named.spec.options, format=None).chosen(),
+    }
+
+
+def _manifest(run: _Run, about: dict[str, dict[str, object]]) -> TaggingManifest:
+    return TaggingManifest(
+        medsim=manifest.medsim_version(),
+        libraries=manifest.library_versions(*manifest.ENCODERS, "pysbd"),
+        corpora={one.corpus.name: one.corpus.described() for one in run.corpora},
+        embeddings=about,
+        options=run.options.recorded(),
+        threads=run.options.n_threads,
+        warnings=list(run.progress.warnings),
+        outputs=dict(sorted(run.output.outputs.items())),
+        stages=[asdict(record) for record in run.progress.records],
+    )

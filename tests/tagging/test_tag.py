@@ -1,0 +1,230 @@
+"""Embeddings are scored by taggers, from corpora to results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.corpora import invented_names, write_corpus
+from fixtures.embeddings import write_text
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.progress import Progress
+from medsim.tagging import tag as tag_module
+from medsim.tagging.entities import entities_of
+
+OPTIONS = {"trials": 2, "epochs": 10, "test_share": 0.3, "dev_share": 0.2, "threads": 1}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpora")
+    return write_corpus(folder, invented_names(3, 30), "velps", 1, n_documents=60)
+
+
+@pytest.fixture(scope="module")
+def vectors(corpus: Path) -> Path:
+    """Vectors that tell words of names from others, with a comma and without the word "seen"."""
+    names = {
+        word for own in invented_names(3, 30).values() for name in own for word in name.split()
+    }
+    words = {*corpus.read_text(encoding="utf-8").lower().split(), ",", "(", ")"} - {"seen"}
+    rng = np.random.default_rng(0)
+    named = set(" ".join(names).lower().replace(",", "").split())
+    rows = {
+        word: [3.0 * (word in named), *rng.normal(0, 0.3, 5).tolist()] for word in sorted(words)
+    }
+    return write_text(corpus.with_name("vectors.txt"), rows, header=True)
+
+
+@pytest.fixture(scope="module")
+def made(corpus: Path, vectors: Path) -> medsim.Tagging:
+    return medsim.tag(
+        corpus, {"own": vectors}, corpus.with_name("tags"), random=6, conll=True, **OPTIONS
+    )
+
+
+def f1_of(predictions: pl.DataFrame) -> float:
+    """Return F1 of the entities of one trial."""
+    found, there = set(), set()
+    for (sentence,), own in predictions.group_by("sentence"):
+        there |= {(sentence, *one) for one in entities_of(own["gold"].to_list())}
+        found |= {(sentence, *one) for one in entities_of(own["predicted"].to_list())}
+    return 2 * len(found & there) / (len(found) + len(there))
+
+
+def test_vectors_that_tell_names_from_other_words_find_them(made: medsim.Tagging) -> None:
+    own, random = made.results().filter(statistic="f1", type="all")["value"]
+
+    assert own > 0.3
+    assert own > random + 0.15
+
+
+def test_results_are_those_of_the_predictions(made: medsim.Tagging) -> None:
+    predictions = made.sql("from prediction order by embedding, trial, sentence, word")
+    results = made.results().filter(statistic="f1")
+
+    for (embedding,), of_one in predictions.group_by("embedding"):
+        scores = [f1_of(own) for _, own in of_one.group_by("trial", maintain_order=True)]
+        for kind in ("all", "Disease"):
+            (row,) = results.filter(embedding=embedding, type=kind).to_dicts()
+            assert row["value"] == pytest.approx(np.mean(scores))
+            assert row["deviation"] == pytest.approx(np.std(scores, ddof=1))
+            assert row["low"] < row["value"] < row["high"]
+            assert row["n_trials"] == 2
+            assert row["n_documents"] == of_one["document_id"].n_unique()
+        trials = made.trials().filter(embedding=embedding)
+        assert trials["f1"].to_list() == pytest.approx(scores)
+        assert trials["trial"].to_list() == [1, 2]
+        assert all(1 <= epoch <= 10 for epoch in trials["epoch"])
+
+
+def test_views_have_the_declared_columns(made: medsim.Tagging) -> None:
+    for view, one in made.kind.views.items():
+        for file in made.folder.glob(one.files):
+            if one.columns is not None:
+                assert pl.read_parquet_schema(file) == one.columns, view
+    assert made.views()["rows"].min() > 0
+
+
+def test_the_table_of_tasks_is_an_extrinsic_side(made: medsim.Tagging) -> None:
+    tasks = made.tasks()
+    more = pl.DataFrame({"model": ["x", "y"], "velps": [0.1, 0.3]})
+    intrinsic = pl.DataFrame({"model": ["own", "random", "x", "y"], "rated": [0.5, 0.1, 0.2, 0.3]})
+
+    found = medsim.correlate(intrinsic, pl.concat([tasks, more]))
+
+    assert tasks["model"].to_list() == ["own", "random"]
+    assert found.select("set", "task", "n_models").row(0) == ("rated", "velps", 4)
+
+
+def test_the_report_has_the_scores(made: medsim.Tagging, tmp_path: Path, monkeypatch) -> None:
+    pytest.importorskip("altair", reason="medsim[report] is not installed")
+    monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
+
+    page = medsim.write_report(made, tmp_path / "tags.html").read_text(encoding="utf-8")
+
+    best = made.results().filter(statistic="f1", type="all", embedding="own")["value"][0]
+    assert f"{best:.3f}" in page
+    assert "Scores of each tagger" in page
+
+
+def test_no_word_of_the_corpus_is_in_the_results(made: medsim.Tagging) -> None:
+    texts = made.sql("from prediction").select(pl.col(pl.String).unique().implode()).row(0)
+
+    assert {tag[0] for tag in texts[1]} == {"O", "B", "I"}
+    assert all(one.isdigit() for one in texts[0])
+
+
+def test_the_written_corpus_gives_the_same_scores(
+    made: medsim.Tagging, vectors: Path, tmp_path: Path
+) -> None:
+    options = OPTIONS | {"threads": 2}
+
+    again = medsim.tag(made.folder / "conll" / "velps", {"own": vectors}, tmp_path / "t", **options)
+
+    expected = made.results().filter(embedding="own")
+    assert_frame_equal(again.results(), expected)
+
+
+def test_the_manifest_tells_what_was_read(made: medsim.Tagging) -> None:
+    corpus = made.manifest.corpora["velps"]
+    own = made.manifest.embeddings["own"]
+
+    assert corpus["types"] == ["Disease"]
+    assert sum(one["documents"] for one in corpus["splits"].values()) == 60
+    assert 0.5 < own["known"]["velps"] < 1
+    assert made.manifest.embeddings["random"] == {
+        "dimensions": 6,
+        "seed": 0,
+        "known": {"velps": 1.0},
+    }
+    assert made.manifest.options["trials"] == 2
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    made: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path, monkeypatch
+) -> None:
+    tagged: list[str] = []
+    whole = tag_module._tag_one
+
+    def until_random(run, name: str, one, table) -> None:
+        if name == "random":
+            raise KeyboardInterrupt
+        tagged.append(name)
+        whole(run, name, one, table)
+
+    monkeypatch.setattr(tag_module, "_tag_one", until_random)
+    with pytest.raises(KeyboardInterrupt):
+        medsim.tag(corpus, {"own": vectors}, tmp_path / "t", random=6, **OPTIONS)
+    assert not (tmp_path / "t").exists()
+    monkeypatch.setattr(
+        tag_module, "_tag_one", lambda run, name, *of: tagged.append(name) or whole(run, name, *of)
+    )
+
+    again = medsim.tag(corpus, {"own": vectors}, tmp_path / "t", random=6, **OPTIONS)
+
+    assert tagged == ["own", "random"]
+    assert_frame_equal(again.results(), made.results())
+
+
+def test_the_command_prints_percent_to_be_read_and_values_for_programs(
+    corpus: Path, vectors: Path, tmp_path: Path
+) -> None:
+    arguments = [corpus, "-e", f"own={vectors},case=lower", "-o", tmp_path / "t", "--trials", "1"]
+    arguments += ["--epochs", "1", "--threads", "1", "--one-type"]
+
+    first = CliRunner().invoke(app, ["tag", *map(str, arguments)])
+    second = CliRunner().invoke(app, ["tag", *map(str, arguments), "--overwrite", "--format=json"])
+
+    assert first.exit_code == second.exit_code == 0, first.output
+    values = {(row["type"], row["statistic"]): row for row in json.loads(second.stdout)}
+    shown = f"{100 * values['all', 'f1']['value']:.1f} ["
+    assert shown in first.stdout
+    assert {kind for kind, _ in values} == {"all", "entity"}
+    assert values["all", "f1"]["deviation"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"embeddings": {}}, "name at least one embedding"),
+        ({"embeddings": {"random": "x.txt"}, "random": 5}, "both named random"),
+        ({"trials": 0}, "`trials` 0 is out of range"),
+        ({"test_share": 0.9}, "`test_share` 0.9 is out of range"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path: Path, options, fault: str) -> None:
+    given = {"embeddings": {"own": "x.txt"}} | options
+
+    with pytest.raises(OptionError, match=fault):
+        medsim.tag("corpus.txt", out=tmp_path / "t", **given)
+
+
+def test_an_embedding_that_knows_no_word_is_refused(corpus: Path, tmp_path: Path) -> None:
+    path = write_text(tmp_path / "v.txt", {"\u5fc3\u81d3": [1.0, 2.0]}, header=True)
+
+    with pytest.raises(InputError, match="own has no vector of any word of velps"):
+        medsim.tag(corpus, {"own": path}, tmp_path / "t", **OPTIONS)
+    with pytest.raises(OutputError, match="which is read"):
+        medsim.tag(corpus, {"own": path}, corpus.parent, **OPTIONS)
+
+
+def test_a_warning_of_a_corpus_reaches_the_manifest(corpus: Path, tmp_path: Path) -> None:
+    progress = Progress()
+    again = tmp_path / "again.txt"
+    text = corpus.read_text(encoding="utf-8")
+    again.write_text(f"{text}\n1000|t|Orl again.\n", encoding="utf-8")
+    options = OPTIONS | {"epochs": 1, "progress": progress}
+
+    made = medsim.tag(again, {}, tmp_path / "t", random=2, **options)
+
+    assert any("document occurs again" in line for line in progress.warnings)
+    assert made.manifest.warnings == progress.warnings

@@ -1,0 +1,128 @@
+"""The window tagger against textbook arithmetic, and what it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from medsim.tagging import tagger
+from medsim.tagging.tagger import Network, Words, trained
+
+SIZES = (6, 4, 3)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Let one thread compute, as ``medsim tag`` does."""
+    with threadpool_limits(1):
+        yield
+
+
+def loss(values: np.ndarray, seen: np.ndarray, tags: np.ndarray) -> float:
+    """Return the mean cross entropy of a network whose weights lie one after the other."""
+    n_in, n_hidden, n_out = SIZES
+    weights1, biases1, weights2, biases2 = np.split(
+        values, np.cumsum([n_in * n_hidden, n_hidden, n_hidden * n_out])
+    )
+    total = 0.0
+    for row, tag in zip(seen, tags, strict=True):
+        hidden = [
+            min(1.0, max(-1.0, row @ weights1.reshape(n_in, n_hidden)[:, unit] + biases1[unit]))
+            for unit in range(n_hidden)
+        ]
+        logits = np.array(hidden) @ weights2.reshape(n_hidden, n_out) + biases2
+        total += np.log(np.exp(logits).sum()) - logits[tag]
+    return total / len(tags)
+
+
+def gradient(values: np.ndarray, seen: np.ndarray, tags: np.ndarray) -> np.ndarray:
+    """Return the gradient of the loss by central differences."""
+    found = np.empty_like(values)
+    for at in range(len(values)):
+        step = np.zeros_like(values)
+        step[at] = 1e-6
+        found[at] = (loss(values + step, seen, tags) - loss(values - step, seen, tags)) / 2e-6
+    return found
+
+
+def test_weights_change_as_adam_has_it() -> None:
+    rng = np.random.default_rng(3)
+    network = Network(SIZES, rng)
+    network.values[:] *= 2  # so that some hidden units are at their ends
+    values = network.values.astype(np.float64)
+    mean, square = np.zeros_like(values), np.zeros_like(values)
+    descent = tagger._Adam(network)
+
+    for step in range(1, 6):
+        seen = rng.normal(0, 1, (7, 6)).astype(np.float32)
+        tags = rng.integers(0, 3, 7).astype(np.int32)
+        slope = gradient(values, seen.astype(np.float64), tags)
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        unbiased = mean / (1 - 0.9**step), square / (1 - 0.999**step)
+        values -= 0.001 * unbiased[0] / (np.sqrt(unbiased[1]) + 1e-8)
+        descent.step(seen, tags)
+
+    clear = np.abs(mean) > 1e-4  # elsewhere rounding decides
+    assert clear.sum() > 25
+    assert network.values[clear] == pytest.approx(values[clear], abs=2e-5)
+
+
+def windows_of(rng: np.random.Generator, n: int) -> Words:
+    """Return words whose tag is 1 where the word before is one of the first five of twenty."""
+    windows = rng.integers(0, 20, (n, 5)).astype(np.int32)
+    return Words(windows=windows, tags=(windows[:, 1] < 5).astype(np.int32))
+
+
+def learnt(seed: int, epochs: int) -> tuple[Network, int, list[float]]:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(0, 0.5, (20, 8)).astype(np.float32)
+    vectors[:5, 0] += 2
+    train, dev = windows_of(rng, 1500), windows_of(rng, 500)
+    scores: list[float] = []
+
+    def score(network: Network) -> float:
+        scores.append(float((network.tags(vectors, dev.windows) == dev.tags).mean()))
+        return scores[-1]
+
+    network, epoch = trained(
+        vectors, train, np.random.default_rng(seed), score, n_tags=2, epochs=epochs
+    )
+    assert score(network) == scores[epoch - 1]
+    return network, epoch, scores[:-1]
+
+
+def test_it_learns_what_the_words_around_a_word_say() -> None:
+    _, epoch, scores = learnt(1, 6)
+
+    assert scores[epoch - 1] > 0.99
+
+
+def test_training_is_decided_by_its_seed() -> None:
+    one, again, other = (learnt(seed, 1)[0].values for seed in (1, 1, 2))
+
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_training_stops_once_dev_gains_no_more_and_keeps_the_best() -> None:
+    _, epoch, scores = learnt(1, 40)
+
+    assert epoch == int(np.argmax(scores)) + 1
+    assert len(scores) == epoch + tagger.PATIENCE
+
+
+def test_words_are_tagged_alike_however_many_at_once(monkeypatch) -> None:
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(0, 0.5, (20, 8)).astype(np.float32)
+    windows = windows_of(rng, 100).windows
+    network = Network((40, 300, 3), rng)
+
+    at_once = network.tags(vectors, windows)
+    monkeypatch.setattr(tagger, "_WORDS_A_STEP", 7)
+
+    assert np.array_equal(network.tags(vectors, windows), at_once)
+    assert len(np.unique(at_once)) == 3
