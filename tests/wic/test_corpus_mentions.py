@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
+import pytest
 from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
