@@ -18,6 +18,7 @@ from medsim.core.config import (
 )
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import SOURCE, ReadingOptions
 
 SAMPLE = 100
@@ -139,10 +140,11 @@ class BuildOptions(SearchOptions):
 
     _: KW_ONLY
     embedding: Annotated[
-        str | None,
+        EmbeddingLike | None,
         Option(
             "Embedding that makes embedding negatives similar, as in glove=vectors.txt; options "
-            "follow the path as in bert=model.onnx,pooling=cls.",
+            "follow the path as in bert=model.onnx,pooling=cls. Python takes functions, models and "
+            "vectors as well, see medsim.Embedding.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -161,6 +163,8 @@ class BuildOptions(SearchOptions):
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
         SearchOptions.check(self)
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", wrapped(self.embedding))
         if self.dask not in {None, "local"} and "://" not in str(self.dask):
             raise OptionError(
                 f"`dask` {self.dask!r} is neither local nor an address such as tcp://host:8786"
@@ -234,9 +238,9 @@ class VerifyOptions(Options):
         ),
     ] = SAMPLE
     embedding: Annotated[
-        str | None,
+        EmbeddingLike | None,
         Option(
-            "Embedding of the embedding negatives, if it was moved.",
+            "Embedding of the embedding negatives, if it was moved, or was given in Python.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -244,6 +248,11 @@ class VerifyOptions(Options):
     cache: Cache = None
     threads: Threads = None
     progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError for an embedding that is none."""
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", wrapped(self.embedding))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,16 @@
-"""Sources of an embedding's vectors: files, by their format."""
+"""Sources of an embedding's vectors: files, by their format, and objects in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from medsim.core.errors import OptionError
 from medsim.embeddings import find_format, fingerprint
+from medsim.embeddings.objects import object_source
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.embeddings import Format, Request, TermVectors, WordVectors
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
 
@@ -42,7 +42,10 @@ class VectorSource(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of all that decides the vectors, beside the options of reading."""
+        """Return a SHA-256 of all that decides the vectors, beside the options of reading.
+
+        It is empty where only vectors that were made tell; see ``embedded_terms.settled``.
+        """
         ...
 
     def read(self, request: Request) -> WordVectors | TermVectors:
@@ -86,7 +89,9 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
         InputError: there is nothing, or nothing in a known format.
         OptionError: no format has the name that the options give.
     """
-    return file_source(spec.place, spec.options)
+    if isinstance(spec.place, Path):
+        return file_source(spec.place, spec.options)
+    return object_source(spec)
 
 
 def file_source(path: Path, options: EmbeddingOptions, location: str | None = None) -> FileSource:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.options import COVERAGES, EmbeddingSpec, parse_embedding
+from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped
+from medsim.embeddings.options import COVERAGES, EmbeddingSpec
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.paper import ELSEWHERE, PAPER, PAPER_METRICS, PaperTable, number_of
 from medsim.evaluations.statistic import tabulated_names
@@ -82,9 +83,10 @@ class EvaluateOptions(Options):
         ),
     ]
     embeddings: Annotated[
-        Mapping[str, str | Path],
+        Mapping[str, EmbeddingLike],
         Option(
-            "An embedding; options follow the path, as in bert=model.onnx,pooling=cls.",
+            "An embedding; options follow the path, as in bert=model.onnx,pooling=cls. Python "
+            "takes functions, models and vectors as well, see medsim.Embedding.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -183,8 +185,8 @@ class EvaluateOptions(Options):
 
     @property
     def specs(self) -> list[EmbeddingSpec]:
-        """The embeddings with the options behind their paths."""
-        return [parse_embedding(f"{name}={path}") for name, path in self.embeddings.items()]
+        """The embeddings with their options."""
+        return [embedding_spec(given, name) for name, given in self.embeddings.items()]
 
     @property
     def n_threads(self) -> int:
@@ -209,6 +211,8 @@ class EvaluateOptions(Options):
             raise OptionError(
                 "name at least one embedding by `embeddings`, such as glove=vectors.txt"
             )
+        named = {name: wrapped(given) for name, given in self.embeddings.items()}
+        object.__setattr__(self, "embeddings", named)
         _ = self.specs
         self._check_categories()
         if self.index != "flat" and not self.retrieval:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +18,7 @@ from medsim.core.options import (
     Threads,
     declared,
 )
+from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
 
@@ -163,11 +164,12 @@ class WicEvaluateOptions(Options):
     out: Annotated[str | Path, Option("The folder of results to write.", ("--out", "-o"))]
     _: KW_ONLY
     models: Annotated[
-        Sequence[str],
+        Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
             "random; or an embedding, with options behind its path: input=target or input=sentence "
             "of word vectors, input=target or input=quoted of encoders; tune=yes and epochs=N of "
-            "sentence-transformers.",
+            "sentence-transformers. Python takes functions, models and vectors as well, each a "
+            "medsim.Embedding with a name, or all of them by name.",
             ("--model", "-m"),
             metavar="NAME=PATH",
         ),
@@ -232,7 +234,15 @@ class WicEvaluateOptions(Options):
             return None
 
     def check(self) -> None:
-        """Raise OptionError for an accuracy that is none."""
+        """Raise OptionError for a model that is none, or an accuracy."""
+        models = self.models
+        object.__setattr__(
+            self,
+            "models",
+            {name: wrapped(given) for name, given in models.items()}
+            if isinstance(models, Mapping)
+            else tuple(map(wrapped, models)),
+        )
         accuracy = self.accuracy_of_people
         if accuracy is not None and not 0 <= accuracy <= 1:
             raise OptionError(f"`people` {self.people} is no accuracy; 0 to 1 are accepted")
