@@ -13,8 +13,9 @@ from medsim.core.config import (
     EASY_DISTANCE,
     MOST_COUNT,
     MOST_SEED,
-    POOLS,
     STRATEGIES,
+    Pool,
+    Strategy,
 )
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
@@ -58,22 +59,20 @@ class SearchOptions(ReadingOptions):
     ] = "build"
     _: KW_ONLY
     pool: Annotated[
-        str,
+        Pool,
         Option(
             "Terms that negatives are drawn from: set, those of their own set; or terminology, all "
             "names of eligible concepts and all terms of positives.",
             lower=True,
-            choices=POOLS,
             key="pool",
         ),
     ] = "set"
     negatives: Annotated[
-        Sequence[str],
+        Sequence[Strategy],
         Option(
             "Strategies of negatives: random, levenshtein, embedding.",
             listed=True,
             lower=True,
-            choices=STRATEGIES,
             noun="strategy of negatives",
         ),
     ] = DEFAULT_STRATEGIES
@@ -105,7 +104,7 @@ class SearchOptions(ReadingOptions):
     progress: Reporting = None
 
     @property
-    def strategies(self) -> tuple[str, ...]:
+    def strategies(self) -> tuple[Strategy, ...]:
         """The strategies of negatives in the order in which they are made."""
         return tuple(name for name in STRATEGIES if name in self.negatives)
 

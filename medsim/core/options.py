@@ -7,7 +7,7 @@ type and an ``Option`` with the help, its default is that of the command line an
     class SearchOptions(Options):
         folder: Annotated[str | Path, Option("The folder of a build.", argument=True)]
         _: KW_ONLY
-        pool: Annotated[str, Option("What is searched.", choices=POOLS)] = "set"
+        pool: Annotated[Literal["set", "all"], Option("What is searched.")] = "set"
 
 
     @public(SearchOptions)
@@ -73,8 +73,8 @@ class Option:
         many: whether the command line takes any number of values where Python takes one as well.
         lower: whether the command line ignores its case.
         or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
-        choices: the names that are accepted; by default those of a ``Literal`` in the field's type,
-            without which None accepts any.
+        choices: the names that are accepted, none for any; by default those of a ``Literal`` in
+            the field's type.
         noun: of a choice, for messages; by default the name of the field.
         least: the smallest number that is accepted; a number has a smallest and a largest.
         most: the largest number that is accepted.
@@ -227,11 +227,16 @@ def declared(options: type[Options]) -> Mapping[str, Option]:
 def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
     return {
-        name: replace(extra, choices=extra.choices or names_in(hints[name]) or None)
+        name: replace(extra, choices=_choices(extra, hints[name]))
         for name in inspect.signature(options).parameters
         for extra in getattr(hints[name], "__metadata__", ())
         if isinstance(extra, Option)
     }
+
+
+def _choices(option: Option, hint: object) -> Sequence[str] | None:
+    """Return the names that an option accepts, None for any."""
+    return (names_in(hint) if option.choices is None else option.choices) or None
 
 
 _types = cache(get_type_hints)  # of the fields of a class of options

@@ -8,12 +8,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted, listed
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
+from medsim.core.shown import Shown, Summary
 from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.vector_cache import cache_folder
 from medsim.wic.making.instances import coin_flips
@@ -37,8 +40,6 @@ from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 from medsim.wic.people import accuracy_of_people
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from medsim.core.manifest import Output
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.wic.models.answers import ModelAnswers
@@ -46,8 +47,11 @@ if TYPE_CHECKING:
     from medsim.wic.models.model_specs import ModelSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WicScores:
+_FEW = 4  # names that a summary lists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WicScores(Shown):
     """Scores of models on words in context.
 
     Attributes:
@@ -63,6 +67,20 @@ class WicScores:
     comparisons: pl.DataFrame
     predictions: pl.DataFrame
     people: float | None = None
+
+    def _summary(self) -> Summary:
+        models = self.results["model"].unique(maintain_order=True).to_list()
+        facts = [
+            f"{counted(len(models), 'model')} ({listed(models, _FEW)})",
+            counted(self.predictions.height, "prediction"),
+        ]
+        whole = self.results.filter(subset="all")
+        shown = whole.select(
+            "model", "statistic", "value", pl.exclude("model", "statistic", "value")
+        )
+        calls = [".results", ".comparisons", "medsim.write_report(scores.folder, …)"]
+        what = f"WicScores({str(self.folder)!r})"
+        return Summary(what=what, facts=facts, calls=calls, table=lambda: shown)
 
 
 @public(WicEvaluateOptions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
@@ -20,15 +20,15 @@ from medsim.core.options import (
 )
 from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import ENGLISH, MOST_REPEATS, SPLITS
+from medsim.wic import ENGLISH, MOST_REPEATS, Split
 
-BROADER = ("direct", "any")
+Broader = Literal["direct", "any"]
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
 MOST_REPEATABLE = 1_000_000
 """The largest limit that may be set to the repeats of a sentence."""
 
-STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
+StatisticsTable = Literal["1", "3", "4", "5", "figure-3", "figure-4"]
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
 _RECORD = (
@@ -70,12 +70,11 @@ class WicBuildOptions(ReadingOptions):
         ),
     ] = ENGLISH
     broader: Annotated[
-        str,
+        Broader,
         Option(
             "Which concepts are broader than another, and so in no instance with it: direct, its "
             "parents, as the paper has it; or any, all its ancestors.",
             lower=True,
-            choices=BROADER,
             noun="meaning of broader",
             key="broader",
         ),
@@ -119,10 +118,9 @@ class BenchmarkFilesOptions(Options):
     ]
     _: KW_ONLY
     split: Annotated[
-        str | None,
+        Split | None,
         Option(
             "The split of one file: test, dev or train; by default its name says so.",
-            choices=SPLITS,
             noun="split",
         ),
     ] = None
@@ -137,13 +135,12 @@ class WicStatsOptions(BenchmarkFilesOptions):
 
     _: KW_ONLY
     table: Annotated[
-        str,
+        StatisticsTable,
         Option(
             "By its number in the paper: 1, corpora; 3, instances, sentences, concepts by split; "
             "4, tokens of target terms; 5, seen terms in test; figure-3, train by repeats of a "
             "sentence; figure-4, semantic types.",
             lower=True,
-            choices=STATISTICS_TABLES,
         ),
     ] = "3"
     threads: Threads = None
