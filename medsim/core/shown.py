@@ -1,4 +1,4 @@
-"""How results show themselves: in a line at a prompt, and as a table in a notebook."""
+"""The summaries of results: a line at a prompt, and a table in a notebook."""
 
 from __future__ import annotations
 

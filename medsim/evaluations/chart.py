@@ -48,8 +48,10 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     (spec["spec"] if len(panels) > 1 else spec)["width"] = (
         _PANEL_WIDTH if len(panels) > 1 else _WIDTH
     )
-    coloured = re.sub(r"var\(--(\w+)\)", lambda name: _palette()[name[1]], json.dumps(spec))
-    return alt.Chart.from_dict({**json.loads(coloured), "datasets": {"rows": found.to_dicts()}})
+    palette, drawn = _palette(), json.dumps(spec).replace("contender", "embedding")
+    coloured = re.sub(r"var\(--(\w+)\)", lambda name: palette[name[1]], drawn)
+    rows = found.rename({"contender": "embedding"}).to_dicts()
+    return alt.Chart.from_dict({**json.loads(coloured), "datasets": {"rows": rows}})
 
 
 def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
