@@ -150,21 +150,20 @@ class Embedding:
                 f"the version of an embedding is a text such as '1.0', not {version!r}"
             )
 
-    @property
-    def says(self) -> str:
-        """The object in a few words, for manifests and messages."""
-        source = self.source
-        kind = type(source)
-        named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
-        if self.form == "function":
-            named = str(getattr(source, "__qualname__", named))
-            return f"Python function {named.rpartition('<locals>.')[2]}"
-        return f"Python object {named}"
-
     def __repr__(self) -> str:
         shown = {"name": self.name, "version": self.version, **self.options}
         told = (f", {name}={value!r}" for name, value in shown.items() if value is not None)
-        return f"medsim.Embedding({self.says}{''.join(told)})"
+        return f"medsim.Embedding({in_words(self)}{''.join(told)})"
+
+
+def in_words(given: Embedding) -> str:
+    """Return an object in a few words, for manifests and messages."""
+    kind = type(given.source)
+    named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    if given.form == "function":
+        named = str(getattr(given.source, "__qualname__", named))
+        return f"Python function {named.rpartition('<locals>.')[2]}"
+    return f"Python object {named}"
 
 
 def embedding_spec(given: EmbeddingLike, name: str | None = None) -> EmbeddingSpec:

@@ -15,6 +15,7 @@ from medsim.core.reading import reason
 from medsim.embeddings import TERMS, WORDS, TermVectors
 from medsim.embeddings.encoders import encoded, kept_by, unit
 from medsim.embeddings.formats.rows import FITTING, keyed
+from medsim.embeddings.given import in_words
 from medsim.embeddings.numbers import as_vectors
 from medsim.embeddings.object_tables import gives_of, table_of
 
@@ -63,7 +64,7 @@ class ObjectSource:
     @property
     def location(self) -> str:
         """The object in a few words."""
-        return self.given.says
+        return in_words(self.given)
 
     @property
     def describes(self) -> str:
