@@ -67,9 +67,7 @@ def embedding_of(
     """
     if "embedding" not in build.strategies:
         if moved is not None:
-            raise OptionError(
-                f"`embedding` {wrapped(moved)!r}: {build.folder} has no embedding negatives"
-            )
+            raise OptionError(f"`embedding` {moved!r}: {build.folder} has no embedding negatives")
         return None
     identity, place = build.manifest.options.get("embedding"), build.manifest.embedding
     if not isinstance(identity, dict) or place is None:
@@ -80,7 +78,7 @@ def embedding_of(
             f"{build.folder}: its embedding negatives were made by an object in Python, "
             f"{name!r} ({place['path']}); give that again by `embedding`"
         )
-    moved = wrapped(f"{name}={place['path']}" if moved is None else moved)
+    moved = wrapped(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
     spec = embedding_spec(moved, own_name(moved, name))
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")

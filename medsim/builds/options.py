@@ -163,7 +163,7 @@ class BuildOptions(SearchOptions):
         """Raise OptionError for options that do not fit each other."""
         SearchOptions.check(self)
         if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrapped(self.embedding))
+            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
         if self.dask not in {None, "local"} and "://" not in str(self.dask):
             raise OptionError(
                 f"`dask` {self.dask!r} is neither local nor an address such as tcp://host:8786"
@@ -251,7 +251,7 @@ class VerifyOptions(Options):
     def check(self) -> None:
         """Raise OptionError for an embedding that is none."""
         if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrapped(self.embedding))
+            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

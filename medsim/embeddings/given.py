@@ -192,9 +192,18 @@ def own_name(given: str | Path | Embedding, default: str) -> str | None:
     return (given.name or default) if isinstance(given, Embedding) else None
 
 
-def wrapped(given: Any) -> str | Path | Embedding:
-    """Return what a caller gives as an embedding: texts and paths as they are, objects wrapped."""
-    return given if isinstance(given, (str, Path)) else as_embedding(given)
+def wrapped(given: Any, where: str) -> str | Path | Embedding:
+    """Return what a caller gives as an embedding: texts and paths as they are, objects wrapped.
+
+    Raises:
+        OptionError: it is nothing that is accepted; the message begins with where it was given.
+    """
+    if isinstance(given, (str, Path)):
+        return given
+    try:
+        return as_embedding(given)
+    except OptionError as error:
+        raise OptionError(f"{where}: {error}") from error
 
 
 def _form_of(source: Any, keys: list[str]) -> Form:

@@ -215,7 +215,10 @@ class EvaluateOptions(Options):
             raise OptionError(
                 "name at least one embedding by `embeddings`, such as glove=vectors.txt"
             )
-        named = {name: wrapped(given) for name, given in self.embeddings.items()}
+        named = {
+            name: wrapped(given, f"`embeddings` {name!r}")
+            for name, given in self.embeddings.items()
+        }
         object.__setattr__(self, "embeddings", named)
         _ = self.specs
         self._check_categories()

@@ -204,9 +204,11 @@ class Evaluation(Opened[EvaluationManifest]):
             f"{counted(len(embeddings), 'embedding')} ({listed(list(embeddings), _FEW)})",
             counted(self._rows_below("results.parquet"), "result"),
         ]
+        has_build = any(one.get("kind") == "build" for one in inputs.values())
+        statistic = "auc" if has_build else "spearman"
         calls = [
             "medsim.compare(evaluation)",
-            '.chart("auc")',
+            f'.chart("{statistic}")',
             "medsim.write_report(evaluation, …)",
         ]
         return self._summarized(facts, calls, self._best)

@@ -236,9 +236,9 @@ class WicEvaluateOptions(Options):
         object.__setattr__(
             self,
             "models",
-            {name: wrapped(given) for name, given in models.items()}
+            {name: wrapped(given, f"`models` {name!r}") for name, given in models.items()}
             if isinstance(models, Mapping)
-            else tuple(map(wrapped, models)),
+            else tuple(wrapped(given, "`models`") for given in models),
         )
         accuracy = self.accuracy_of_people
         if accuracy is not None and not 0 <= accuracy <= 1:
