@@ -67,11 +67,10 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         earlier = earlier_results(options)
         targets = read_targets(options, progress)
         _check_metrics(options)
-        terms = _terms_of(targets)
-        embeddings = [
-            settled(identify(spec, progress), terms, progress, threads=options.n_threads)
-            for spec in options.specs
-        ]
+        embeddings = [identify(spec, progress) for spec in options.specs]
+        if not all(named.fingerprint for named in embeddings):
+            terms, threads = _terms_of(targets), options.n_threads
+            embeddings = [settled(one, terms, progress, threads=threads) for one in embeddings]
         key = run_key_of(options, targets, embeddings, earlier)
         output.resume(key.to_json())
         _carry_over(output, earlier)

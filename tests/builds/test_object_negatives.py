@@ -12,6 +12,8 @@ from oracles.hashing import term_hash
 import medsim
 from medsim.core.errors import InputError, OptionError
 
+pytestmark = pytest.mark.slow
+
 SET = "pairs/dataset=syn_syn/difficulty=hard/negatives=embedding/data.parquet"
 
 

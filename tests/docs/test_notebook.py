@@ -28,6 +28,8 @@ def executed(folder: Path) -> Any:
     from nbclient import NotebookClient
 
     notebook = nbformat.read(NOTEBOOK, as_version=4)
+    users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    compiled = os.environ.get("NUMBA_CACHE_DIR") or str(Path(users, "medsim"))  # of all tests
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     client = NotebookClient(
         notebook,
@@ -37,7 +39,12 @@ def executed(folder: Path) -> Any:
     )
     client.execute(
         cwd=str(folder),
-        env={**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "caches")},
+        env={
+            **os.environ,
+            "PYTHONPATH": path,
+            "NUMBA_CACHE_DIR": compiled,
+            "XDG_CACHE_HOME": str(folder / "caches"),
+        },
     )
     for cell in notebook.cells:
         cell.metadata.clear()

@@ -107,7 +107,7 @@ def test_a_chart_has_the_best_value_of_each_embedding(
 def test_a_chart_of_what_is_not_there_is_refused(
     shared_evaluation: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(InputError, match="has no retrieval"):
+    with pytest.raises(InputError, match="has no mean reciprocal rank"):
         shared_evaluation.chart("mrr")
     with pytest.raises(OptionError, match="unknown statistic 'acu'; did you mean auc"):
         shared_evaluation.chart("acu")  # type: ignore[arg-type]  # a slip
