@@ -96,7 +96,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "kernels: small enough to run again with NUMBA_DISABLE_JIT=1"
     )
     config.addinivalue_line(
-        "markers", "slow: processes, browsers, clusters, killed runs, and what takes over 2 seconds"
+        "markers",
+        "slow: processes, browsers, clusters, killed runs, what takes over 2 seconds, and further "
+        "cases of what quicker tests show",
     )
     if UNCOMPILED:
         # The kernels count modulo 2**64, as the processor does. NumPy's scalars do so too, but

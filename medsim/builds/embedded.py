@@ -54,7 +54,9 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
         about = {"path": named.source.location, "format": named.source.format_name}
         return {**about, "identity": identity}
     vocabulary = named.spec.options.vocabulary
-    place = {"path": str(named.spec.place.absolute()), "format": named.source.format_name}
+    path = named.spec.place
+    location = str(path.absolute()) if isinstance(path, Path) else named.source.location
+    place = {"path": location, "format": named.source.format_name}
     return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
 
 

@@ -29,7 +29,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
 from medsim.core.manifest import fingerprint
-from medsim.core.opened import reading_output
+from medsim.core.opened import read_damaged_rows, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.core.store import Store
@@ -79,7 +79,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     unreadable, changed = [], []
     for name in sorted(expected & found & set(promised)):
         try:
-            frame = build.read(name)
+            frame = read_damaged_rows(build.folder / name)
         except InputError:
             unreadable.append(name)
             continue

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
 
-ENCODERS = ("model2vec", "onnxruntime", "sentence-transformers", "tokenizers", "torch")
+ENCODERS = (
+    "model2vec",
+    "onnxruntime",
+    "sentence-transformers",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
 """Libraries of encoders, each of which may be installed or not."""
 
 _LAST = ("warnings", "outputs", "stages")  # in the order of a manifest's file

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
@@ -13,7 +14,7 @@ from medsim.core.errors import InputError, counted
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
-from medsim.core.parquet import read_parquet, scan_files, scan_parquet
+from medsim.core.parquet import read_damaged, read_parquet, scan_files, scan_parquet
 from medsim.core.places import is_text
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
@@ -31,6 +32,8 @@ _AGAIN = (
     "it is damaged, or is not what medsim wrote; make the output anew, or copy it again from where "
     "it was made"
 )
+
+_FAULTS_OF_CODE = (AssertionError, AttributeError, IndexError, NameError, TypeError)
 
 _CLASSES = {
     "build": "medsim.builds.output:Build",
@@ -179,11 +182,23 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
         return read_parquet(path, columns)
 
 
+def read_damaged_rows(path: Path) -> pl.DataFrame:
+    """Return the rows of a Parquet file that may be damaged, at which Polars may end the process.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    with reading(path, hint=_AGAIN):
+        check_own_file(path)
+        return read_damaged(path)
+
+
 @contextmanager
 def reading_output(opened: O) -> Iterator[O]:
     """Give the body an output; whatever it meets there that medsim never wrote is told in one line.
 
     A file, or a part of the manifest, may be damaged or changed in ways that no check foresees.
+    An error that only a fault of the program's own code raises is none of the output's, and passes.
 
     Raises:
         InputError: the output is not as medsim made it; or any other of medsim's errors.
@@ -193,8 +208,25 @@ def reading_output(opened: O) -> Iterator[O]:
         f"a file of it is damaged or was changed; make it anew with {kind.command}, or copy it "
         "again from where it was made"
     )
+    own: BaseException | None = None
     with reading(opened.folder, kind.with_article, hint):
-        yield opened
+        try:
+            yield opened
+        except _FAULTS_OF_CODE as error:
+            if not _is_raised_here(error):
+                raise
+            own = error
+    if own is not None:
+        raise own
+
+
+def _is_raised_here(error: BaseException) -> bool:
+    """Return whether an error was raised by a line of medsim's own, not by a library."""
+    innermost = None
+    for frame, _ in walk_tb(error.__traceback__):
+        innermost = frame
+    module = innermost.f_globals.get("__name__", "") if innermost else ""
+    return str(module).partition(".")[0] == __name__.partition(".")[0]
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:

@@ -98,7 +98,9 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def check_file(out: Path, *, overwrite: bool, is_own: Callable[[Path], bool] | None = None) -> None:
+def check_file_free(
+    out: Path, *, overwrite: bool, is_own: Callable[[Path], bool] | None = None
+) -> None:
     """Raise OutputError if no file can be written at ``out``, or one there must stay.
 
     Args:

@@ -31,6 +31,7 @@ _KINDS = {
 }
 _PANIC = "PanicException"  # of libraries in Rust; it is no Exception, and has no module to import
 _LONGEST_REASON = 200
+_MOST_EMPTY = 1_000_000
 _HARMLESS = MIB  # what is no larger does no harm, however little it was packed into
 _LINE_ENDS = (b"\n", b"\r")
 _WITHOUT_LINES = (b"{", b"<")  # how JSON and XML begin
@@ -232,6 +233,51 @@ def too_long(place: str, longest: int) -> InputError:
     return InputError(
         f"{place} has more than {longest >> 20:,} MiB; raise `longest_line` if it is meant to"
     )
+
+
+def check_gap(name: Path | str, last: int, line: int) -> None:
+    """Raise InputError where so many lines without content follow each other as no file has.
+
+    They cost little to pack, and a reader as much time as any.
+
+    Args:
+        name: of the file, or its path.
+        last: the number of the last line that had content.
+        line: the number of the line that is read.
+    """
+    if line - last > _MOST_EMPTY:
+        raise InputError(
+            f"{name}: more than {_MOST_EMPTY:,} lines without content follow line {last:,}; remove "
+            "them"
+        )
+
+
+def decoded(
+    data: bytes | bytearray, name: Path | str, line: int | None = None, hint: str = ""
+) -> str:
+    """Return the text of bytes in UTF-8.
+
+    Args:
+        data: the bytes; a byte order mark at the beginning of the file is dropped.
+        name: of the file, or its path.
+        line: the number of the line that they are; None where they are the whole file.
+        hint: the end of the message, which says what to do.
+
+    Raises:
+        InputError: they are not UTF-8; the message tells the line and the first byte at fault.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        number = before.count(b"\n") + 1 if line is None else line
+        position = len(before) - before.rfind(b"\n")
+        end = f"; {hint}" if hint else ""
+        raise InputError(
+            f"{name}: line {number:,} is not UTF-8: byte 0x{data[error.start]:02x} at position "
+            f"{position:,}{end}"
+        ) from error
+    return text.removeprefix("\ufeff") if line in {None, 1} else text
 
 
 def parsed_json(location: object, text: str | bytes, hint: str = "") -> Any:

@@ -173,7 +173,7 @@ class Store:
                     )
             except duckdb.Error as error:
                 raise InputError(
-                    f"{folder}: the files {pattern} cannot be read ({_first_line(error)}); make "
+                    f"{folder}: the files {pattern} cannot be read ({_message(error)}); make "
                     "the output anew, or copy it again from where it was made"
                 ) from error
 
@@ -210,7 +210,7 @@ class Store:
         try:
             parsed = self._connection.extract_statements(statement)
         except duckdb.Error as error:
-            raise StatementError(_first_line(error)) from error
+            raise StatementError(_message(error)) from error
         if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
             kinds = ", ".join(str(one.type).rsplit(".", 1)[-1].lower() for one in parsed[:_SHOWN])
             raise StatementError(f"one select is accepted; this is: {kinds or 'no statement'}")
@@ -227,7 +227,7 @@ class Store:
                     "give it more"
                 ) from error
             except duckdb.Error as error:
-                raise StatementError(_first_line(error)) from error
+                raise StatementError(_message(error)) from error
             finally:
                 self._connection.execute("rollback")
 
@@ -253,7 +253,7 @@ def _named_errors(name: str) -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise OutputError(f"sql/{name}.sql needs more memory or disk than there is") from error
     except duckdb.Error as error:
-        raise QueryError(f"sql/{name}.sql: {_first_line(error)}") from error
+        raise QueryError(f"sql/{name}.sql: {_message(error)}") from error
 
 
 @contextmanager
@@ -342,5 +342,8 @@ def _identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
+def _message(error: Exception) -> str:
+    """Return what DuckDB says, with names that it proposes, but no settings, which are locked."""
+    first, *rest = str(error).splitlines()
+    hints = [line for line in rest[:1] if line.startswith(("Did you mean", "Candidate bindings"))]
+    return " ".join([first.partition(' Use "SET ')[0], *hints])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 import warnings
 from contextlib import suppress
 from typing import TextIO
@@ -22,6 +23,8 @@ _FAILING = {"strict", "surrogateescape"}  # ways to encode, at a character that 
 _GIBIBYTE = 1 << 30
 _LEAST_ADDRESSES = 4 * _GIBIBYTE  # libraries reserve more than they use, and crash without
 _FEWEST_FILES, _ENOUGH_FILES = 128, 1024
+_OWN_THREADS, _THREADS_OF_A_CORE = 40, 4  # a build with two cores has 40 at a time
+_SMALL_STACK = 1 << 18  # bytes
 
 
 def prepare() -> None:
@@ -35,6 +38,32 @@ def prepare() -> None:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # as arguments are; see text_of
     warnings.showwarning = _show_warning
+
+
+def check_threads() -> None:
+    """Raise OptionError if as many threads as a run may have cannot be started.
+
+    Libraries crash then, NumPy as soon as it is imported, so this is to be called before.
+    """
+    wanted = _OWN_THREADS + _THREADS_OF_A_CORE * (os.cpu_count() or 1)
+    done = threading.Event()
+    usual = threading.stack_size(_SMALL_STACK)
+    started: list[threading.Thread] = []
+    try:
+        for _ in range(wanted):
+            thread = threading.Thread(target=done.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError as error:
+        raise OptionError(
+            f"only {len(started)} more threads can be started, and medsim needs {wanted}; raise "
+            "the limit (ulimit -u, or that of the container)"
+        ) from error
+    finally:
+        done.set()
+        threading.stack_size(usual)
+        for thread in started:
+            thread.join()
 
 
 def check() -> None:

@@ -11,6 +11,7 @@ from medsim.core.errors import InputError
 from medsim.core.reading import check_file, open_file, reading
 from medsim.core.registry import Registry
 from medsim.embeddings.formats.files import signature, what_it_is
+from medsim.embeddings.formats.model_folder import lacks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,6 +157,8 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         fault = f"{path} could be in several formats"
     elif path.is_file():
         fault += f": it {what_it_is(signature(path))}"
+    elif path.is_dir():
+        fault += lacks(path)
     raise InputError(f"{fault}; add ,format=NAME with one of: {', '.join(found or FORMATS.all())}")
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.embeddings import Request, TermVectors, WordVectors
+from medsim.embeddings.hub import names_no_revision
 from medsim.embeddings.metrics import TermPoints, WordBags
 from medsim.embeddings.objects import KnownVectors, ModelSource, identity_of
 from medsim.embeddings.sources import open_source
@@ -80,6 +81,11 @@ def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
     """Return an embedding with its source and the fingerprint of that."""
     with progress.stage(f"identify {spec.name}") as stage:
         source = open_source(spec)
+        if names_no_revision(spec.place):
+            progress.warn(
+                f"{spec.name}: {spec.place} names no revision, and {source.location} is read; name "
+                "it so, and every run reads the same model"
+            )
         digest = source.fingerprint()
         stage.found(f"{source.describes}, {digest[:12] or 'known by the vectors that it makes'}")
     return NamedEmbedding(spec=spec, source=source, fingerprint=digest)

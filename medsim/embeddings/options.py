@@ -33,6 +33,9 @@ YesNo = Literal["yes", "no"]
 TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
 """The options that say how a term's words are looked up, see ``tokens``."""
 
+HUB = "hf:"
+"""The beginning of a text that names a model on a hub."""
+
 _NAME = re.compile(r"(?!.*%[0-9A-Fa-f]{2})[^/\\=,\x00-\x1f]{1,100}")
 _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 
@@ -119,7 +122,8 @@ class EmbeddingOptions(Options):
 class EmbeddingSpec:
     """An embedding that a user names, and the place of its vectors.
 
-    The place is a path, or a ``medsim.Embedding`` of an object.
+    Attributes:
+        place: a file or folder; as text a model on a hub; or a ``medsim.Embedding`` of an object.
     """
 
     name: str
@@ -139,8 +143,13 @@ class NamedPath:
 def parse_embedding(text: str) -> EmbeddingSpec:
     """Return the embedding that a text such as "bert=models/bert,pooling=cls" names."""
     found = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
-    place = expanded(found.path)
-    return EmbeddingSpec(name=found.name, place=place, options=parse_options(found.options))
+    options = parse_options(found.options)
+    return EmbeddingSpec(name=found.name, place=parse_place(found.path), options=options)
+
+
+def parse_place(text: str) -> Path | str:
+    """Return the file or folder that a text names, or the text where it names a model on a hub."""
+    return text if text.startswith(HUB) else expanded(text)
 
 
 def parse_named(text: str, noun: str, example: str) -> NamedPath:

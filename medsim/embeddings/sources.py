@@ -1,13 +1,14 @@
-"""Sources of an embedding's vectors: files, by their format, and objects in memory."""
+"""Sources of an embedding's vectors: files of this machine or of a hub, and objects in memory."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from medsim.core.errors import OptionError
 from medsim.embeddings import find_format, fingerprint
+from medsim.embeddings.hub import fetch_model
 from medsim.embeddings.objects import object_source
 
 if TYPE_CHECKING:
@@ -85,10 +86,16 @@ class FileSource:
 def open_source(spec: EmbeddingSpec) -> VectorSource:
     """Return the source of an embedding's vectors; cheap, as no vector is read.
 
+    A model of a hub is fetched, unless it is in the cache.
+
     Raises:
         InputError: there is nothing, or nothing in a known format.
         OptionError: no format has the name that the options give.
     """
+    if isinstance(spec.place, str):
+        model = fetch_model(spec.place, spec.options)
+        options = replace(spec.options, format=model.format_name)
+        return file_source(model.path, options, model.location)
     if isinstance(spec.place, Path):
         return file_source(spec.place, spec.options)
     return object_source(spec)

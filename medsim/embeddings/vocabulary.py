@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.parquet import scan_parquet
-from medsim.core.reading import check_file, open_file, read_json, reading
+from medsim.core.parquet import scan_of_users
+from medsim.core.reading import check_file, decoded, open_file, read_json, reading
 from medsim.embeddings import TERMS, WORDS
 from medsim.embeddings.formats.rows import Keys
 
@@ -66,7 +66,7 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
             case ".json":
                 return Keys(path=path, values=_of_json(path), kind=keys or WORDS)
             case ".parquet":
-                return table_keys(path, scan_parquet(path), keys)
+                return table_keys(path, scan_of_users(path), keys)
             case ".csv" | ".tsv":
                 return table_keys(path, _scan_text(path), keys)
     raise InputError(f"{path} is no vocabulary; {_ACCEPTED} are read")
@@ -110,16 +110,13 @@ def chosen_column(
 
 def _lines(path: Path) -> list[str]:
     with open_file(path) as stream:
-        lines = stream.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        lines = stream.read().split(b"\n")
     if not lines[-1]:
         del lines[-1]
-    values = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            values.append(line.removesuffix(b"\r").decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: line {number:,} is not UTF-8 ({error.reason})") from error
-    return values
+    return [
+        decoded(line.removesuffix(b"\r"), path, number)
+        for number, line in enumerate(lines, start=1)
+    ]
 
 
 def _of_json(path: Path) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
+from medsim.core.reading import decoded
 from medsim.core.tables.named import read_table
 from medsim.core.tables.text import bytes_of
 from medsim.core.terms import lowered
@@ -41,10 +42,7 @@ def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
 
 def _read_plain_text(path: Path) -> str:
     data, _ = bytes_of(path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start + 1})") from error
+    text = decoded(data, path)
     if (found := _CONTROL.search(text)) is not None:
         raise InputError(f"{path} is no plain text: it has the character {found[0]!r}")
     if not text.strip():

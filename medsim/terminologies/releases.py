@@ -49,7 +49,7 @@ def synth(options: SynthOptions) -> pl.DataFrame:
         OutputError: the zip cannot be written, or ``out`` is there and must stay.
     """
     n_rows_of = write_synthetic(
-        resolved(Path(options.out)),
+        _place_of(options),
         concepts=options.concepts,
         seed=options.seed,
         overwrite=options.overwrite,
@@ -79,14 +79,20 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     """
     progress = options.progress or Progress()
     source, path = find_source(str(options.source))
-    out = resolved(Path(options.out))
-    check_not_read(out, (), source_paths(options.source))
-    check_release_place(out, overwrite=options.overwrite)
+    check_not_read(Path(options.out), (), source_paths(options.source))
+    out = _place_of(options)
     with Store(threads=available_threads()) as store:
         with progress.stage(f"read {path.name}"):
             terminology = source.read(path, store, options)
         with progress.stage(f"write {out.name}"):
             return _write(terminology, store, out, overwrite=options.overwrite)
+
+
+def _place_of(options: SynthOptions | ConvertOptions) -> Path:
+    """Return the path to write to, links followed, but for one that leads nowhere."""
+    out = Path(options.out)
+    check_release_place(out, overwrite=options.overwrite)
+    return resolved(out)
 
 
 def _write(terminology: Terminology, store: Store, out: Path, *, overwrite: bool) -> pl.DataFrame:

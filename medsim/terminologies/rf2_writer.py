@@ -16,7 +16,7 @@ import polars.selectors as cs
 from medsim.core.errors import InputError, OutputError
 from medsim.core.files import nameless_file
 from medsim.core.manifest import medsim_version
-from medsim.core.places import check_file
+from medsim.core.places import check_file_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -116,7 +116,7 @@ def release_writer(
 
 def check_release_place(path: Path, *, overwrite: bool) -> None:
     """Raise OutputError if no release can be written at a path, or what is there must stay."""
-    check_file(path, overwrite=overwrite, is_own=_is_written_release)
+    check_file_free(path, overwrite=overwrite, is_own=_is_written_release)
 
 
 def _is_written_release(path: Path) -> bool:

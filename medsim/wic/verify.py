@@ -126,7 +126,7 @@ def _of_splits(
         splits,
         benchmark.made.manifest.quotas if benchmark.made else None,
         language=language,
-        most_repeats=benchmark.options.get("most_repeats", MOST_REPEATS),
+        most_repeats=int(str(benchmark.options.get("most_repeats", MOST_REPEATS))),
     )
     findings = []
     for split, instances in splits.items():

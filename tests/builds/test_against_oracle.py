@@ -23,7 +23,7 @@ RELEASES = {
 }
 BUILT = [(name, "set") for name in RELEASES]
 BUILT += [(name, "terminology") for name in ("small", "edge", "random 0")]
-QUICK = {("small", "set"), ("edge", "set"), ("random 0", "set")}
+QUICK = {("edge", "set"), ("random 0", "set")}  # the rows of "small" are among the golden ones
 
 
 @pytest.fixture(
@@ -127,7 +127,9 @@ def test_a_dialect_gives_the_positives_of_its_names_and_says_which_it_prefers(
     release.association("101", "101", "same_as")
     release.write_folder(tmp_path / "release", "Snapshot")
 
-    build = medsim.build(tmp_path / "release", tmp_path / "out", dialect="en-GB")
+    build = medsim.build(
+        tmp_path / "release", tmp_path / "out", dialect="en-GB", negatives=["random"]
+    )
 
     pairs = build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1).collect()
     assert pairs.select("term1", "term2").rows() == [("Bear oedema", "Ursine swelling")]

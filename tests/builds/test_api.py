@@ -71,6 +71,7 @@ def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:
         build.table("concepts")
 
 
+@pytest.mark.slow
 def test_sql_gives_a_frame(build) -> None:
     found = build.sql("select count(*) as n from concept where active")
 

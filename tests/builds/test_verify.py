@@ -83,10 +83,9 @@ def test_an_untouched_build_holds(pristine: Path) -> None:
     assert found.holds
     assert found.findings["violations"].sum() == 0
     assert found.findings.height >= 20
-    assert medsim.verify(medsim.open(pristine), sample=0).holds
 
 
-@pytest.mark.parametrize("name", ["altered", "reordered"])
+@pytest.mark.parametrize("name", ["reordered", pytest.param("altered", marks=pytest.mark.slow)])
 def test_a_change_is_found_by_its_fingerprint(copy: Path, name: str) -> None:
     path, changed, _ = CHANGES[name]
     changed(pl.read_parquet(copy / path)).write_parquet(copy / path)
@@ -110,6 +109,7 @@ def test_a_change_is_found_where_the_manifest_was_changed_with_it(copy: Path, na
     ("damage", "check"),
     [
         (lambda folder: (folder / RANDOM).unlink(), "files"),
+        (lambda folder: (folder / TERM_FILE).unlink(), "files"),
         (lambda folder: shutil.copy(folder / RANDOM, folder / "pairs" / "x.parquet"), "files"),
         (lambda folder: (folder / RANDOM).write_bytes(b"PAR1"), "columns"),
         (lambda folder: shutil.copy(folder / "stats.parquet", folder / RANDOM), "columns"),
@@ -150,7 +150,6 @@ def test_a_build_without_terms_verifies_and_its_terms_are_derived(
 ) -> None:
     expected = terms_of(medsim.open(pristine), 1)
     (copy / TERM_FILE).unlink()
-    assert "files" in medsim.verify(copy, sample=0).broken
     manifest = json.loads((copy / "manifest.json").read_text())
     del manifest["outputs"][TERM_FILE]
     (copy / "manifest.json").write_text(json.dumps(manifest))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -60,13 +58,6 @@ UNDECLARED = {"wic stats"}
 
 COMMANDS = commands()
 DECLARED = {name: one for name, one in COMMANDS.items() if hasattr(one.callback, "options")}
-PARAMETERS = [
-    pytest.param(command, parameter, id=f"{command} {parameter.name}")
-    for command in FUNCTIONS
-    if command in DECLARED
-    for parameter in COMMANDS[command].params
-    if parameter.name not in OF_THE_COMMAND_LINE[command]
-]
 
 
 def function_of(command: str) -> Any:
@@ -77,45 +68,48 @@ def test_every_command_is_made_of_declared_options() -> None:
     assert set(COMMANDS) - set(DECLARED) <= UNDECLARED
 
 
-@pytest.mark.parametrize("command", DECLARED)
-def test_a_command_has_the_options_of_its_declaration_and_those_listed_here(command: str) -> None:
-    names = [parameter.name for parameter in COMMANDS[command].params]
-    options = list(declared(COMMANDS[command].callback.options))
+def test_commands_have_the_options_of_their_declarations_and_those_listed_here() -> None:
+    for command, one in DECLARED.items():
+        names = [parameter.name for parameter in one.params]
+        options = list(declared(one.callback.options))
 
-    assert names[: len(options)] == options
-    assert set(names[len(options) :]) <= OF_THE_COMMAND_LINE[command] <= set(names)
+        assert names[: len(options)] == options, command
+        assert set(names[len(options) :]) <= OF_THE_COMMAND_LINE[command] <= set(names), command
+
+
+def test_functions_take_the_options_of_their_commands() -> None:
+    for command in FUNCTIONS.keys() & DECLARED.keys():
+        own = OF_THE_COMMAND_LINE[command]
+        names = {parameter.name for parameter in COMMANDS[command].params} - own
+        assert set(inspect.signature(function_of(command)).parameters) - OF_PYTHON == names, command
 
 
 @pytest.mark.parametrize("command", [name for name in FUNCTIONS if name in DECLARED])
-def test_a_function_takes_the_options_of_its_command(command: str) -> None:
-    own = OF_THE_COMMAND_LINE[command]
-    names = {parameter.name for parameter in COMMANDS[command].params} - own
-    assert set(inspect.signature(function_of(command)).parameters) - OF_PYTHON == names
+def test_options_are_the_same_on_the_command_line_and_in_python(command: str) -> None:
+    signature = inspect.signature(function_of(command)).parameters
+    hints = get_type_hints(COMMANDS[command].callback.options)
+    for parameter in COMMANDS[command].params:
+        if parameter.name not in OF_THE_COMMAND_LINE[command]:
+            check_option(parameter, signature[parameter.name], hints[parameter.name])
 
 
-@pytest.mark.parametrize(("command", "parameter"), PARAMETERS)
-def test_an_option_is_the_same_on_the_command_line_and_in_python(
-    command: str, parameter: Any
-) -> None:
-    python = inspect.signature(function_of(command)).parameters[parameter.name]
-    hint = get_type_hints(COMMANDS[command].callback.options)[parameter.name]
-
-    assert parameter.required == (python.default is inspect.Parameter.empty)
-    assert python.annotation == hint
+def check_option(parameter: Any, python: inspect.Parameter, hint: object) -> None:
+    assert parameter.required == (python.default is inspect.Parameter.empty), parameter.name
+    assert python.annotation == hint, parameter.name
     kinds = {get_origin(part) or part for part in union_members(hint)}
     several = bool(kinds & {Sequence, Mapping})
     given, default = parameter.default, python.default
     if parameter.multiple or parameter.nargs == -1:
-        assert several
-        assert not given
-        assert parameter.required or not default
+        assert several, parameter.name
+        assert not given, parameter.name
+        assert parameter.required or not default, parameter.name
     else:
         kind = parameter.type_descriptor.annotation
-        assert kinds & {date if kind is datetime else kind, Sequence, Path}
+        assert kinds & {date if kind is datetime else kind, Sequence, Path}, parameter.name
         if isinstance(default, tuple):
             given, default = given or "", ",".join(default)
         if not parameter.required:
-            assert given in {default, str(default)}
+            assert given in {default, str(default)}, parameter.name
     long = next((one for one in parameter.opts if one.startswith("--")), None)
     if long is not None:
         flag = long.removeprefix("--").replace("-", "_")
@@ -123,42 +117,18 @@ def test_an_option_is_the_same_on_the_command_line_and_in_python(
         assert parameter.name in plurals
 
 
-@pytest.mark.parametrize("command", DECLARED)
-def test_a_message_of_a_command_names_the_flags_that_it_has(command: str) -> None:
-    options = declared(COMMANDS[command].callback.options)
-    flags = {name: _flag(name, option) for name, option in options.items()}
-    for parameter in COMMANDS[command].params:
-        if parameter.name in options:
-            shown = _with_flags(f"`{parameter.name}` is wrong", flags)
-            assert shown.removesuffix(" is wrong") in {
-                *parameter.opts,
-                parameter.name.upper(),
-                (parameter.metavar or "").removesuffix("..."),
-            }
-
-
-def messages() -> list[tuple[str, str]]:
-    """Return every text of the package that is no docstring, with its file."""
-    found = []
-    for path in sorted(Path(medsim.__file__).parent.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        found += [
-            (path.as_posix(), node.value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in alone
-        ]
-    return found
-
-
-def test_a_name_between_backticks_is_an_option() -> None:
-    known = {parameter.name for one in COMMANDS.values() for parameter in one.params}
-
-    named = [(text, name) for _, text in messages() for name in re.findall(r"`(\w+)`", text)]
-    assert {name for _, name in named} <= known
-    assert all(f"`{name}`" not in _with_flags(text, {name: "--flag"}) for text, name in named)
+def test_a_message_of_a_command_names_the_flags_that_it_has() -> None:
+    for one in DECLARED.values():
+        options = declared(one.callback.options)
+        flags = {name: _flag(name, option) for name, option in options.items()}
+        for parameter in one.params:
+            if parameter.name in options:
+                shown = _with_flags(f"`{parameter.name}` is wrong", flags)
+                assert shown.removesuffix(" is wrong") in {
+                    *parameter.opts,
+                    parameter.name.upper(),
+                    (parameter.metavar or "").removesuffix("..."),
+                }
 
 
 @pytest.mark.parametrize(

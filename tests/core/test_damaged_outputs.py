@@ -13,7 +13,7 @@ import pytest
 import medsim
 from medsim.builds.output import BUILD
 from medsim.builds.stats import table_2
-from medsim.core.errors import InputError, MedsimError, OutputError
+from medsim.core.errors import InputError, MedsimError, OutputError, listed
 from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
@@ -91,6 +91,15 @@ def test_a_damaged_table_is_named_by_all_that_read_it(
     assert set(found.broken) & {"files", "columns", "fingerprint"}
 
 
+def test_a_page_at_which_polars_ends_the_process_is_found(damaged: Path) -> None:
+    pl.DataFrame({"term1": ["a", "b"], "label": [0, 1]}).write_parquet(damaged / PAIRS)
+    content, n_values = (damaged / PAIRS).read_bytes(), b"\x2c\x15\x04"  # of a page: two
+    assert n_values in content
+    (damaged / PAIRS).write_bytes(content.replace(n_values, b"\x2c\x15\x7f"))
+
+    assert medsim.verify(damaged, sample=0).broken == ["columns"]
+
+
 @pytest.mark.parametrize("value", [None, [], "text", 5, True, [None], {"x": None}])
 @pytest.mark.parametrize(
     "field", ["options", "outputs", "source", "stages", "libraries", "threads"]
@@ -127,6 +136,15 @@ def test_whatever_reading_an_output_raises_is_said_of_the_output(
     with pytest.raises(InputError) as caught, reading_output(shared_build):
         raise error
     assert_said(caught.value, str(shared_build.folder), "medsim build")
+
+
+def test_a_fault_of_the_program_is_not_said_to_be_one_of_the_output(
+    shared_build: medsim.Build,
+) -> None:
+    with pytest.raises(TypeError, match="not iterable"), reading_output(shared_build):
+        listed(5)  # type: ignore[arg-type] — as a fault in medsim would
+    with pytest.raises(InputError, match="TypeError: the JSON"), reading_output(shared_build):
+        json.loads(5)  # type: ignore[arg-type] — as a library does at what it reads
 
 
 @pytest.mark.parametrize(("option", "value"), [("language", 5), ("most_repeats", "text")])

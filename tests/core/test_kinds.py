@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.builds import selected
 
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind
@@ -80,7 +81,7 @@ def test_sql_sees_the_declared_views_with_their_columns(
 def test_scores_are_read_from_csv_with_their_types(outputs: Path) -> None:
     statement = "select typeof(alpha) from quality limit 1"
 
-    assert open_output(outputs / "scored").sql(statement).item() == "DOUBLE"
+    assert selected(open_output(outputs / "scored"), statement).item() == "DOUBLE"
 
 
 def test_an_output_of_another_kind_is_named(outputs: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import NAMED_PATH, Option, Options
-from medsim.core.places import check_file, check_not_read
+from medsim.core.places import check_file_free, check_not_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,17 +104,17 @@ def test_a_name_that_is_not_utf_8_is_found_before_any_work(value: object) -> Non
 
 def test_a_file_is_replaced_only_where_it_may_be(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    check_file(path, overwrite=False)
+    check_file_free(path, overwrite=False)
     path.write_text("own")
     with pytest.raises(OutputError, match="is there already; add `overwrite`"):
-        check_file(path, overwrite=False)
-    check_file(path, overwrite=True)
+        check_file_free(path, overwrite=False)
+    check_file_free(path, overwrite=True)
     with pytest.raises(OutputError, match="was not written by medsim"):
-        check_file(path, overwrite=True, is_own=lambda one: one.read_text() != "own")
+        check_file_free(path, overwrite=True, is_own=lambda one: one.read_text() != "own")
     with pytest.raises(OutputError, match="there is no folder"):
-        check_file(path / "deeper", overwrite=True)
+        check_file_free(path / "deeper", overwrite=True)
     with pytest.raises(OutputError, match="it is a folder"):
-        check_file(tmp_path, overwrite=True)
+        check_file_free(tmp_path, overwrite=True)
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(OutputError, match="is no file that can be replaced"):
-        check_file(tmp_path / "fifo", overwrite=True)
+        check_file_free(tmp_path / "fifo", overwrite=True)

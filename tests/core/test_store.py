@@ -378,8 +378,27 @@ def test_no_statement_lifts_its_bounds(bounded: Store, statement: str) -> None:
 @pytest.mark.parametrize("opening", ["(", "[", "-(", "not ", "case when true then "])
 def test_a_statement_that_is_too_deep_is_refused(locked: Store, opening: str) -> None:
     closing = {"(": ")", "[": "]", "-(": ")", "case when true then ": " end"}.get(opening, "")
-    with pytest.raises(StatementError, match="Max expression depth limit"):
+    with pytest.raises(StatementError, match=r"Max expression depth limit of \d+ exceeded\.$"):
         locked.select(f"select {opening * 3_000}true{closing * 3_000}")
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("select lowr('A')", 'does not exist! Did you mean "lower"?'),
+        (
+            "select naer from (select 1 as near)",
+            'not found in FROM clause! Candidate bindings: "near"',
+        ),
+        ("selct 1", 'syntax error at or near "selct"'),
+    ],
+)
+def test_a_wrong_name_is_refused_in_one_line_with_the_nearest_ones(
+    locked: Store, statement: str, hint: str
+) -> None:
+    with pytest.raises(StatementError) as caught:
+        locked.select(statement)
+    assert str(caught.value).endswith(hint)
 
 
 def test_names_of_python_objects_are_no_tables(locked: Store) -> None:

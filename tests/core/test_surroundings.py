@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 
@@ -185,3 +186,20 @@ def limits(
     monkeypatch.setattr(resource, "getrlimit", known.__getitem__)
     monkeypatch.setattr(resource, "setrlimit", lambda _kind, wanted: asked.append(wanted))
     return asked
+
+
+def test_too_few_threads_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    surroundings.check_threads()
+    before = threading.active_count()
+    start, started = threading.Thread.start, []
+
+    def start_four(thread: threading.Thread) -> None:
+        if len(started) == 4:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_four)
+    with pytest.raises(OptionError, match=r"^only 4 more threads .* raise the limit \(ulimit -u"):
+        surroundings.check_threads()
+    assert threading.active_count() == before

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -30,6 +31,10 @@ class StandIn:
             raise OSError("no file named model.safetensors")
         StandIn.asked = []
         StandIn.made = options
+
+    def float(self) -> StandIn:
+        """Return the model itself."""
+        return self
 
     def encode(
         self,
@@ -56,8 +61,8 @@ class StandIn:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch) -> Path:
     """Return a folder of sentence-transformers, with a stand-in for the library."""
-    for name in ("sentence_transformers", "torch", "transformers"):
-        module = ModuleType(name)
+    modules = {name: ModuleType(name) for name in ("sentence_transformers", "torch")}
+    for name, module in {**modules, "transformers": MagicMock()}.items():
         module.__version__ = "5.0"
         monkeypatch.setitem(sys.modules, name, module)
     sys.modules["sentence_transformers"].SentenceTransformer = StandIn

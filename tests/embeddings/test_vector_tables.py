@@ -10,6 +10,8 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, terms_in, words_in
 
 from medsim.core.errors import InputError
+from medsim.core.parquet import scan_of_users
+from medsim.embeddings.vocabulary import read_vocabulary
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     "v.parquet": lambda frame, path: frame.write_parquet(path, row_group_size=2),
@@ -132,3 +134,27 @@ def test_a_name_with_the_signs_of_a_pattern_is_a_name(tmp_path: Path) -> None:
     FRAME.write_parquet(path)
 
     assert words_in("table", path, ["heart"]).words == ["heart"]
+
+
+def test_a_damaged_page_of_parquet_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, FRAME[:2])
+    n_values = b"\x2c\x15\x04"  # of a page of words: two
+    assert n_values in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(n_values, b"\x2c\x15\x7f"))
+
+    with pytest.raises(InputError, match=r"v\.parquet cannot be read as table of words or terms"):
+        words_in("table", path, ["heart"])
+    with pytest.raises(InputError, match=r"v\.parquet cannot be read as a vocabulary"):
+        read_vocabulary(path, None)
+
+
+def test_rows_are_read_as_far_as_they_are_asked_for(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"row": range(40_000), "word": "a"}).with_columns(pl.col("row") % 7)
+    frame.write_parquet(tmp_path / "v.parquet", row_group_size=9_000)
+    found = scan_of_users(tmp_path / "v.parquet")
+
+    assert found.collect().equals(frame)
+    assert found.head(20_000).collect().equals(frame[:20_000])
+    assert found.slice(17_000, 5).collect().equals(frame[17_000:17_005])
+    assert found.filter(pl.col("row") == 3).head(4_000).select("row").collect().height == 4_000
+    assert found.select(pl.len()).collect().item() == 40_000

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fixtures.builds import selected
 from fixtures.embeddings import write_words
 
 import medsim
@@ -121,7 +122,7 @@ def test_retrieval_has_the_same_terms_as_pairs(tmp_path: Path, shared_build: med
         rule: set(out.retrieved().filter(pl.col("covered")).collect()["term"])
         for rule, out in found.items()
     }
-    known = found["any"].sql("select term, n_unknown_words from term where n_words > 0")
+    known = selected(found["any"], "select term, n_unknown_words from term where n_words > 0")
     assert retrieved["all"] < retrieved["any"]
     assert retrieved["all"] <= set(known.filter(n_unknown_words=0)["term"])
     assert not retrieved["all"] & set(known.filter(pl.col("n_unknown_words") > 0)["term"])

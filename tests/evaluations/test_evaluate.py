@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.builds import selected
 from fixtures.embeddings import write_words
 from polars.testing import assert_frame_equal
 from scipy import stats
@@ -366,14 +366,14 @@ def test_a_build_whose_rows_are_not_those_of_its_manifest_is_refused(
 
 
 def test_names_that_look_like_patterns_are_names(made: Path, tmp_path: Path) -> None:
-    for name in ("run[1]", "run1", "a*b"):
+    for name in ("run[1]*", "run1"):
         shutil.copytree(made / "build", tmp_path / name)
     (tmp_path / "run1" / "manifest.json").unlink()
-    for name in ("run[1]", "a*b"):
-        found = run(made, tmp_path / f"out {name}", "one", inputs=tmp_path / name)
-        n_pairs = medsim.open(tmp_path / name).pairs().collect().height
-        assert found.sql("select count(*) as n from pair").item() == n_pairs
-        assert set(found.results()["input"]) == {re.sub(r"[*\[\]]", "_", name)}
+    name = "run[1]*"
+    found = run(made, tmp_path / f"out {name}", "one", inputs=tmp_path / name)
+    n_pairs = medsim.open(tmp_path / name).pairs().collect().height
+    assert selected(found, "select count(*) as n from pair").item() == n_pairs
+    assert set(found.results()["input"]) == {"run_1__"}
 
 
 def test_huge_values_give_similarities_all_the_same(made: Path, tmp_path: Path) -> None:

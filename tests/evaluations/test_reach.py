@@ -53,6 +53,7 @@ def invented(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     return folder, write_embeddings(folder, pairs, 1)
 
 
+@pytest.mark.slow
 def test_one_that_follows_the_ratings_is_better_than_22_others_by_default(
     invented: tuple[Path, dict[str, Path]],
 ) -> None:

@@ -22,7 +22,12 @@ from medsim.evaluations.linked import LinkedTerms
 from medsim.evaluations.retrieval import retrieve
 
 LENGTHS = ("1", "2", "3", "4", "5+")
-POOLS = pytest.mark.parametrize("made", ["set", "terminology"], indirect=True, scope="module")
+POOLS = pytest.mark.parametrize(
+    "made",
+    ["set", pytest.param("terminology", marks=pytest.mark.slow)],
+    indirect=True,
+    scope="module",
+)
 
 
 @pytest.fixture(scope="module")

@@ -89,3 +89,25 @@ def test_a_reader_that_has_seen_enough_ends_the_program_quietly(shared_build) ->
         assert program.stdout.readline() == b"range\n"
         program.stdout.close()
         assert program.stderr.read() == b""
+
+
+def test_where_no_thread_can_be_started_nothing_is_imported_that_crashes_then() -> None:
+    threadless = (
+        "import sys, threading\n"
+        "from medsim.__main__ import main\n"
+        "def start(thread): raise RuntimeError('no thread')\n"
+        "threading.Thread.start = start\n"
+        "try: main()\n"
+        "finally: assert 'numpy' not in sys.modules\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", threadless, "build", "--list"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("error: only 0 more threads can be started")
+    assert ended.stderr.count("\n") == 1

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import duckdb
-import pytest
 
 from medsim.core import queries
 
@@ -15,7 +13,6 @@ FOLDER = Path(__file__).parents[2] / "sql"
 NAMES = sorted(
     path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.sql")
 )
-every_query = pytest.mark.parametrize("name", NAMES)
 
 
 def parts_of(name: str) -> tuple[list[str], str]:
@@ -25,70 +22,51 @@ def parts_of(name: str) -> tuple[list[str], str]:
     return [line[2:].strip() for line in lines[:n_header]], "\n".join(lines[n_header:])
 
 
-@cache
-def statements_of(name: str) -> list[duckdb.Statement]:
-    return parser().extract_statements((FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
+def test_headers_open_with_a_sentence() -> None:
+    for name in NAMES:
+        header, body = parts_of(name)
+        sentence = " ".join(header[: header.index("")])
+        assert re.fullmatch(r"[A-Z][^.]*(\.|\.[^.\s][^.]*\.)", sentence), f"{name}: {sentence}"
+        assert body.startswith("\n"), f"{name}: a blank line ends the header"
+        assert queries.query(name).sentence == sentence, name
 
 
-@cache
-def parser() -> duckdb.DuckDBPyConnection:
-    """Return a connection that takes texts apart and runs none."""
-    return duckdb.connect(":memory:")
+def test_headers_say_what_is_written() -> None:
+    for name in NAMES:
+        header, _ = parts_of(name)
+        assert sum(line.startswith("writes  ") for line in header) == 1, name
+        (writes, *_) = queries.query(name).header["writes"]
+        assert writes, name
 
 
-@every_query
-def test_the_header_opens_with_a_sentence(name: str) -> None:
-    header, body = parts_of(name)
-    sentence = " ".join(header[: header.index("")])
-    assert re.fullmatch(r"[A-Z][^.]*(\.|\.[^.\s][^.]*\.)", sentence), sentence
-    assert body.startswith("\n"), "a blank line ends the header"
-    assert queries.query(name).sentence == sentence
+def test_the_declared_params_are_those_of_the_body() -> None:
+    for name in NAMES:
+        header, body = parts_of(name)
+        declared = set()
+        in_params = False
+        for line in header:
+            in_params = line.startswith("params  ") or (in_params and line.startswith("$"))
+            if in_params:
+                declared.add(line.removeprefix("params").split()[0])
+        strings_aside = re.sub(r"'[^']*'", "''", body)
+        used = set(re.findall(r"\$[a-z_]\w*", strings_aside))
+        assert declared == used, name
+        assert {f"${param}" for param in queries.query(name).params} == used, name
 
 
-@every_query
-def test_the_header_says_what_is_written(name: str) -> None:
-    header, _ = parts_of(name)
-    assert sum(line.startswith("writes  ") for line in header) == 1
-    (writes, *_) = queries.query(name).header["writes"]
-    assert writes
-
-
-@every_query
-def test_the_declared_params_are_those_of_the_body(name: str) -> None:
-    header, body = parts_of(name)
-    declared = set()
-    in_params = False
-    for line in header:
-        in_params = line.startswith("params  ") or (in_params and line.startswith("$"))
-        if in_params:
-            declared.add(line.removeprefix("params").split()[0])
-    strings_aside = re.sub(r"'[^']*'", "''", body)
-    used = set(re.findall(r"\$[a-z_]\w*", strings_aside))
-    assert declared == used
-    assert {f"${param}" for param in queries.query(name).params} == used
-
-
-@every_query
-def test_a_file_is_one_statement(name: str) -> None:
-    assert len(statements_of(name)) == 1
-
-
-@every_query
-def test_rows_that_are_returned_are_in_order(name: str) -> None:
-    (statement,) = statements_of(name)
-    header, body = parts_of(name)
-    if statement.type == duckdb.StatementType.SELECT:
-        one_row = any(line.startswith("writes  one row") for line in header)
-        assert one_row or "\norder by" in body  # of the outermost select
-
-
-@every_query
-def test_a_table_has_the_name_of_its_file(name: str) -> None:
-    (statement,) = statements_of(name)
-    _, body = parts_of(name)
-    own = name.rsplit("/", maxsplit=1)[-1]
-    if statement.type != duckdb.StatementType.SELECT:
-        assert re.match(rf"\s*create or replace (table|macro) {own}\b", body)
+def test_a_file_is_one_statement_named_after_it_or_returns_rows_in_order() -> None:
+    with duckdb.connect(":memory:") as parser:  # which takes texts apart and runs none
+        for name in NAMES:
+            text = (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+            statements = parser.extract_statements(text)
+            assert len(statements) == 1, name
+            header, body = parts_of(name)
+            own = name.rsplit("/", maxsplit=1)[-1]
+            if statements[0].type == duckdb.StatementType.SELECT:
+                one_row = any(line.startswith("writes  one row") for line in header)
+                assert one_row or "\norder by" in body, name  # of the outermost select
+            else:
+                assert re.match(rf"\s*create or replace (table|macro) {own}\b", body), name
 
 
 def test_every_macro_is_called_by_a_query() -> None:

@@ -27,79 +27,73 @@ def test_every_code_point_is_trimmed_exactly_if_python_strips_it(store: Store) -
     assert results(store, "trimmed(text)", *texts) == [text.strip() for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("text", "trimmed"),
-    [
-        ("", ""),
-        (" ", ""),
-        (" \t\u00a0\u3000\u2028a b\u0085\x1f ", "a b"),
-        ("a \u2003 b", "a \u2003 b"),  # inner white space stays
-        ("\u200bx\ufeff", "\u200bx\ufeff"),  # zero-width characters are no white space
-        (" e\u0301 ", "e\u0301"),
-        (" \u0301", "\u0301"),
-    ],
-)
-def test_a_text_loses_its_outer_white_space(store: Store, text: str, trimmed: str) -> None:
-    assert results(store, "trimmed(text)", text) == [trimmed]
+TRIMMED = {
+    "": "",
+    " ": "",
+    " \t\u00a0\u3000\u2028a b\u0085\x1f ": "a b",
+    "a \u2003 b": "a \u2003 b",  # inner white space stays
+    "\u200bx\ufeff": "\u200bx\ufeff",  # zero-width characters are no white space
+    " e\u0301 ": "e\u0301",
+    " \u0301": "\u0301",
+}
 
 
-@pytest.mark.parametrize(
-    ("fsn", "term", "tag"),
-    [
-        ("Grelb swelling (disorder)", "Grelb swelling", "disorder"),
-        ("Plim (left (upper)) (disorder)", "Plim (left (upper))", "disorder"),
-        ("Fenn (outer (inner))", "Fenn (outer", "inner)"),  # the last " (" counts, nested or not
-        ("Marn or (velp)", "Marn or (velp)", ""),
-        ("Marn or (velp) (disorder)", "Marn or (velp)", "disorder"),
-        ("Minor (disorder)", "Minor", "disorder"),
-        ("Marn & (drusk)", "Marn & (drusk)", ""),
-        ("Marn& (drusk)", "Marn& (drusk)", ""),
-        ("Sorrel (& tammet)", "Sorrel (& tammet)", ""),
-        ("Sorrel (tammet & x)", "Sorrel", "tammet & x"),
-        ("Dask", "Dask", ""),
-        ("Hulm(disorder)", "Hulm(disorder)", ""),
-        ("(disorder)", "(disorder)", ""),
-        (")", ")", ""),
-        (" (", " (", ""),
-        ("", "", ""),
-        ("Kesp (disorder) fever", "Kesp (disorder) fever", ""),
-        ("Kesp (disorder", "Kesp (disorder", ""),
-        ("Kesp ()", "Kesp", ""),
-        ("Kesp  (disorder)", "Kesp", "disorder"),  # what is left is trimmed
-        ("Kesp\u00a0 (disorder)", "Kesp", "disorder"),
-        ("Two\nlines (disorder)", "Two\nlines", "disorder"),
-        ("[D]Murn (finding)", "[D]Murn", "finding"),
-        ("Tolm \U0001d4b3 (d\u00e9)", "Tolm \U0001d4b3", "d\u00e9"),
-    ],
-)
-def test_a_semantic_tag_is_what_the_last_bracket_holds(
-    store: Store, fsn: str, term: str, tag: str
-) -> None:
-    assert results(store, "tag_parts(text)", fsn) == [{"term": term, "tag": tag}]
+def test_a_text_loses_its_outer_white_space(store: Store) -> None:
+    assert results(store, "trimmed(text)", *TRIMMED) == list(TRIMMED.values())
 
 
-@pytest.mark.parametrize(
-    ("term", "plain"),
-    [
-        ("[D]Murn", "Murn"),
-        ("[D] Murn", "Murn"),
-        ("Murn [D]", "Murn"),
-        ("Murn[D]", "Murn"),
-        ("Murn [D] ", "Murn"),
-        ("[D]Murn[D]", "Murn"),
-        ("[D][D]Murn", "[D]Murn"),  # one at each end
-        ("Murn [D] state", "Murn [D] state"),
-        ("[d]Murn", "[d]Murn"),
-        ("D", "D"),
-        ("[D]", ""),
-        (" [D]Murn", "[D]Murn"),  # terms are trimmed before they come here
-        ("Murn", "Murn"),
-    ],
-)
-def test_the_marker_of_retired_concepts_is_dropped_at_the_start_and_the_end(
-    store: Store, term: str, plain: str
-) -> None:
-    assert results(store, "without_marker(text)", term) == [plain]
+TAGS = {
+    "Grelb swelling (disorder)": ("Grelb swelling", "disorder"),
+    "Plim (left (upper)) (disorder)": ("Plim (left (upper))", "disorder"),
+    "Fenn (outer (inner))": ("Fenn (outer", "inner)"),  # the last " (" counts, nested or not
+    "Marn or (velp)": ("Marn or (velp)", ""),
+    "Marn or (velp) (disorder)": ("Marn or (velp)", "disorder"),
+    "Minor (disorder)": ("Minor", "disorder"),
+    "Marn & (drusk)": ("Marn & (drusk)", ""),
+    "Marn& (drusk)": ("Marn& (drusk)", ""),
+    "Sorrel (& tammet)": ("Sorrel (& tammet)", ""),
+    "Sorrel (tammet & x)": ("Sorrel", "tammet & x"),
+    "Dask": ("Dask", ""),
+    "Hulm(disorder)": ("Hulm(disorder)", ""),
+    "(disorder)": ("(disorder)", ""),
+    ")": (")", ""),
+    " (": (" (", ""),
+    "": ("", ""),
+    "Kesp (disorder) fever": ("Kesp (disorder) fever", ""),
+    "Kesp (disorder": ("Kesp (disorder", ""),
+    "Kesp ()": ("Kesp", ""),
+    "Kesp  (disorder)": ("Kesp", "disorder"),  # what is left is trimmed
+    "Kesp\u00a0 (disorder)": ("Kesp", "disorder"),
+    "Two\nlines (disorder)": ("Two\nlines", "disorder"),
+    "[D]Murn (finding)": ("[D]Murn", "finding"),
+    "Tolm \U0001d4b3 (d\u00e9)": ("Tolm \U0001d4b3", "d\u00e9"),
+}
+
+
+def test_a_semantic_tag_is_what_the_last_bracket_holds(store: Store) -> None:
+    expected = [{"term": term, "tag": tag} for term, tag in TAGS.values()]
+    assert results(store, "tag_parts(text)", *TAGS) == expected
+
+
+MARKED = {
+    "[D]Murn": "Murn",
+    "[D] Murn": "Murn",
+    "Murn [D]": "Murn",
+    "Murn[D]": "Murn",
+    "Murn [D] ": "Murn",
+    "[D]Murn[D]": "Murn",
+    "[D][D]Murn": "[D]Murn",  # one at each end
+    "Murn [D] state": "Murn [D] state",
+    "[d]Murn": "[d]Murn",
+    "D": "D",
+    "[D]": "",
+    " [D]Murn": "[D]Murn",  # terms are trimmed before they come here
+    "Murn": "Murn",
+}
+
+
+def test_the_marker_of_retired_concepts_is_dropped_at_the_start_and_the_end(store: Store) -> None:
+    assert results(store, "without_marker(text)", *MARKED) == list(MARKED.values())
 
 
 def test_associations_are_named_by_their_reference_sets(store: Store) -> None:

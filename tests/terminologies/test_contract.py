@@ -17,7 +17,7 @@ from fixtures.rxnorm import random_drugs
 from fixtures.sources import Read, n_skipped, read_source
 from fixtures.umls import random_metathesaurus
 
-from medsim.core.errors import OptionError
+from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import declared
 from medsim.terminologies.options import ReadingOptions
@@ -253,3 +253,18 @@ def test_a_source_of_another_name_is_met_with_a_suggestion() -> None:
 def test_the_edge_release_loads(tmp_path: Path) -> None:
     edge_release().write_folder(tmp_path, "Snapshot")
     assert read_source(tmp_path)[0].rf2_rules
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("RXNCONSO.RRF", "RxNorm releases"),
+        ("MRCONSO.RRF.gz", "UMLS releases"),
+        ("CONCEPT.csv", "OMOP vocabularies"),
+        ("sct2_Concept_Full_INT_20260101.txt", "RF2 releases"),
+    ],
+)
+def test_one_file_of_several_asks_for_their_folder(tmp_path: Path, name: str, what: str) -> None:
+    (tmp_path / name).write_text("1")
+    with pytest.raises(InputError, match=f"is one of several files of {what}.*; name the folder"):
+        read_source(tmp_path / name)

@@ -235,7 +235,6 @@ def test_a_build_of_mesh_keeps_its_promises(tmp_path: Path) -> None:
         write_mesh(tmp_path / "mesh", 2), tmp_path / "out", negatives=["random"], threads=1
     )
 
-    assert medsim.verify(tmp_path / "out", threads=1).holds
     assert build.manifest.source["vocabulary"] == "MSH"
     assert set(build.pairs().collect()["dataset"]) == {"fsn_syn", "syn_syn"}
     with pytest.raises(InputError, match="no active descriptions in language 'de'"):

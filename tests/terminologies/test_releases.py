@@ -61,6 +61,19 @@ def test_what_is_there_stays_unless_it_is_to_be_replaced(tmp_path: Path, source:
         assert "Invented" in archive.namelist()[0]
 
 
+def test_a_link_to_nothing_is_not_followed(tmp_path: Path, source: Path) -> None:
+    (out := tmp_path / "out.zip").symlink_to("diary.zip")
+    for overwrite in (False, True):
+        for write in (
+            lambda over: medsim.synth(out, concepts=5, overwrite=over),
+            lambda over: medsim.convert(source, out, overwrite=over),
+        ):
+            with pytest.raises(OutputError, match=r"out\.zip is no file that can be replaced"):
+                write(overwrite)
+    assert out.is_symlink()
+    assert not out.exists()
+
+
 def test_places_that_cannot_be_written_are_told_before_the_source_is_read(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -347,7 +347,7 @@ def test_the_same_arguments_give_the_same_bytes_and_chunks_of_any_size_the_same_
 ) -> None:
     for name, chunk in (("a", 20_000), ("b", 20_000), ("c", 37)):
         monkeypatch.setattr(synthetic, "_CHUNK", chunk)
-        write_synthetic(tmp_path / name, concepts=300, seed=3)
+        write_synthetic(tmp_path / name, concepts=100, seed=3)
 
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     with zipfile.ZipFile(tmp_path / "a") as one, zipfile.ZipFile(tmp_path / "c") as other:

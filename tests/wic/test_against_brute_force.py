@@ -104,7 +104,7 @@ def test_no_sentence_is_in_train_and_dev_more_often_than_allowed() -> None:
     assert np.max(counts.to_numpy()) <= 100
 
 
-@pytest.mark.parametrize("most_repeats", [1, 2, 5])
+@pytest.mark.parametrize("most_repeats", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_sentence_is_repeated_as_often_as_is_asked_for(most_repeats: int) -> None:
     rows, terminology = invented(1, 120)
     mentions = mentions_of(rows, terminology, 1)

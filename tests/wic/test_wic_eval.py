@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,10 @@ from medsim.wic.models.dataset import read_dataset
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 from medsim.wic.readable import readable_accuracies
 
-pytest.importorskip("sklearn", reason="medsim[wic] is not installed")
-pytest.importorskip("onnxruntime", reason="medsim[onnx] is not installed")
+pytestmark = pytest.mark.skipif(
+    find_spec("sklearn") is None or find_spec("onnxruntime") is None,
+    reason="medsim[wic] or medsim[onnx] is not installed",
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,7 +60,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scored(request: pytest.FixtureRequest, place: Path) -> WicScores:
     """Return what was found of every model, by splits and by folds."""
     out = place / f"scores of {request.param}"
-    return evaluate_wic(place / request.param, out, models=all_models(place), people=0.8, threads=2)
+    models = models_for(place, request.param)
+    return evaluate_wic(place / request.param, out, models=models, people=0.8, threads=2)
 
 
 def all_models(place: Path) -> list[str]:
@@ -68,6 +72,12 @@ def all_models(place: Path) -> list[str]:
         f"targets={place / 'encoder'}",
         f"quoted={place / 'encoder'},input=quoted",
     ]
+
+
+def models_for(place: Path, data: str) -> list[str]:
+    """Return all models, or those of each kind for a file, on which each is fitted ten times."""
+    models = all_models(place)
+    return models if data == "data" else [*models[:2], models[3]]
 
 
 def accuracy(results: pl.DataFrame, model: str, subset: str = "all") -> float:
@@ -164,9 +174,8 @@ def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
     if data == "one.json":
         order = shuffled(place / data, tmp_path / data)
 
-    again = evaluate_wic(
-        tmp_path / data, tmp_path / "again", models=all_models(place), people=0.8, threads=3
-    )
+    models = models_for(place, data)
+    again = evaluate_wic(tmp_path / data, tmp_path / "again", models=models, people=0.8, threads=3)
 
     assert scored.results.equals(again.results)
     assert scored.comparisons.equals(again.comparisons)
@@ -291,7 +300,7 @@ def test_every_two_models_are_compared_by_mcnemar(scored: WicScores) -> None:
         for (name,), part in scored.predictions.group_by("model", maintain_order=True)
     }
     between = scored.comparisons.filter(between="models")
-    assert between.height == 10
+    assert between.height == len(right) * (len(right) - 1) / 2 >= 3
     for row in between.iter_rows(named=True):
         one, other = right[row["model1"]], right[row["model2"]]
         expected = mcnemar(one, other)
@@ -304,11 +313,11 @@ def test_every_two_models_are_compared_by_mcnemar(scored: WicScores) -> None:
 
 def test_models_are_held_against_people_and_chance(scored: WicScores) -> None:
     rows = scored.comparisons.filter(between="reference")
-    assert rows.height == 10
+    assert rows.height == 2 * scored.results["model"].n_unique()
     assert set(rows.select("model2", "accuracy2").iter_rows()) == {("human", 0.8), ("chance", 0.5)}
     whole = scored.results.filter(subset="all", statistic="accuracy")
     joined = rows.join(whole, left_on="model1", right_on="model").drop_nulls("low")
-    assert joined.height >= 8
+    assert joined.height >= rows.height - 2
     for row in joined.iter_rows(named=True):
         assert np.isclose(row["low"], row["low_right"] - row["accuracy2"])
         assert row["within"] == (row["low_right"] <= row["accuracy2"] <= row["high_right"])

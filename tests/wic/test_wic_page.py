@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from medsim import describe_wic, write_report
-from medsim.pages.page import Chart, PageTable
+from medsim.pages.page import Chart, Page, PageTable
 
 if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 pytest.importorskip("altair", reason="medsim[report] is not installed")
 
 
-def test_its_tables_and_charts_are_those_of_the_paper(shared_benchmark: Benchmark) -> None:
+@pytest.fixture(scope="module")
+def page(shared_benchmark: Benchmark) -> Page:
     from medsim.wic.page import benchmark_page
 
-    page = benchmark_page(shared_benchmark)
+    return benchmark_page(shared_benchmark)
 
+
+def test_its_tables_and_charts_are_those_of_the_paper(
+    shared_benchmark: Benchmark, page: Page
+) -> None:
     titles = [section.title for section in page.sections]
     assert titles == ["Instances", "Repeats", "Provenance"]  # no types, as its source is OBO
     tables = [part for part in page.sections[0].parts if isinstance(part, PageTable)]
@@ -36,9 +41,11 @@ def test_its_tables_and_charts_are_those_of_the_paper(shared_benchmark: Benchmar
 
 
 def test_the_report_is_one_file(
-    shared_benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_benchmark: Benchmark, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
-    page = write_report(shared_benchmark, tmp_path / "wic.html").read_text(encoding="utf-8")
-    assert "Figure 3: train by how often a sentence may be repeated" in page
-    assert "Scientific Data" in page
+    made = {shared_benchmark.folder: page}
+    monkeypatch.setattr("medsim.wic.page.benchmark_page", lambda opened: made[opened.folder])
+    text = write_report(shared_benchmark, tmp_path / "wic.html").read_text(encoding="utf-8")
+    assert "Figure 3: train by how often a sentence may be repeated" in text
+    assert "Scientific Data" in text

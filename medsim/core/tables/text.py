@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
+from medsim.core.reading import check_gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -126,7 +127,12 @@ def lines_of(text: Text) -> Iterator[str]:
 
 def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
     """Yield lines as they are."""
+    last = 0
     for number, line in enumerate(lines, start=1):
+        if line.isspace():
+            check_gap(path, last, number)
+        else:
+            last = number
         if len(line) > LONGEST_LINE:
             raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")
         yield line

@@ -20,6 +20,7 @@ from medsim.embeddings.formats.files import (
     signature,
     what_it_is,
 )
+from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.rows import FITTING, keyed
 from medsim.embeddings.vocabulary import candidates, find_vocabulary, read_vocabulary
 
@@ -55,7 +56,7 @@ class _Array:
 def _recognises(path: Path) -> bool:
     if path.is_dir():
         arrays = _arrays_in(path)
-        is_model = (path / "config.json").exists()
+        is_model = any((path / name).exists() for name in (CONFIG, ADAPTER, TOKENIZER))
         return len(arrays) == 1 and not is_model and bool(candidates(arrays[0]))
     beginning = signature(path)
     if beginning.startswith(_ZIP):

@@ -10,17 +10,46 @@ from medsim.core.errors import InputError
 from medsim.core.reading import check_file, read_json, reading
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pathlib import Path, PurePath
 
 MODULES = "modules.json"
 """The file of a folder of sentence-transformers that lists the steps of a model."""
 
+CONFIG = "config.json"
+"""The file of a folder of transformers that says what kind of model it is."""
+
+ADAPTER = "adapter_config.json"
+"""The file of a folder of PEFT that names the model to which its weights are added."""
+
+TOKENIZER = "tokenizer.json"
+"""The file of a tokenizer, as the library tokenizers writes it."""
+
 _PROMPTS = "config_sentence_transformers.json"
 _TRANSFORMER = "sentence_bert_config.json"
-_TOKENIZER = "tokenizer_config.json"
-_CONFIG = "config.json"
+_TOKENIZER_SETTINGS = "tokenizer_config.json"
 
-_OF_MODELS = {".json", ".jsonl", ".model", ".safetensors", ".txt"}
+SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
+"""Suffixes of the files of settings and of tokenizers."""
+
+MOST_TOKENS = 512
+"""The tokens that are read of a text where a model does not say how many it reads."""
+
+PICKLES = ("pytorch_model*.bin",)
+"""Names of weights that are pickles."""
+
+_OF_MODELS = SETTINGS_SUFFIXES | {".safetensors"}
+_AFTER_PADDING = {
+    "camembert",
+    "data2vec-text",
+    "ibert",
+    "longformer",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+}  # types of models that count positions from the number of the padding token onwards
 _NO_LIMIT = 1 << 31  # transformers writes 10**30 where there is none
 _OWN_STEPS = {"Transformer", "Pooling", "Normalize"}
 _OTHER_BACKENDS = {"onnx", "openvino"}
@@ -56,7 +85,7 @@ class Settings:
 
 
 def kind(path: Path) -> str | None:
-    """Return the format of a model, "onnx", "model2vec" or "sentence-transformers", or None.
+    """Return the format of a model, by the name under which it is registered, or None.
 
     A folder with an .onnx file beside files of other formats is "onnx", for that needs the fewest
     libraries; but not where it is of model2vec, whose .onnx files are no encoders of tokens.
@@ -64,13 +93,15 @@ def kind(path: Path) -> str | None:
     with suppress(OSError, InputError):
         if not path.is_dir():
             return "onnx" if path.suffix.lower() == ".onnx" else None
-        if _object(path / _CONFIG).get("model_type") == "model2vec":
+        if read_object(path / CONFIG).get("model_type") == "model2vec":
             return "model2vec"
     with suppress(OSError):
         if onnx_files(path):
             return "onnx"
         if (path / MODULES).is_file():
             return "sentence-transformers"
+        if any((path / name).is_file() for name in (CONFIG, ADAPTER)) and _has_weights(path):
+            return "transformers"
     return None
 
 
@@ -79,21 +110,41 @@ def onnx_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
 
 
+def lacks(folder: Path) -> str:
+    """Return what a folder in no known format lacks to be that of a model, for a message."""
+    with suppress(OSError):
+        inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
+        if inner:
+            return f"; a model is in its folder {inner[0]}"
+        if (folder / "snapshots").is_dir():
+            return "; it is a folder of the cache of huggingface_hub, so name the model as hf:NAME"
+        if (folder / CONFIG).is_file():
+            return f": it has {CONFIG}, but no weights (model.safetensors or an .onnx file)"
+        if _has_weights(folder):
+            return f": it has weights, but no {CONFIG}"
+    return ": it is a folder without a model"
+
+
+def _has_weights(folder: Path) -> bool:
+    """Return whether a folder has weights, or pickles of them, or names of files of weights."""
+    names = ("*.safetensors", "*.safetensors.index.json", *PICKLES)
+    return any(True for name in names for _ in folder.glob(name))
+
+
 def read_settings(folder: Path) -> Settings:
     """Return the settings in the files of a folder, as far as they are there."""
     modules = read_modules(folder)
     steps = [module.rpartition(".")[2] for _, module in modules]
-    prompts = _object(folder / _PROMPTS)
+    prompts = read_object(folder / _PROMPTS)
     known, chosen = prompts.get("prompts"), prompts.get("default_prompt_name")
-    of_config = _count(folder / _CONFIG, "max_position_embeddings")
-    of_tokenizer = _count(folder / _TOKENIZER, "model_max_length")
+    of_tokenizer = _count(folder / _TOKENIZER_SETTINGS, "model_max_length")
     return Settings(
         pooling=_pooling(folder, modules),
         normalize="Normalize" in steps,
         other_steps=tuple(step for step in steps if step not in _OWN_STEPS),
         prompt=str(known.get(chosen, "")) if isinstance(known, dict) else "",
         max_tokens=_count(folder / _TRANSFORMER, "max_seq_length"),
-        n_positions=min(filter(None, (of_config, of_tokenizer)), default=None),
+        n_positions=min(filter(None, (_positions(folder), of_tokenizer)), default=None),
     )
 
 
@@ -107,8 +158,8 @@ def read_modules(folder: Path) -> list[tuple[str, str]]:
 
 def settings_files(folder: Path) -> list[Path]:
     """Return the files that ``read_settings`` reads, as far as they are there."""
-    names = [MODULES, _CONFIG, _PROMPTS, _TRANSFORMER, _TOKENIZER]
-    names += [f"{subfolder}/{_CONFIG}" for subfolder, _ in read_modules(folder) if subfolder]
+    names = [MODULES, CONFIG, _PROMPTS, _TRANSFORMER, _TOKENIZER_SETTINGS]
+    names += [f"{subfolder}/{CONFIG}" for subfolder, _ in read_modules(folder) if subfolder]
     return [folder / name for name in names if (folder / name).is_file()]
 
 
@@ -117,13 +168,16 @@ def model_files(folder: Path) -> list[Path]:
     return [
         file
         for file in sorted(folder.rglob("*"))
-        if file.suffix in _OF_MODELS
-        and _is_file(file)
-        and _OTHER_BACKENDS.isdisjoint(file.relative_to(folder).parts)
+        if is_of_model(file.relative_to(folder)) and is_file(file)
     ]
 
 
-def _is_file(path: Path) -> bool:
+def is_of_model(name: PurePath) -> bool:
+    """Return whether a file is of a model's weights, tokenizer or settings, by its name."""
+    return name.suffix in _OF_MODELS and _OTHER_BACKENDS.isdisjoint(name.parts)
+
+
+def is_file(path: Path) -> bool:
     """Return whether there is a file; a pipe or a device is refused, as libraries would wait."""
     if path.exists() and not path.is_dir():
         check_file(path)
@@ -133,16 +187,28 @@ def _is_file(path: Path) -> bool:
 def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
     for subfolder, module in modules:
         if module.endswith(".Pooling"):
-            settings = _object(folder / subfolder / _CONFIG)
+            settings = read_object(folder / subfolder / CONFIG)
             flagged = [mode for flag, mode in _POOLING_FLAGS.items() if settings.get(flag) is True]
             mode = settings.get("pooling_mode", flagged or "mean")
             return "+".join(map(str, mode)) if isinstance(mode, list) else str(mode)
     return None
 
 
+def _positions(folder: Path) -> int | None:
+    """Return how many tokens a transformer has positions for; None where no file says so."""
+    number, config = (
+        _count(folder / CONFIG, "max_position_embeddings"),
+        read_object(folder / CONFIG),
+    )
+    padding = config.get("pad_token_id")
+    if number is None or config.get("model_type") not in _AFTER_PADDING:
+        return number
+    return max(1, number - 1 - (padding if isinstance(padding, int) else 1))
+
+
 def _count(path: Path, name: str) -> int | None:
     """Return a number that a file gives, None where it gives none."""
-    number = _object(path).get(name)
+    number = read_object(path).get(name)
     if number is None:
         return None
     if not isinstance(number, int | float) or number < 1:
@@ -150,7 +216,7 @@ def _count(path: Path, name: str) -> int | None:
     return int(number) if number < _NO_LIMIT else None
 
 
-def _object(path: Path) -> dict[str, object]:
+def read_object(path: Path) -> dict[str, object]:
     """Return the JSON object in a file; an empty one where there is no file."""
     with reading(path):
         found = read_json(path) if path.exists() else {}

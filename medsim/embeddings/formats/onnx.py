@@ -10,7 +10,13 @@ from medsim.core.config import in_threads
 from medsim.core.errors import InputError, OptionError
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import needing, register_encoder, unit
-from medsim.embeddings.formats.model_folder import onnx_files, read_settings, settings_files
+from medsim.embeddings.formats.model_folder import (
+    MOST_TOKENS,
+    TOKENIZER,
+    onnx_files,
+    read_settings,
+    settings_files,
+)
 from medsim.embeddings.formats.onnx_session import OnnxSession
 from medsim.embeddings.options import POOLINGS
 from medsim.embeddings.targets import TargetVectors, read_target
@@ -28,10 +34,8 @@ if TYPE_CHECKING:
 NAME = "onnx"
 """Under which the format is registered."""
 
-_TOKENIZER = "tokenizer.json"
 _TOKENIZER_FORM = "a tokenizer"
 _TOKENS_A_RUN = 512
-_MOST_TOKENS = 512  # where a model does not say how many it reads
 
 
 class OnnxEncoder:
@@ -142,12 +146,12 @@ def _model(path: Path) -> Path:
 
 def _root(model: Path) -> Path:
     beside = model.parent
-    inner = beside.name == "onnx" and not (beside / _TOKENIZER).exists()
+    inner = beside.name == "onnx" and not (beside / TOKENIZER).exists()
     return beside.parent if inner else beside
 
 
 def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
-    found = options.vocabulary or _root(_model(path)) / _TOKENIZER
+    found = options.vocabulary or _root(_model(path)) / TOKENIZER
     if not found.is_file():
         raise InputError(f"{found} does not exist; name the tokenizer with ,vocabulary=PATH")
     return found
@@ -180,7 +184,7 @@ def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
         own = tokenizer.truncation or {}
         limit = settings.max_tokens or own.get("max_length") or settings.n_positions
         tokenizer.no_padding()
-        tokenizer.enable_truncation(**{**own, "max_length": limit or _MOST_TOKENS, "stride": 0})
+        tokenizer.enable_truncation(**{**own, "max_length": limit or MOST_TOKENS, "stride": 0})
     return tokenizer, str(tokenizers.__version__)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +12,21 @@ import numpy as np
 from medsim.core.errors import InputError, OptionError
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import needing, register_encoder
-from medsim.embeddings.formats.model_folder import model_files, read_modules, read_settings
+from medsim.embeddings.formats.model_folder import (
+    CONFIG,
+    MODULES,
+    MOST_TOKENS,
+    PICKLES,
+    model_files,
+    read_modules,
+    read_object,
+    read_settings,
+)
+from medsim.embeddings.formats.plain_model import pickled, plain_files
+from medsim.embeddings.options import POOLINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingOptions
@@ -24,6 +37,7 @@ NAME = "sentence-transformers"
 
 _DESCRIBES = "model of sentence-transformers"
 _TERMS_A_RUN = 64
+_NO_CODE = "code that comes with a model is never run"
 
 
 class SentenceEncoder:
@@ -34,7 +48,8 @@ class SentenceEncoder:
     """
 
     def __init__(self, path: Path, options: EmbeddingOptions, threads: int) -> None:
-        options.check_fit(NAME, "normalize", "prefix")
+        is_plain = not (path / MODULES).exists()
+        options.check_fit(NAME, *(["pooling"] if is_plain else []), "normalize", "prefix")
         if options.normalize == "no" and read_settings(path).normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
         _check_runs_no_code(path)
@@ -43,24 +58,28 @@ class SentenceEncoder:
             import torch  # noqa: PLC0415 — comes with it
             import transformers  # noqa: PLC0415 — as torch
         torch.set_num_threads(threads)
-        with reading(path, _DESCRIBES):
+        self.identity = {
+            "normalize": str(options.normalize == "yes"),
+            "prefix": options.prefix,
+            "precision": "float32",
+            "sentence_transformers": str(sentence_transformers.__version__),
+            "torch": str(torch.__version__),
+            "transformers": str(transformers.__version__),
+        }
+        hint = _NO_CODE if "auto_map" in read_object(path / CONFIG) else ""
+        with reading(path, _DESCRIBES, hint), _quiet(transformers):
             self._model = sentence_transformers.SentenceTransformer(
                 str(path),
                 local_files_only=True,
                 trust_remote_code=False,
                 model_kwargs={"use_safetensors": True},
-            )
+            ).float()  # vectors of half precision would depend on their batch
+            if is_plain:
+                self.identity |= _complete(path, self._model, options.pooling or POOLINGS[0])
         self._path = path
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
         self._before = options.prefix or read_settings(path).prompt
-        self.identity = {
-            "normalize": str(self._normalize),
-            "prefix": options.prefix,
-            "sentence_transformers": str(sentence_transformers.__version__),
-            "torch": str(torch.__version__),
-            "transformers": str(transformers.__version__),
-        }
         self.n_dimensions = self.encode([""]).shape[1]  # its method for it changed names
 
     def encode(self, terms: Sequence[str]) -> Vectors:
@@ -88,16 +107,61 @@ class SentenceEncoder:
 
 def _check_runs_no_code(path: Path) -> None:
     """Raise InputError for what would run code of the folder's choice: modules, and pickles."""
+    if not (path / MODULES).exists():
+        plain_files(path)
     for _, module in read_modules(path):
         if not module.startswith("sentence_transformers."):
             raise InputError(f"{path} needs {module}, which is not of sentence_transformers")
-    for weights in sorted(path.rglob("pytorch_model*.bin")):
+    for weights in sorted(found for name in PICKLES for found in path.rglob(name)):
         if not any(weights.parent.glob("*.safetensors")):
-            raise InputError(
-                f"{weights} is a pickle, which could run any code, and is not read; if you trust "
-                "it, convert the folder to safetensors in Python: "
-                f"SentenceTransformer({str(path)!r}).save({f'{path}-safe'!r})"
-            )
+            raise InputError(pickled(weights, path))
+
+
+def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
+    """Complete what the library makes of a plain folder, and return what decides its vectors."""
+    if len(model) != len(("Transformer", "Pooling")):
+        raise InputError(f"{path} gives no vectors of tokens that could be pooled")
+    _check_has_all_weights(path, model[0].auto_model)
+    settings = read_settings(path)
+    model.max_seq_length = settings.max_tokens or settings.n_positions or MOST_TOKENS
+    n_dimensions = model.encode([""], show_progress_bar=False).shape[1]
+    model[1] = type(model[1])(n_dimensions, pooling)
+    return {"pooling": pooling, "max_tokens": str(model.max_seq_length)}
+
+
+def _check_has_all_weights(path: Path, transformer: Any) -> None:
+    """Raise InputError where the library drew weights at random, as no file has them.
+
+    A layer behind the tokens' vectors, the pooler, is not used.
+    """
+    _, found = type(transformer).from_pretrained(
+        str(path), local_files_only=True, use_safetensors=True, output_loading_info=True
+    )
+    missing = sorted(name for name in found["missing_keys"] if not name.startswith("pooler."))
+    if missing:
+        raise InputError(
+            f"{path} lacks {len(missing):,} of the weights that its {CONFIG} asks for, such as "
+            f"{missing[0]}; are they of another model, or of its last layer only?"
+        )
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Let libraries log only errors, and show no progress, while the body loads a model."""
+    loggers = [logging.getLogger(name) for name in ("sentence_transformers", "transformers")]
+    levels = [one.level for one in loggers]
+    bars = transformers.utils.logging
+    had_bars = bars.is_progress_bar_enabled()
+    for one in loggers:
+        one.setLevel(logging.ERROR)
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
+        if had_bars:
+            bars.enable_progress_bar()
 
 
 FORMAT = register_encoder(

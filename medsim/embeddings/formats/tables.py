@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.parquet import scan_parquet
+from medsim.core.parquet import scan_of_users
 from medsim.core.reading import reading
 from medsim.embeddings import FORMATS, Format
 from medsim.embeddings.formats.files import (
@@ -87,7 +87,7 @@ def _is_vector(kind: pl.DataType) -> bool:
 def _scan(path: Path) -> pl.LazyFrame:
     beginning = beginning_of(path)
     if beginning.startswith(_PARQUET):
-        return scan_parquet(path)
+        return scan_of_users(path)
     if beginning.startswith(_ARROW):
         return pl.scan_ipc(path.absolute(), glob=False)
     raise InputError(f"{path} {what_it_is(beginning)}; a Parquet or Arrow file is due")

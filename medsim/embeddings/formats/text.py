@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.errors import InputError
+from medsim.core.reading import check_gap
 from medsim.embeddings import FORMATS, WORDS, Format
 from medsim.embeddings.formats.files import (
     BLOCK,
@@ -89,11 +90,13 @@ def _collect(lines: Iterable[bytes], first: int, n_dimensions: int, found: Wante
     The numbers of other words are counted and not read, and blank lines count for nothing.
     """
     heads = frozenset(word.partition(b" ")[0] for word in found.wanted)
-    n_rows = 0
+    n_rows, last = 0, first - 1
     for number, line in enumerate(lines, start=first):
         row = line.rstrip(b" \r")
         if not row:
+            check_gap(found.path, last, number)
             continue
+        last = number
         n_rows += 1
         n_numbers = row.count(b" ")
         if n_numbers < n_dimensions:

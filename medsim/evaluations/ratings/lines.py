@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ JSON = "json"
 
 TAB = SEPARATORS["tab"]
 
+_SPREAD_JSON = re.compile(r"\s*(\[\s*(\{.*)?|\{\s*)", re.DOTALL)
+"""The first line of JSON whose objects stand on several lines, or in a list."""
+
 _plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant=str)
 
 
@@ -40,6 +44,11 @@ def rated_text(path: Path) -> Text:
 def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
     """Return the cells of the first line by separator; of JSON lines the names of its values."""
     first = next((line for line in lines_of(text) if line.strip()), "")
+    if _SPREAD_JSON.fullmatch(first):
+        raise InputError(
+            f"{text.path} is JSON over several lines or a list; write each object on a line of its "
+            "own, without brackets around all and commas between them"
+        )
     names = _object_in(first)
     return first_lines(text, separators) if names is None else {JSON: list(names)}
 

@@ -60,7 +60,7 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_cells(text, separators)
     widest = max(first.values(), key=len)
-    if not columns.named() and any(set(_OWN.named()) <= set(cells) for cells in first.values()):
+    if not columns.named() and any(map(_says_all, first.values())):
         columns = replace(columns, term1="term1", term2="term2", ratings=("rating",))
     names = columns.named()
     if names:
@@ -83,6 +83,11 @@ def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     return _positions(
         separator, cells, found, layout.ratings, layout=layout, has_header=bool(layout.header)
     )
+
+
+def _says_all(cells: list[str]) -> bool:
+    """Return whether a header names terms and rating, so that nobody has to."""
+    return all(_matches(name, cells) for name in _OWN.named())
 
 
 def _unquoted_first(text: Text) -> dict[str, list[str]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.reading import open_file
+from medsim.core.reading import decoded, open_file
 from medsim.core.tables.text import LONGEST_LINE, checked_lines
 from medsim.studies.words.filters import has_white_space
 from medsim.studies.words.frequencies import normalised
@@ -104,10 +103,10 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
 def _lines_of(path: Path) -> Iterator[str]:
     """Yield the lines of a file, which may be larger than what is read as a whole."""
     try:
-        with io.TextIOWrapper(open_file(path), encoding="utf-8-sig", newline="") as stream:
-            yield from checked_lines(path, iter(partial(stream.readline, LONGEST_LINE + 1), ""))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start + 1})") from error
+        with open_file(path) as stream:
+            lines = enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1)
+            texts = (decoded(line, path, number) for number, line in lines)
+            yield from checked_lines(path, texts)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror})") from error
 

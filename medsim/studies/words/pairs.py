@@ -11,7 +11,7 @@ import polars as pl
 from medsim.core.errors import OutputError, counted
 from medsim.core.files import whole_file
 from medsim.core.parquet import write_parquet
-from medsim.core.places import check_file
+from medsim.core.places import check_file_free
 from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
@@ -66,6 +66,6 @@ class WordPairs(Shown):
 
 def check_pairs_place(out: Path, *, overwrite: bool) -> None:
     """Raise OutputError if no pairs can be written at ``out``, or a file there must stay."""
-    check_file(out, overwrite=overwrite)
+    check_file_free(out, overwrite=overwrite)
     if out.suffix.lower() not in {".csv", ".parquet"}:
         raise OutputError(f"{out} is neither .csv nor .parquet; pairs are written as one of them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -138,6 +139,12 @@ class Source:
         with bounded(options.bounds), reading(path, self.name):
             return self.load(path, store, options)
 
+    def has_part(self, name: str) -> bool:
+        """Return whether ``files`` names a file of this name, in any case, or packed by gzip."""
+        plain = name.lower().removesuffix(".gz")
+        named = (word for word in self.files.lower().split() if "." in word)
+        return any(fnmatchcase(plain, word) for word in named)
+
     def knows(self, path: Path) -> bool:
         """Return whether a path looks like this format; what cannot be read does not."""
         try:
@@ -205,6 +212,12 @@ def find_source(location: str) -> tuple[Source, Path]:
             return source, path
     if not path.is_dir():
         check_file(path)
+        for source in sources.values():
+            if source.has_part(path.name):
+                raise InputError(
+                    f"{location!r} is one of several files of {source.about}; name the folder that "
+                    "has them all"
+                )
     formats = "; ".join(str(source) for source in sources.values() if source.locate is None)
     raise InputError(f"{location!r} is in no format that medsim reads; it reads {formats}")
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
-from medsim.core.reading import LineBound
+from medsim.core.reading import LineBound, check_gap, decoded
 from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def csv_rows(
     with file.open() as stream:
         hashed = HashedReader(stream, LineBound(file.inner, file.longest_line))
         rows = csv.reader(_lines(file, hashed), strict=True)
-        line = 1
+        line = last = 1
         try:
             header = [name.strip().lower() for name in next(rows, [])]
             places = _places(file, header, columns, optional)
@@ -52,7 +51,10 @@ def csv_rows(
                         f"{len(header)}"
                     )
                 if row:
+                    last = line
                     yield line, [row[place] if place is not None else "" for place in places]
+                else:
+                    check_gap(file.inner, last, line)
                 line = rows.line_num + 1
         except csv.Error as error:
             raise InputError(f"{file.inner}: line {line}: not CSV ({error})") from error
@@ -84,9 +86,4 @@ def _places(
 
 def _lines(file: ReleaseFile, stream: IO[bytes]) -> Iterator[str]:
     for number, line in enumerate(stream, start=1):
-        try:
-            yield (line.removeprefix(BOM_UTF8) if number == 1 else line).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{file.inner}: line {number} is not UTF-8: byte 0x{line[error.start]:02x}"
-            ) from error
+        yield decoded(line, file.inner, number)

@@ -12,6 +12,7 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.obo_clauses import (
+    DUE,
     FORMS,
     NEEDED,
     READ,
@@ -150,8 +151,10 @@ def _clauses(path: Path, frame: Frame, left_out: _LeftOut) -> Iterator[tuple[str
         if values is None:
             known = tag.strip().lower() if tag else above
             if known in NEEDED or not known:
+                due = f"; {DUE[known]}" if known in DUE else ""
                 raise InputError(
-                    f"{path}: line {line}: not OBO (malformed {known or 'line'}): {shown(whole)}"
+                    f"{path}: line {line}: not OBO (malformed {known or 'line'}{due}): "
+                    f"{shown(whole)}"
                 )
             left_out.add(f"malformed {known}" if known in FORMS else "unknown clause", line, whole)
         elif tag in READ:

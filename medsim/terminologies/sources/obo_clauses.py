@@ -8,14 +8,13 @@ synonym may lack its scope, as in version 1.2.
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.reading import MIB, too_long
+from medsim.core.reading import MIB, check_gap, decoded, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,6 +74,12 @@ _END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can be tr
 FORMS = {tag: re.compile(rf"[ \t]*+{form}{_END}") for tag, form in _FORMS.items()}
 """The form of the text after the tag of each clause of a term."""
 
+DUE = {
+    "synonym": '"TEXT", then EXACT, BROAD, NARROW or RELATED, then [REFERENCES] are due',
+    "is_obsolete": "true or false is due",
+}
+"""The clauses of which a message says what is due, as files have other forms of them."""
+
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 
@@ -106,11 +111,13 @@ def read_frames(stream: IO[bytes], name: str, longest: int = MIB) -> Iterator[Fr
     Raises:
         InputError: a line is too long, not UTF-8, or begins with a bracket and no stanza.
     """
-    frame = Frame("", 1)
-    for number, line in _lines(stream, name):
+    frame, last = Frame("", 1), 0
+    for number, line in enumerate(_lines(stream, name), start=1):
         text = line.lstrip(" \t")
         if not text or text[0] == "!":
+            check_gap(name, last, number)
             continue
+        last = number
         if text[0] == "[":
             found = _STANZA.fullmatch(text.rstrip())
             if not found:
@@ -152,9 +159,18 @@ def _is_day(text: str) -> bool:
     return False
 
 
-def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers, without their ends."""
-    number, mark = 0, BOM_UTF8
+def _lines(stream: IO[bytes], name: str) -> Iterator[str]:
+    """Yield the lines, without their ends.
+
+    They end in line feeds; in carriage returns alone where the first line has such.
+    """
+    for number, line in enumerate(_bounded_lines(stream, name), start=1):
+        yield decoded(line, name, number, "convert the file to UTF-8").rstrip("\r\n")
+
+
+def _bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    """Yield the lines, none of them too long."""
+    number, has_returns = 0, False
     while line := stream.readline(MAX_HEADER_LINE + 1):
         number += 1
         if len(line) > MAX_HEADER_LINE:
@@ -162,11 +178,9 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
                 f"{name}: line {number:,} has more than {MAX_HEADER_LINE >> 20} MiB, which no line "
                 "of OBO may have"
             )
-        try:
-            yield number, line.removeprefix(mark).decode().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start]
-            raise InputError(
-                f"{name}: line {number} is not UTF-8: byte 0x{byte:02x}; convert the file to UTF-8"
-            ) from error
-        mark = b""
+        if number == 1:
+            has_returns = b"\r" in line.rstrip(b"\r\n")
+        if has_returns:
+            yield from line.splitlines()
+        else:
+            yield line

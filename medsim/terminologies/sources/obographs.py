@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
+from medsim.core.reading import decoded
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.ontology_rows import (
@@ -127,13 +128,9 @@ def curie(iri: str) -> str:
 def _graphs(path: Path, content: bytes | bytearray) -> list[_Object]:
     """Return the graphs of a document."""
     try:
-        document = json.loads(content.decode("utf-8-sig"))
+        document = json.loads(decoded(content, path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}: line {error.lineno}: no JSON ({error.msg})") from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        byte = error.object[error.start]
-        raise InputError(f"{path}: line {line} is not UTF-8: byte 0x{byte:02x}") from error
     except ValueError as error:  # a number of thousands of digits
         raise _MalformedError(str(error)) from error
     return _objects(_object({"the document": document}, "the document"), "graphs")

@@ -171,9 +171,10 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
     names = header.split("\t")
     for column in kind.columns:
-        if "\t" not in header and column in header:
+        fault = "has quotes" if f'"{column}"' in header else "has no tabs"
+        if column in header and ("\t" not in header or fault == "has quotes"):
             raise InputError(
-                f"{file.inner}: line 1 has no tabs; Athena separates columns by tabs and quotes "
+                f"{file.inner}: line 1 {fault}; Athena separates columns by tabs and quotes "
                 "none, so write the file anew in that way"
             )
         check_column(file, names, column)

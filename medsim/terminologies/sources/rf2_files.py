@@ -80,7 +80,7 @@ def find_files(
                 f"{release}: no {kind.name} file{delta}; an RF2 release has one whose name "
                 f"matches {_example(kind)}; UMLS is known by MRCONSO.RRF, RxNorm by RXNCONSO.RRF, "
                 "LOINC by Loinc.csv, OMOP by CONCEPT.csv, MeSH by desc2026.xml or supp2026.xml of "
-                "any year"
+                "any year; an OBO file is named itself"
             )
     return chosen
 

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
-from medsim.core.reading import LineBound
+from medsim.core.reading import LineBound, check_gap, decoded
 from medsim.core.store import QueryError
 from medsim.terminologies.sources import SourceFile
 
@@ -121,27 +121,26 @@ def _find_fault(row_format: RowFormat, files: list[ReleaseFile]) -> InputError |
     """
     for file in files:
         with file.open() as stream:
-            number = 0
+            number = last = 0
             if row_format.check_header is not None:
                 stream.readline(file.longest_line)
                 number = 1
             while line := stream.readline(file.longest_line + len(b"\r\n")):
                 number += 1
-                if fault := _line_fault(row_format, line):
+                text = decoded(line, file.inner, number)
+                if fault := _line_fault(row_format, text):
                     return InputError(f"{file.inner}: line {number} {fault}")
+                last = number if text.strip() else last
+                check_gap(file.inner, last, number)
     return None
 
 
-def _line_fault(row_format: RowFormat, line: bytes) -> str:
+def _line_fault(row_format: RowFormat, text: str) -> str:
     """Return the fault of a line in words, empty where it is a row."""
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return f"is not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1}"
     row = text.removesuffix("\r\n").removesuffix("\n")
     if "\r" in row:
         return "has a carriage return that no line feed follows"
-    if row == text and row_format.is_cut(line):
+    if row == text and row_format.is_cut(text.encode()):
         last_value = row.rpartition(row_format.separator)[2]
         return f"ends in {last_value!r} without a line end; is the file cut short?"
     return row_format.row_fault(row) if row else ""

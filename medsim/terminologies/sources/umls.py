@@ -153,7 +153,7 @@ def _row_fault(file: RRFFile, row: str) -> str:
         if not any(row_of[column] for column in ids.split("|")):
             return f"has no {ids.replace('|', ' and no ')}"
     suppressed = row_of.get("SUPPRESS", "N")
-    if suppressed not in _SUPPRESSED:
+    if suppressed not in _SUPPRESSED and (suppressed or not file.rxnorm):
         return f"has SUPPRESS {suppressed!r}; one of {', '.join(_SUPPRESSED)} is expected"
     return ""
 

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
-from medsim.core.reading import reading, unpacked
+from medsim.core.reading import check_gap, decoded, reading, unpacked
 from medsim.wic.corpora import Annotation, Document
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ LONGEST_LINE = 1 << 24
 UNLINKED = ("", "")
 """The code of a part of a mention that is linked to nothing."""
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
 _SHOWN = 60
@@ -161,7 +160,7 @@ def _annotation(columns: list[str], text: str) -> Annotation | tuple[str, str]:
 
 def _lines(file: HashedReader, path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not blank, without their ends, and their numbers."""
-    number = 0
+    number = last = 0
     with reading(path, "a corpus"), _plain(file, path) as stream:
         while data := stream.readline(LONGEST_LINE + 1):
             number += 1
@@ -170,20 +169,11 @@ def _lines(file: HashedReader, path: Path) -> Iterator[tuple[int, str]]:
                     f"{path}: line {number} is longer than {LONGEST_LINE >> 20} MiB, more than "
                     "a title or an abstract has"
                 )
-            if number == 1:
-                data = data.removeprefix(_BYTE_ORDER_MARK)
-            line = _decoded(path, number, data).removesuffix("\n").removesuffix("\r")
+            line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
+            check_gap(path, last, number)
             if line.strip():
+                last = number
                 yield number, line
-
-
-def _decoded(path: Path, number: int, data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: line {number} is not UTF-8: byte 0x{error.object[error.start]:02x}"
-        ) from error
 
 
 def open_corpus(path: Path) -> HashedReader:

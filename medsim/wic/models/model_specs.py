@@ -19,6 +19,7 @@ from medsim.embeddings.options import (
     check_name,
     parse_named,
     parse_options,
+    parse_place,
 )
 from medsim.embeddings.sources import open_source
 
@@ -139,7 +140,7 @@ def parse_model(text: str) -> ModelSpec:
     if named.path == RANDOM:
         _check_options(text, named.options, ())
         return CoinModel(name=named.name)
-    place = NamedPlace(name=named.name, place=expanded(named.path), options=named.options)
+    place = NamedPlace(name=named.name, place=parse_place(named.path), options=named.options)
     return _made_of(text, place)
 
 

@@ -10,7 +10,7 @@ create or replace table archived_atom as
 
 select
     umls_row(rxaui, tail) as atom_id,
-    umls_row(rxcui, tail) as concept_id,
+    rxcui as concept_id,
     umls_language(lat) as language,
     sab as vocabulary,
     code,
@@ -27,8 +27,7 @@ from
 where
     case
         when umls_row(rxaui, tail) is null then false
-        when umls_row(rxcui, tail) is null then false
-        else sab = 'RXNORM'
+        else sab = 'RXNORM' and rxcui <> ''
     end
 qualify row_number() over (
     partition by rxaui

@@ -24,7 +24,7 @@ select
         when $rxnorm then rxnorm_place(sab, tty)
         else (4 * (ts <> 'P')::int + 2 * (stt <> 'PF')::int + (ispref <> 'Y')::int)::tinyint
     end as place,
-    umls_suppressed(suppress) as suppressed
+    umls_suppressed(suppress, $rxnorm) as suppressed
 from
     delimited_rows(
         $stream,

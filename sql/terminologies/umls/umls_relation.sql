@@ -19,7 +19,7 @@ with row_kind as (
         cui1,
         cui2,
         $rxnorm and (cui1 = '' or cui2 = '') as of_atoms,
-        umls_suppressed(suppress) = 'N' as active,
+        umls_suppressed(suppress, $rxnorm) = 'N' as active,
         unnest([
             case
                 when rel in ('PAR', 'RB') then 'broader'

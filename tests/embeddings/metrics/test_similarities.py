@@ -54,9 +54,7 @@ def test_the_metrics_of_the_paper_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", TWINS)
-@pytest.mark.parametrize(
-    ("width", "steps"), [(1, 2), (2, 1), (7, 1), (7, 50), (70, 3), (129, 2000)]
-)
+@pytest.mark.parametrize(("width", "steps"), [(1, 2), (7, 1), (129, 2000)])
 def test_a_metric_of_words_is_its_twin(name: str, width: int, steps: int) -> None:
     bags = random_bags(width * steps, n_words=9, n_terms=8, width=width, steps=steps)
     first, second = all_pairs(8)
@@ -67,7 +65,7 @@ def test_a_metric_of_words_is_its_twin(name: str, width: int, steps: int) -> Non
 
 
 @pytest.mark.parametrize("name", SIMILARITIES)
-@pytest.mark.parametrize(("width", "steps"), [(1, 1), (2, 1), (9, 1), (65, 2), (200, 10**6)])
+@pytest.mark.parametrize(("width", "steps"), [(1, 1), (9, 1), (200, 10**6)])
 def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> None:
     points = np.random.default_rng(width).integers(-steps, steps + 1, (8, width))
     points[0], points[1] = 0, 3  # no direction, no order

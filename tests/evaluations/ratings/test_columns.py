@@ -52,6 +52,17 @@ def test_a_text_that_is_wrong_is_refused_with_the_reason(text, says):
         parse_columns(text)
 
 
+@pytest.mark.parametrize(
+    "header", ["term1,term2,rating", "Term 1, TERM_2,Rating", "x,term-1,Term2,RATING"]
+)
+def test_terms_and_rating_need_no_naming_in_any_case(tmp_path, header):
+    lead = "x," if header.startswith("x") else ""
+    found = read(tmp_path, f"{header}\n{lead}a,b,1\n{lead}c,d,2\n", None)
+
+    assert found.layout == OWN_COLUMNS
+    assert found.pairs.rows() == [("a", "b", 1.0), ("c", "d", 2.0)]
+
+
 def test_columns_given_in_python_are_checked_too(tmp_path):
     (tmp_path / "pairs.csv").write_text("a,b,r\nx,y,1\n")
     for columns, says in (

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from medsim.statistics.resampling import Resampling
 from medsim.studies.agreement.kappa import cohens_kappa, mean_accuracy
@@ -30,6 +29,8 @@ def judged(n: int, share: float, seed: int) -> np.ndarray:
 
 @given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=30))
 def test_kappa_is_that_of_scikit_learn(answers: list[tuple[int, int]]) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     both = [pair for pair in answers if -1 not in pair]
     found = cohens_kappa(np.array(answers, np.int8), 3, NONE).value
 

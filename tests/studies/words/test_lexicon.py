@@ -61,7 +61,7 @@ def test_files_can_be_named_one_by_one(folder: Path) -> None:
         ("LRNOM", "E02|phosphorylation|noun|\n", "line 1 has 4 fields .* LRNOM has 6"),
         ("words.txt", "a|b|c", "words.txt is none of the SPECIALIST Lexicon's files LRAGR"),
         ("LRSPL", "", "LRSPL is empty"),
-        ("LRSPL", b"E1|\xe9|e|\n", "LRSPL is not UTF-8"),
+        ("LRSPL", b"E1|\xe9|e|\n", "LRSPL: line 1 is not UTF-8: byte 0xe9 at position 4"),
     ],
 )
 def test_what_is_no_file_of_the_lexicon_is_refused(

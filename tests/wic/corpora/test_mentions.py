@@ -87,6 +87,7 @@ def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
     assert "c: document 7: 10 characters, where 9 are the most" in warning
 
 
+@pytest.mark.slow
 def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(sentences, "_DOCUMENTS_A_BATCH", 3)
     monkeypatch.setattr(mentions, "_ROWS_A_FRAME", 50)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
 from medsim.core.errors import OptionError
 from medsim.wic.models.word_answers import perceptron_scores
 
-network = pytest.importorskip("sklearn.neural_network", reason="medsim[wic] is not installed")
+pytestmark = pytest.mark.skipif(
+    find_spec("sklearn") is None,  # which is imported by those alone that run the tests
+    reason="medsim[wic] is not installed",
+)
 
 
 def data(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
@@ -18,11 +23,12 @@ def data(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_scores_are_those_of_scikit_learn_on_standardised_features() -> None:
+    from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     features, labels = data()
-    model = network.MLPClassifier((128,), random_state=5, max_iter=200)
+    model = MLPClassifier((128,), random_state=5, max_iter=200)
     with pytest.warns(UserWarning, match="Maximum iterations"):
         pipeline = make_pipeline(StandardScaler(), model).fit(features[:60], labels[:60])
 
