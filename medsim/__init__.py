@@ -3,7 +3,8 @@
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
 ``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``correlate``,
 ``tag``, ``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and
-SQL of a build, as ``Evaluation`` does of an evaluation's folder; ``build_shard`` is
+SQL of a build, as ``Evaluation`` does of an evaluation's folder (``from medsim import *`` leaves
+``open`` out); ``Embedding`` is a function, a model or vectors with a name; ``build_shard`` is
 ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
 ``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and ``choose_pairs``,
 those of ``medsim wic`` ``build_wic``, ``verify_wic``, ``describe_wic`` (which is
@@ -17,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from medsim.builds.build import build
-    from medsim.builds.output import Build
-    from medsim.builds.output import open_build as open  # noqa: A004 — reads well as medsim.open
+    from medsim.builds.output import Build, open_build
     from medsim.builds.shards import build_shard, merge
     from medsim.builds.verify import verify
     from medsim.cli.report import write_report
     from medsim.core.errors import MedsimError
     from medsim.core.progress import Progress
+    from medsim.embeddings.given import Embedding
     from medsim.evaluations.compare import compare
     from medsim.evaluations.correlate import correlate
     from medsim.evaluations.evaluate import evaluate
@@ -47,9 +48,12 @@ if TYPE_CHECKING:
     from medsim.wic.verify import Verified
     from medsim.wic.verify import verify as verify_wic
 
+    open = open_build  # noqa: A001 — reads well as medsim.open, and is not in __all__
+
 __all__ = [
     "Benchmark",
     "Build",
+    "Embedding",
     "Evaluation",
     "MedsimError",
     "Progress",
@@ -75,7 +79,6 @@ __all__ = [
     "inspect_study",
     "instances_study",
     "merge",
-    "open",
     "sample_study",
     "score_study",
     "synth",
@@ -88,6 +91,7 @@ __all__ = [
 _HOMES = {
     "Benchmark": "medsim.wic.benchmark:Benchmark",
     "Build": "medsim.builds.output:Build",
+    "Embedding": "medsim.embeddings.given:Embedding",
     "Evaluation": "medsim.evaluations.output:Evaluation",
     "MedsimError": "medsim.core.errors:MedsimError",
     "Progress": "medsim.core.progress:Progress",
@@ -134,4 +138,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_HOMES)

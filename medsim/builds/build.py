@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.datasets import SetMaker, run_checks, set_keys
-from medsim.builds.embedded import place_of, without_vectors
+from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
 from medsim.builds.stages import (
@@ -90,8 +90,13 @@ def complete(
         key = run_key(run, terminology)
         if check is not None:
             check(key)
+        early = None
+        if run.named is not None and not run.named.fingerprint:  # only its vectors tell which it is
+            early = derive(run, terminology)
+            run = run.with_settled(paired_terms(early))
+            key = run_key(run, terminology)
         output.resume(key)
-        derived = derive(run, terminology)
+        derived = early or derive(run, terminology)
         _write_terminology(run, derived, output, key)
         warn_of_large_component(run, derived.index)
         if run.named is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,12 @@ from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, identify
+from medsim.embeddings.given import embedding_spec, own_name, wrapped
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
 from medsim.embeddings.metrics.workers import Workers
-from medsim.embeddings.options import parse_embedding, parse_options
+from medsim.embeddings.objects import OBJECT, KnownVectors
+from medsim.embeddings.objects import identity_of as identity_of_source
+from medsim.embeddings.options import parse_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from medsim.builds.term_index import Derived
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.embeddings.given import EmbeddingLike
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Ids
 
@@ -41,7 +45,14 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
 
 
 def place_of(named: NamedEmbedding) -> dict[str, str]:
-    """Return the place of an embedding, as seen from any folder, and how it is read there."""
+    """Return the place of an embedding, as seen from any folder, and how it is read there.
+
+    An object has none; in place of that it has its kind, and by what it is known.
+    """
+    identity = identity_of_source(named.source)
+    if identity is not None:
+        about = {"path": named.source.location, "format": named.source.format_name}
+        return {**about, "identity": identity}
     vocabulary = named.spec.options.vocabulary
     path = named.spec.place
     location = str(path.absolute()) if isinstance(path, Path) else named.source.location
@@ -49,8 +60,13 @@ def place_of(named: NamedEmbedding) -> dict[str, str]:
     return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
 
 
-def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEmbedding | None:
-    """Return the embedding that made a build's negatives, None if none did."""
+def embedding_of(
+    build: Build, moved: EmbeddingLike | None, progress: Progress
+) -> NamedEmbedding | None:
+    """Return the embedding that made a build's negatives, None if none did.
+
+    It may still be to be settled; then ``check_same`` is for the caller.
+    """
     if "embedding" not in build.strategies:
         if moved is not None:
             raise OptionError(f"`embedding` {moved!r}: {build.folder} has no embedding negatives")
@@ -58,24 +74,44 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
     identity, place = build.manifest.options.get("embedding"), build.manifest.embedding
     if not isinstance(identity, dict) or place is None:
         raise InputError(f"{build.folder}: the manifest does not say which embedding was used")
-    name = identity["name"]
-    spec = parse_embedding(moved or f"{name}={place['path']}")
+    name, was_object = identity["name"], place["format"] == OBJECT
+    if moved is None and was_object:
+        raise InputError(
+            f"{build.folder}: its embedding negatives were made by an object in Python, "
+            f"{name!r} ({place['path']}); give that again by `embedding`"
+        )
+    moved = wrapped(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
+    spec = embedding_spec(moved, own_name(moved, name))
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
-    spec = replace(spec, options=_read_as_before(spec, identity["options"], place))
+    own_place = {} if was_object else place
+    spec = replace(spec, options=_read_as_before(spec, identity["options"], own_place))
     if isinstance(spec.place, Path) and not spec.place.exists():
         raise InputError(
             f"{spec.place}, of which embedding negatives were made, does not exist; say by "
             f"`embedding` {name}=PATH where it lies now"
         )
     named = identify(spec, progress)
-    if named.fingerprint != identity["fingerprint"]:
-        raise InputError(
-            f"{spec.place} is not the embedding that the build was made with: the SHA-256 of its "
-            f"files is {named.fingerprint}, not {identity['fingerprint']}; say by "
-            f"`embedding` {name}=PATH where that one lies"
-        )
+    if named.fingerprint:
+        check_same(build, named)
     return named
+
+
+def check_same(build: Build, named: NamedEmbedding) -> None:
+    """Raise InputError unless an embedding is the one that a build was made with."""
+    identity: Any = build.manifest.options["embedding"]
+    if named.fingerprint == identity["fingerprint"]:
+        return
+    name, of = named.spec.name, "files"
+    hint = f"say by `embedding` {name}=PATH where that one lies"
+    if identity_of_source(named.source) is not None:
+        of, hint = "vectors", "give that one by `embedding`"
+        if isinstance(named.source, KnownVectors):
+            hint = "a model that rounds otherwise on another machine needs a version when it builds"
+    raise InputError(
+        f"{named.source.location} is not the embedding that the build was made with: the SHA-256 "
+        f"of its {of} is {named.fingerprint}, not {identity['fingerprint']}; {hint}"
+    )
 
 
 def _read_as_before(
@@ -100,13 +136,17 @@ def embedded(
     vectors in the folder ``cache``.
     """
     index, term_ids = derived.index, derived.paired()
-    terms = derived.positives.terms["term"].gather(term_ids).to_list()
-    has = embed_terms(named, terms, progress, threads=threads, cache=cache)
+    has = embed_terms(named, paired_terms(derived), progress, threads=threads, cache=cache)
     covered = np.flatnonzero(has.covered).astype(np.int32)
     rows = np.full(len(index.components), -1, np.int32)
     rows[term_ids[covered]] = np.arange(len(covered), dtype=np.int32)
     vectors = points_of(has.embedded, covered, Workers(threads=threads))
     return replace(index, embedding=Embedding(vectors=vectors, rows=rows))
+
+
+def paired_terms(derived: Derived) -> list[str]:
+    """Return the terms that may be in a pair, in order of text."""
+    return derived.positives.terms["term"].gather(derived.paired()).to_list()
 
 
 def without_vectors(derived: Derived) -> tuple[Skipped, ...]:

@@ -13,11 +13,13 @@ from medsim.core.config import (
     EASY_DISTANCE,
     MOST_COUNT,
     MOST_SEED,
-    POOLS,
     STRATEGIES,
+    Pool,
+    Strategy,
 )
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import SOURCE, ReadingOptions
 
 SAMPLE = 100
@@ -57,22 +59,20 @@ class SearchOptions(ReadingOptions):
     ] = "build"
     _: KW_ONLY
     pool: Annotated[
-        str,
+        Pool,
         Option(
             "Terms that negatives are drawn from: set, those of their own set; or terminology, all "
             "names of eligible concepts and all terms of positives.",
             lower=True,
-            choices=POOLS,
             key="pool",
         ),
     ] = "set"
     negatives: Annotated[
-        Sequence[str],
+        Sequence[Strategy],
         Option(
             "Strategies of negatives: random, levenshtein, embedding.",
             listed=True,
             lower=True,
-            choices=STRATEGIES,
             noun="strategy of negatives",
         ),
     ] = DEFAULT_STRATEGIES
@@ -104,7 +104,7 @@ class SearchOptions(ReadingOptions):
     progress: Reporting = None
 
     @property
-    def strategies(self) -> tuple[str, ...]:
+    def strategies(self) -> tuple[Strategy, ...]:
         """The strategies of negatives in the order in which they are made."""
         return tuple(name for name in STRATEGIES if name in self.negatives)
 
@@ -139,10 +139,11 @@ class BuildOptions(SearchOptions):
 
     _: KW_ONLY
     embedding: Annotated[
-        str | None,
+        EmbeddingLike | None,
         Option(
             "Embedding that makes embedding negatives similar, as in glove=vectors.txt; options "
-            "follow the path as in bert=model.onnx,pooling=cls.",
+            "follow the path as in bert=model.onnx,pooling=cls. Python takes functions, models and "
+            "vectors as well, see medsim.Embedding.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -161,6 +162,8 @@ class BuildOptions(SearchOptions):
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
         SearchOptions.check(self)
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
         if self.dask not in {None, "local"} and "://" not in str(self.dask):
             raise OptionError(
                 f"`dask` {self.dask!r} is neither local nor an address such as tcp://host:8786"
@@ -234,9 +237,9 @@ class VerifyOptions(Options):
         ),
     ] = SAMPLE
     embedding: Annotated[
-        str | None,
+        EmbeddingLike | None,
         Option(
-            "Embedding of the embedding negatives, if it was moved.",
+            "Embedding of the embedding negatives, if it was moved, or was given in Python.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -244,6 +247,11 @@ class VerifyOptions(Options):
     cache: Cache = None
     threads: Threads = None
     progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError for an embedding that is none."""
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

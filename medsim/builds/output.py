@@ -9,13 +9,17 @@ import polars as pl
 
 from medsim.core import queries
 from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES
-from medsim.core.errors import OptionError, unknown_name
-from medsim.core.kinds import CANONICAL_TABLES, Columns, Kind, View, columns
+from medsim.core.errors import OptionError, counted, unknown_name
+from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from medsim.core.config import Dataset, Difficulty, Strategy
+    from medsim.core.shown import Summary
 
 PAIR_COLUMNS: Columns = (
     columns(pl.String, "pair_id", "term1", "term2")
@@ -86,6 +90,19 @@ class Build(Opened[BuildManifest]):
 
     kind = BUILD
 
+    def _summary(self) -> Summary:
+        source = self.manifest.source
+        sets = [path for path in self.manifest.outputs if path.startswith("pairs/")]
+        facts = [
+            f"{source.get('name')} of {source.get('release_date') or 'no known date'}",
+            counted(len(sets), "set"),
+            counted(self._rows_below("pairs/"), "pair"),
+            f"negatives {', '.join(self.strategies)}",
+        ]
+        calls = ['.pairs("fsn_syn", "hard").collect()', ".stats()", "medsim.evaluate(build, …)"]
+        shown = ("dataset", "difficulty", "negatives", "n_positives", "n_negatives")
+        return self._summarized(facts, calls, lambda: self.stats().select(shown))
+
     @property
     def strategies(self) -> tuple[str, ...]:
         """The strategies of its negatives, in the order in which they were made."""
@@ -98,9 +115,9 @@ class Build(Opened[BuildManifest]):
 
     def pairs(
         self,
-        dataset: str | None = None,
-        difficulty: str | None = None,
-        negatives: str | None = None,
+        dataset: Dataset | None = None,
+        difficulty: Difficulty | None = None,
+        negatives: Strategy | None = None,
     ) -> pl.LazyFrame:
         """Return the pairs of one dataset, or of all that fit.
 
@@ -117,18 +134,18 @@ class Build(Opened[BuildManifest]):
         Raises:
             OptionError: a name is unknown; the message suggests near ones.
         """
-        chosen = {
+        chosen: dict[str, tuple[str | None, Sequence[str]]] = {
             "dataset": (dataset, [known.name for known in queries.datasets()]),
             "difficulty": (difficulty, list(DIFFICULTIES)),
             "negatives": (negatives, list(self.strategies)),
         }
         for column, (value, known) in chosen.items():
             if value is not None and value not in known:
-                raise OptionError(unknown_name(column, value, known))
+                raise OptionError(unknown_name(column, value, list(known)))
         parts = [f"{column}={value or '*'}" for column, (value, _) in chosen.items()]
         return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
 
-    def table(self, name: str) -> pl.LazyFrame:
+    def table(self, name: CanonicalTable) -> pl.LazyFrame:
         """Return a canonical table: concept, description, association, is_a or code."""
         if name not in CANONICAL_TABLES:
             raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))

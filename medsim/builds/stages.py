@@ -18,8 +18,8 @@ from medsim.builds.term_index import Derived, index_terms
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import identify
-from medsim.embeddings.options import parse_embedding
+from medsim.embeddings.embedded_terms import identify, settled
+from medsim.embeddings.given import embedding_spec
 from medsim.embeddings.vector_cache import cache_folder
 from medsim.terminologies.sources import read_terminology
 
@@ -57,7 +57,7 @@ class Run:
         corrections = read_corrections(options.corrections)
         named, cache = None, None
         if isinstance(options, BuildOptions) and options.embedding is not None:
-            named = identify(parse_embedding(options.embedding), progress)
+            named = identify(embedding_spec(options.embedding), progress)
             cache = cache_folder(options.cache)
         return cls(
             options=options,
@@ -68,6 +68,13 @@ class Run:
             threads=checked_threads(options.threads),
             progress=progress,
         )
+
+    def with_settled(self, terms: Sequence[str]) -> Run:
+        """Return the run with the fingerprint of its embedding; see ``settled``."""
+        if self.named is None:
+            return self
+        named = settled(self.named, terms, self.progress, threads=self.threads)
+        return replace(self, named=named)
 
     def read(self) -> Terminology:
         """Fill the canonical tables."""

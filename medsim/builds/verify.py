@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.datasets import run_checks, set_keys
-from medsim.builds.embedded import embedded, embedding_of
+from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
 from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
@@ -33,6 +33,7 @@ from medsim.core.opened import read_damaged_rows, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.core.store import Store
+from medsim.embeddings.embedded_terms import settled
 from medsim.embeddings.vector_cache import cache_folder
 
 if TYPE_CHECKING:
@@ -123,6 +124,10 @@ def _check_embedding(
     recomputed: Recomputed, named: NamedEmbedding, options: VerifyOptions, progress: Progress
 ) -> list[Finding]:
     derived, cache = recomputed.derived, cache_folder(options.cache)
+    if not named.fingerprint:
+        terms = paired_terms(derived)
+        named = settled(named, terms, progress, threads=recomputed.threads)
+        check_same(recomputed.build, named)
     index = embedded(named, derived, progress, threads=recomputed.threads, cache=cache)
     recomputed = replace(recomputed, derived=replace(derived, index=index))
     with progress.stage("compute similarities anew"):

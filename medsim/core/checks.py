@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import BrokenPromiseError
+from medsim.core.errors import BrokenPromiseError, counted
+from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,11 +55,18 @@ def findings_table(
     return pl.DataFrame([one.row() for one in findings], schema=dict(columns))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Verification(Shown):
     """The outcome of a verification."""
 
     findings: pl.DataFrame
+
+    def _summary(self) -> Summary:
+        outcome = f"broken: {', '.join(self.broken)}" if self.broken else "every promise holds"
+        facts = [outcome, counted(self.findings.height, "check")]
+        calls = [".findings", ".require(folder)"]
+        what = type(self).__name__
+        return Summary(what=what, facts=facts, calls=calls, table=lambda: self.findings)
 
     @property
     def holds(self) -> bool:

@@ -6,23 +6,29 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-STRATEGIES = ("random", "levenshtein", "embedding")
+Strategy = Literal["random", "levenshtein", "embedding"]
+Pool = Literal["set", "terminology"]
+Difficulty = Literal["easy", "hard"]
+Dataset = Literal["possibly_equivalent_to", "replaced_by", "same_as", "fsn_syn", "syn_syn"]
+"""The names of datasets, whose declarations are files of SQL; see ``queries.datasets``."""
+
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 """The strategies of negatives, in the order in which a build makes those that it is asked for."""
 
-DEFAULT_STRATEGIES = ("random", "levenshtein")
+DEFAULT_STRATEGIES: tuple[Strategy, ...] = ("random", "levenshtein")
 """The strategies that a build makes where nothing else is said."""
 
-POOLS = ("set", "terminology")
+POOLS: tuple[Pool, ...] = get_args(Pool)
 """The terms that negatives are drawn from: those of their own set, or all of the terminology."""
 
-DIFFICULTIES = ("easy", "hard")
+DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 """The difficulties of a dataset, in the order in which their negatives are made."""
 
 EASY_DISTANCE = 5

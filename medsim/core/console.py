@@ -275,7 +275,9 @@ def _shown(hint: Any, option: Option) -> Any:
 
 
 def _is_mapping(hint: Any) -> bool:
-    return any(get_origin(part) is Mapping for part in union_members(hint))
+    """Return whether values of a type are all by name."""
+    parts = [part for part in union_members(hint) if part is not type(None)]
+    return all(get_origin(part) is Mapping for part in parts)
 
 
 def _flag(field: str, option: Option) -> str:

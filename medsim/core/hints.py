@@ -7,7 +7,7 @@ from datetime import date
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from medsim.core.errors import listed
 
@@ -19,13 +19,22 @@ _NOUNS = {
     bool: "True or False",
     date: "a date",
     NoneType: "None",
+    Any: "an object",
 }
 
 
 def union_members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or a type alone."""
+    """Return the members of a union, or a type alone; a name of some is a text."""
     is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
-    return get_args(hint) if is_union else (hint,)
+    members = get_args(hint) if is_union else (hint,)
+    return tuple(dict.fromkeys(str if get_origin(one) is Literal else one for one in members))
+
+
+def names_in(hint: Any) -> tuple[str, ...]:
+    """Return the names that a type allows, where it has a ``Literal`` of them; else none."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return next(filter(None, map(names_in, get_args(hint))), ())
 
 
 def is_several(hint: object) -> bool:
@@ -41,6 +50,7 @@ def fits(value: object, hint: Any) -> bool:
     """
     if len(members := union_members(hint)) > 1:
         return any(fits(value, one) for one in members)
+    hint = members[0]
     kind, held = get_origin(hint) or hint, get_args(hint)
     if kind in {Mapping, dict}:
         return (
@@ -67,7 +77,7 @@ def _described(hint: Any) -> str:
     if kind is Mapping:
         return f"{described(held[1])} by name"
     if kind is Sequence:
-        nouns = [_described(one).removeprefix("a ") for one in union_members(held[0])]
+        nouns = [_described(one).split(" ", 1)[-1] for one in union_members(held[0])]
         return f"several {' or '.join(f'{noun}s' for noun in nouns)}"
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     return _NOUNS.get(kind, f"{article} {kind.__name__}")

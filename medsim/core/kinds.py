@@ -7,7 +7,7 @@ opens an output of the kind has it. One line in ``medsim.core.opened`` lets ever
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 import polars as pl
 
@@ -145,6 +145,8 @@ def columns(dtype: type[pl.DataType], *names: str) -> Columns:
     """Return columns of one type, to be joined with others by ``|``."""
     return dict.fromkeys(names, dtype)
 
+
+CanonicalTable = Literal["concept", "description", "association", "is_a", "code"]
 
 CANONICAL_TABLES: dict[str, Columns] = {
     "concept": columns(pl.String, "concept_id")

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
 from medsim.core.parquet import read_damaged, read_parquet, scan_files, scan_parquet
 from medsim.core.places import is_text
 from medsim.core.reading import reading
+from medsim.core.shown import Shown, Summary
 from medsim.core.statements import TIMEOUT, Statement, StatementOptions, frames_of, rows_of
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 M = TypeVar("M", bound=Manifest)
 O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
@@ -46,7 +47,7 @@ _CLASSES = {
 """The classes that open outputs, by the kind that manifests name; imported when asked for."""
 
 
-class Opened(Generic[M]):
+class Opened(Shown, Generic[M]):
     """A finished output; what it holds is read when it is asked for."""
 
     kind: ClassVar[Kind[Any]]
@@ -58,8 +59,25 @@ class Opened(Generic[M]):
         self.manifest: M = read_manifest(self.folder, self.kind)
         self._views = self.kind.views_in(self.folder)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.folder)!r})"
+    def _summary(self) -> Summary:
+        """Return the summary; classes of kinds have their own facts, calls and table."""
+        files = counted(len(self.manifest.outputs), "file")
+        return self._summarized([files], ["views()", 'sql("select …")'])
+
+    def _summarized(
+        self,
+        facts: Sequence[str],
+        calls: Sequence[str],
+        table: Callable[[], pl.DataFrame] | None = None,
+    ) -> Summary:
+        """Return the summary of an output, whose folder names it."""
+        what = f"{type(self).__name__}({str(self.folder)!r})"
+        return Summary(what=what, facts=facts, calls=calls, table=table)
+
+    def _rows_below(self, path: str) -> int:
+        """Return the number of rows of the files whose paths begin so."""
+        outputs = self.manifest.outputs.items()
+        return sum(one.rows for name, one in outputs if name.startswith(path))
 
     def read(self, path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the rows of one file, without the columns that folders name.

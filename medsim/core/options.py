@@ -7,7 +7,7 @@ type and an ``Option`` with the help, its default is that of the command line an
     class SearchOptions(Options):
         folder: Annotated[str | Path, Option("The folder of a build.", argument=True)]
         _: KW_ONLY
-        pool: Annotated[str, Option("What is searched.", choices=POOLS)] = "set"
+        pool: Annotated[Literal["set", "all"], Option("What is searched.")] = "set"
 
 
     @public(SearchOptions)
@@ -25,7 +25,7 @@ import math
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from functools import cache, wraps
 from numbers import Integral
@@ -45,7 +45,7 @@ from typing import (
 
 from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.hints import described, fits, is_several, type_of
+from medsim.core.hints import described, fits, is_several, names_in, type_of
 from medsim.core.progress import Progress
 from medsim.core.surroundings import text_of
 
@@ -73,7 +73,8 @@ class Option:
         many: whether the command line takes any number of values where Python takes one as well.
         lower: whether the command line ignores its case.
         or_name: whether a built-in name may stand for a path: "./hpo" is a folder, "hpo" is not.
-        choices: the names that are accepted; None accepts any.
+        choices: the names that are accepted, none for any; by default those of a ``Literal`` in
+            the field's type.
         noun: of a choice, for messages; by default the name of the field.
         least: the smallest number that is accepted; a number has a smallest and a largest.
         most: the largest number that is accepted.
@@ -226,11 +227,16 @@ def declared(options: type[Options]) -> Mapping[str, Option]:
 def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
     return {
-        name: extra
+        name: replace(extra, choices=_choices(extra, hints[name]))
         for name in inspect.signature(options).parameters
         for extra in getattr(hints[name], "__metadata__", ())
         if isinstance(extra, Option)
     }
+
+
+def _choices(option: Option, hint: object) -> Sequence[str] | None:
+    """Return the names that an option accepts, None for any."""
+    return (names_in(hint) if option.choices is None else option.choices) or None
 
 
 _types = cache(get_type_hints)  # of the fields of a class of options
@@ -299,7 +305,8 @@ def _check_text(name: str, value: object) -> None:
             raise OptionError(f"`{name}` {str(value)!r} is not UTF-8; rename the file") from error
     elif isinstance(value, (tuple, Mapping)):
         for one in (*value, *value.values()) if isinstance(value, Mapping) else value:
-            _check_text(name, one)
+            if isinstance(one, (str, Path)):
+                _check_text(name, one)
 
 
 def _has_path(hint: object) -> bool:
@@ -310,7 +317,8 @@ def _paths_in(value: object) -> Iterator[Path]:
     """Yield the paths of files and folders that a value names."""
     if isinstance(value, (tuple, Mapping)):
         for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _paths_in(one)
+            if isinstance(one, (str, Path, OpenedFolder)):
+                yield from _paths_in(one)
     elif isinstance(value, OpenedFolder):
         yield value.folder
     elif isinstance(value, (str, Path)):

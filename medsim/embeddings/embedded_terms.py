@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from medsim.core.kinds import TERM_COLUMNS
 from medsim.embeddings import Request, TermVectors, WordVectors
 from medsim.embeddings.hub import names_no_revision
 from medsim.embeddings.metrics import TermPoints, WordBags
+from medsim.embeddings.objects import KnownVectors, ModelSource, identity_of
 from medsim.embeddings.sources import open_source
 from medsim.embeddings.tokens import forms, words_of
 
@@ -28,11 +29,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedEmbedding:
-    """An embedding that is to be evaluated, with the fingerprint of its source."""
+    """An embedding that is to be evaluated, with the fingerprint of its source.
+
+    The fingerprint is empty where only vectors that were made tell; see ``settled``.
+    """
 
     spec: EmbeddingSpec
     source: VectorSource
     fingerprint: str
+
+    def provenance(self) -> dict[str, Any]:
+        """Return the place, format, fingerprint and options of the embedding, for manifests.
+
+        What is neither file nor address has an identity as well: by what it is known.
+        """
+        identity = identity_of(self.source)
+        return {
+            "path": self.source.location,
+            "format": self.source.format_name,
+            "fingerprint": self.fingerprint,
+            "options": replace(self.spec.options, format=None).chosen(),
+            **({} if identity is None else {"identity": identity}),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +87,36 @@ def identify(spec: EmbeddingSpec, progress: Progress) -> NamedEmbedding:
                 "it so, and every run reads the same model"
             )
         digest = source.fingerprint()
-        stage.found(f"{source.describes}, {digest[:12]}")
+        stage.found(f"{source.describes}, {digest[:12] or 'known by the vectors that it makes'}")
     return NamedEmbedding(spec=spec, source=source, fingerprint=digest)
+
+
+def settled(
+    named: NamedEmbedding, terms: Sequence[str], progress: Progress, *, threads: int
+) -> NamedEmbedding:
+    """Return an embedding with its fingerprint.
+
+    A function or a model without a version is known by the vectors that it makes of the terms
+    that are used; it makes them here, once, and they are kept in memory.
+
+    Args:
+        named: an embedding.
+        terms: all that are used, distinct, in order of code points.
+        progress: told of it.
+        threads: how many may compute.
+    """
+    model = named.source
+    if named.fingerprint or not isinstance(model, ModelSource):
+        return named
+    options = named.spec.options
+    with progress.stage(f"embed {len(terms):,} terms by {named.spec.name}") as stage:
+        request = Request(
+            terms=terms, words=(), options=options, threads=threads, cache=None, stage=stage
+        )
+        source = KnownVectors(model, terms, model.read(request))
+        digest = source.fingerprint()
+        stage.found(f"{digest[:12]}, which is not kept as it has no version")
+    return replace(named, source=source, fingerprint=digest)
 
 
 def embed_terms(

@@ -56,11 +56,7 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
     than the batch in flight, and the next run goes on where it stopped. ``files`` is the
     ``fingerprint`` of the files that decide the vectors.
     """
-    cache = None
-    if request.cache is not None:
-        key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
-        folder = request.cache / hashlib.sha256(key).hexdigest()
-        cache = VectorCache(folder, encoder.n_dimensions)
+    cache = kept_by(encoder, request, files)
     rows = {term: row for row, term in enumerate(request.terms)}
     vectors = _matrix(len(rows), encoder.n_dimensions, request.cache)
     done, covered = np.zeros((2, len(rows)), np.bool_)
@@ -82,6 +78,14 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
             cache.add(part)
         fill(part)
     return TermVectors(vectors=vectors, covered=covered, n_vocabulary=None)
+
+
+def kept_by(encoder: Encoder, request: Request, files: str) -> VectorCache | None:
+    """Return the vectors that are kept of an encoder; None where none are to be kept."""
+    if request.cache is None:
+        return None
+    key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
+    return VectorCache(request.cache / hashlib.sha256(key).hexdigest(), encoder.n_dimensions)
 
 
 def register_encoder(

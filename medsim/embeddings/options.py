@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Option, Options
@@ -14,11 +14,21 @@ from medsim.core.reading import expanded
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-POOLINGS = ("mean", "cls", "max")
+Pooling = Literal["mean", "cls", "max"]
 """The ways to make one vector of an encoder's token vectors."""
 
-COVERAGES = ("all", "any")
+POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
+
+Coverage = Literal["all", "any"]
 """The words of a term that must have vectors for it to count as covered."""
+
+COVERAGES: tuple[Coverage, ...] = get_args(Coverage)
+
+Keys = Literal["words", "terms"]
+Case = Literal["fallback", "lower", "keep"]
+Parts = Literal["fallback", "always", "never"]
+Digits = Literal["keep", "hash", "zero"]
+YesNo = Literal["yes", "no"]
 
 TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
 """The options that say how a term's words are looked up, see ``tokens``."""
@@ -39,58 +49,51 @@ class EmbeddingOptions(Options):
         Path | None, Option("File that names the rows of an array; by default the one beside it.")
     ] = None
     keys: Annotated[
-        str | None,
+        Keys | None,
         Option(
             "Whether rows are vectors of words or of terms; by default that of the file.",
-            choices=("words", "terms"),
         ),
     ] = None
     case: Annotated[
-        str,
+        Case,
         Option(
             "How a word is looked up: as it stands, else in lower case (fallback); only in lower "
             "case (lower); or only as it stands (keep).",
-            choices=("fallback", "lower", "keep"),
         ),
     ] = "fallback"
     parts: Annotated[
-        str,
+        Parts,
         Option(
             "When a word is split at inner punctuation (hyphens, slashes): where it has no vector "
             "as a whole (fallback), always, or never.",
-            choices=("fallback", "always", "never"),
         ),
     ] = "fallback"
     digits: Annotated[
-        str,
+        Digits,
         Option(
             "What a digit of a word becomes: itself (keep); a #, as in word2vec's Google News "
             "vectors (hash); or a 0 (zero).",
-            choices=("keep", "hash", "zero"),
         ),
     ] = "keep"
     coverage: Annotated[
-        str | None,
+        Coverage | None,
         Option(
             "When a term counts as covered: when any of its words has a vector, or all; by default "
             "as the evaluation has it, else any.",
-            choices=COVERAGES,
         ),
     ] = None
     pooling: Annotated[
-        str | None,
+        Pooling | None,
         Option(
             "How token vectors of an encoder become one; by default that of the "
             "model's settings, else the mean.",
-            choices=POOLINGS,
         ),
     ] = None
     normalize: Annotated[
-        str | None,
+        YesNo | None,
         Option(
             "Whether an encoder's vectors are scaled to length 1; by default as the "
             "model's settings have it, else not.",
-            choices=("yes", "no"),
         ),
     ] = None
     prefix: Annotated[
@@ -120,11 +123,11 @@ class EmbeddingSpec:
     """An embedding that a user names, and the place of its vectors.
 
     Attributes:
-        place: a file or folder; as text a model on a hub.
+        place: a file or folder; as text a model on a hub; or a ``medsim.Embedding`` of an object.
     """
 
     name: str
-    place: Path | str
+    place: Any
     options: EmbeddingOptions
 
 
@@ -163,12 +166,17 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
         rest = rest[: found.start()]
     if not equals or not rest:
         raise OptionError(f"{noun} {text!r} is not NAME=PATH, such as {example}")
+    check_name(name, f"{noun} {text!r}")
+    return NamedPath(name=name, path=rest, options=given)
+
+
+def check_name(name: str, where: str) -> None:
+    """Raise OptionError, which begins with where the name stands, if a folder cannot have it."""
     if not _NAME.fullmatch(name) or name.strip() != name or name.startswith("."):
         raise OptionError(
-            f"{noun} {text!r}: a name has no slash, comma or outer space, begins with no dot, "
+            f"{where}: a name has no slash, comma or outer space, begins with no dot, "
             "has no % before two hexadecimal digits, and has at most 100 characters"
         )
-    return NamedPath(name=name, path=rest, options=given)
 
 
 def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:

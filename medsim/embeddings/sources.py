@@ -1,17 +1,17 @@
-"""Sources of an embedding's vectors: files, by their format, of this machine or of a hub."""
+"""Sources of an embedding's vectors: files of this machine or of a hub, and objects in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from medsim.core.errors import OptionError
 from medsim.embeddings import find_format, fingerprint
 from medsim.embeddings.hub import fetch_model
+from medsim.embeddings.objects import object_source
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.embeddings import Format, Request, TermVectors, WordVectors
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
 
@@ -43,7 +43,10 @@ class VectorSource(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of all that decides the vectors, beside the options of reading."""
+        """Return a SHA-256 of all that decides the vectors, beside the options of reading.
+
+        It is empty where only vectors that were made tell; see ``embedded_terms.settled``.
+        """
         ...
 
     def read(self, request: Request) -> WordVectors | TermVectors:
@@ -93,7 +96,9 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
         model = fetch_model(spec.place, spec.options)
         options = replace(spec.options, format=model.format_name)
         return file_source(model.path, options, model.location)
-    return file_source(spec.place, spec.options)
+    if isinstance(spec.place, Path):
+        return file_source(spec.place, spec.options)
+    return object_source(spec)
 
 
 def file_source(path: Path, options: EmbeddingOptions, location: str | None = None) -> FileSource:

@@ -91,7 +91,11 @@ def table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
 
 
 def chosen_column(
-    path: Path, schema: pl.Schema, names: tuple[str, ...], kind: str, fits: Callable[[Any], bool]
+    path: Path | str,
+    schema: pl.Schema,
+    names: tuple[str, ...],
+    kind: str,
+    fits: Callable[[Any], bool],
 ) -> str:
     """Return the column of a kind that has the first of some names, else the only one of it."""
     fitting = [name for name, dtype in schema.items() if fits(dtype)]

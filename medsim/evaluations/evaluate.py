@@ -15,7 +15,7 @@ from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.progress import Progress
 from medsim.embeddings import WORDS
-from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify
+from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify, settled
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.metrics.workers import Workers
@@ -68,6 +68,9 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         targets = read_targets(options, progress)
         _check_metrics(options)
         embeddings = [identify(spec, progress) for spec in options.specs]
+        if not all(named.fingerprint for named in embeddings):
+            terms, threads = _terms_of(targets), options.n_threads
+            embeddings = [settled(one, terms, progress, threads=threads) for one in embeddings]
         key = run_key_of(options, targets, embeddings, earlier)
         output.resume(key.to_json())
         _carry_over(output, earlier)
@@ -129,7 +132,7 @@ def _measure(
     if not missing:
         run.progress.say(f"{name} was compared before")
         return {}
-    terms = pl.concat([one.terms() for one in missing]).unique().sort().to_list()
+    terms = _terms_of(missing)
     cache = cache_folder(options.cache)
     has = embed_terms(
         named,
@@ -152,6 +155,11 @@ def _measure(
         "n_dimensions": has.n_dimensions,
         "n_vocabulary": has.n_vocabulary,
     }
+
+
+def _terms_of(targets: Sequence[EvaluationTarget]) -> list[str]:
+    """Return the terms of all targets, distinct and in order."""
+    return pl.concat([one.terms() for one in targets]).unique().sort().to_list()
 
 
 def _compare(run: _Run, one: EvaluationInput, name: str, has: EmbeddedTerms) -> None:

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.options import COVERAGES, EmbeddingSpec, parse_embedding
+from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped
+from medsim.embeddings.options import COVERAGES, Coverage, EmbeddingSpec
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
+from medsim.evaluations.names import (
+    ComparedTable,
+    Correction,
+    Index,
+    MetricName,
+    StatisticName,
+    Subset,
+)
 from medsim.evaluations.paper import ELSEWHERE, PAPER, PAPER_METRICS, PaperTable, number_of
 from medsim.evaluations.statistic import tabulated_names
 from medsim.statistics.resampling import (
@@ -28,10 +37,10 @@ if TYPE_CHECKING:
 else:  # the command line takes paths alone, and its help does not wait for Polars
     ModelScores = str | Path | Any
 
-SUBSETS = ("common", "own")
+SUBSETS: tuple[Subset, ...] = get_args(Subset)
 """Pairs that all embeddings cover, or those that each covers."""
 
-CORRECTIONS = ("bonferroni", "holm")
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 """Corrections of p-values for the number of comparisons; the first is the paper's."""
 
 TABLES = (
@@ -55,14 +64,13 @@ TABLES = (
 FIXABLE = ("best", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
 
-INDEXES = ("flat", "ivf")
+INDEXES: tuple[Index, ...] = get_args(Index)
 """The indexes of retrieval, which ``medsim.embeddings.lookup`` has."""
 
 _N_NEAR = 2
 
 SUBSET = Option(
     "Pairs that all embeddings cover (common), or each its own (own).",
-    choices=SUBSETS,
     noun="subset",
 )
 
@@ -82,9 +90,10 @@ class EvaluateOptions(Options):
         ),
     ]
     embeddings: Annotated[
-        Mapping[str, str | Path],
+        Mapping[str, EmbeddingLike],
         Option(
-            "An embedding; options follow the path, as in bert=model.onnx,pooling=cls.",
+            "An embedding; options follow the path, as in bert=model.onnx,pooling=cls. Python "
+            "takes functions, models and vectors as well, see medsim.Embedding.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -92,8 +101,8 @@ class EvaluateOptions(Options):
     out: Annotated[str | Path, Option("The folder to write, or to add to.", ("--out", "-o"))]
     _: KW_ONLY
     metrics: Annotated[
-        Sequence[str] | None,
-        Option("A metric, such as avg_cos; all that fit by default.", ("--metric",)),
+        Sequence[MetricName] | None,
+        Option("A metric, such as avg_cos; all that fit by default.", ("--metric",), noun="metric"),
     ] = None
     seed: Annotated[
         int,
@@ -111,11 +120,10 @@ class EvaluateOptions(Options):
         ),
     ] = None
     coverage: Annotated[
-        str,
+        Coverage,
         Option(
             "The words of a term that must have vectors for it to count as covered: all, as in the "
             "paper, or any.",
-            choices=COVERAGES,
             key="coverage",
         ),
     ] = COVERAGES[0]
@@ -125,10 +133,8 @@ class EvaluateOptions(Options):
         False
     )
     index: Annotated[
-        str,
-        Option(
-            "For retrieval: flat, which is exact; or ivf, approximate and faster.", choices=INDEXES
-        ),
+        Index,
+        Option("For retrieval: flat, which is exact; or ivf, approximate and faster."),
     ] = "flat"
     separation: Annotated[
         bool, Option("Measure how far categories of concepts are apart; of SNOMED CT the paper's.")
@@ -183,8 +189,8 @@ class EvaluateOptions(Options):
 
     @property
     def specs(self) -> list[EmbeddingSpec]:
-        """The embeddings with the options behind their paths."""
-        return [parse_embedding(f"{name}={path}") for name, path in self.embeddings.items()]
+        """The embeddings with their options."""
+        return [embedding_spec(given, name) for name, given in self.embeddings.items()]
 
     @property
     def n_threads(self) -> int:
@@ -209,6 +215,11 @@ class EvaluateOptions(Options):
             raise OptionError(
                 "name at least one embedding by `embeddings`, such as glove=vectors.txt"
             )
+        named = {
+            name: wrapped(given, f"`embeddings` {name!r}")
+            for name, given in self.embeddings.items()
+        }
+        object.__setattr__(self, "embeddings", named)
         _ = self.specs
         self._check_categories()
         if self.index != "flat" and not self.retrieval:
@@ -237,10 +248,11 @@ class CompareOptions(Options):
         Option("The folder of an evaluation.", argument=True, metavar="RESULTS"),
     ]
     table: Annotated[
-        str,
+        ComparedTable,
         Option(
             f"{', '.join(TABLES)}; or the number of a table or figure of the paper: "
-            f"{', '.join(PAPER)}."
+            f"{', '.join(PAPER)}.",
+            choices=(),  # a number may be written otherwise, as "Table c.1"
         ),
     ] = "best"
     _: KW_ONLY
@@ -253,12 +265,11 @@ class CompareOptions(Options):
             ("--metric",),
         ),
     ] = None
-    subset: Annotated[str, SUBSET] = "common"
+    subset: Annotated[Subset, SUBSET] = "common"
     correction: Annotated[
-        str,
+        Correction,
         Option(
             "Of p-values, for the number of comparisons: bonferroni or holm.",
-            choices=CORRECTIONS,
             noun="correction",
         ),
     ] = "bonferroni"
@@ -319,10 +330,12 @@ class CorrelateOptions(Options):
     ]
     _: KW_ONLY
     metric: Annotated[
-        str | None, Option("Of an evaluation; each embedding's best on each set by default.")
+        MetricName | None,
+        Option("Of an evaluation; each embedding's best on each set by default.", choices=()),
     ] = None
     statistic: Annotated[
-        str | None, Option("Of an evaluation; auc or, for ratings, spearman by default.")
+        StatisticName | None,
+        Option("Of an evaluation; auc or, for ratings, spearman by default.", choices=()),
     ] = None
-    subset: Annotated[str, SUBSET] = "common"
+    subset: Annotated[Subset, SUBSET] = "common"
     progress: Reporting = None

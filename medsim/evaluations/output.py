@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.kinds import TERM_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.evaluations.sets import SET, SET_COLUMNS
+from medsim.evaluations.options import SUBSETS
+from medsim.evaluations.sets import SET, SET_COLUMNS, whole_sets
+from medsim.evaluations.statistic import STATISTICS, tabulated_names
+
+if TYPE_CHECKING:
+    from medsim.core.shown import Summary
+    from medsim.evaluations.names import StatisticName, Subset
+
+_FEW = 4  # names that a summary lists
 
 EVALUATED_COLUMNS: Columns = (
     columns(pl.String, "pair_id", "term1", "term2", *SET_COLUMNS)
@@ -188,6 +197,32 @@ class Evaluation(Opened[EvaluationManifest]):
 
     kind = EVALUATION
 
+    def _summary(self) -> Summary:
+        inputs, embeddings = self.manifest.inputs, self.manifest.embeddings
+        facts = [
+            f"{counted(len(inputs), 'input')} ({listed(list(inputs), _FEW)})",
+            f"{counted(len(embeddings), 'embedding')} ({listed(list(embeddings), _FEW)})",
+            counted(self._rows_below("results.parquet"), "result"),
+        ]
+        has_build = any(one.get("kind") == "build" for one in inputs.values())
+        statistic = "auc" if has_build else "spearman"
+        calls = [
+            "medsim.compare(evaluation)",
+            f'.chart("{statistic}")',
+            "medsim.write_report(evaluation, …)",
+        ]
+        return self._summarized(facts, calls, self._best)
+
+    def _best(self) -> pl.DataFrame:
+        """Return every embedding at its best metric on each set, the values first."""
+        from medsim.evaluations.conclusions import best_metrics  # noqa: PLC0415 — which needs more
+
+        results, comparisons = map(whole_sets, (self.results(), self.comparisons()))
+        best = best_metrics(results, comparisons, tabulated_names(best=True))
+        return best.select(
+            "embedding", "metric", "value", "low", "high", "statistic", *SET, "n_pairs"
+        )
+
     def results(self) -> pl.DataFrame:
         """Return a row per input, dataset, subset, embedding, metric and statistic."""
         results = self._checked("results.parquet")
@@ -196,6 +231,32 @@ class Evaluation(Opened[EvaluationManifest]):
             return results
         measure = pl.when(former).then(pl.lit("category_error")).otherwise("statistic")
         return results.with_columns(measure.alias("statistic"))
+
+    def chart(self, statistic: StatisticName = "auc", *, subset: Subset = "common") -> Any:
+        """Return a chart of a statistic, as an object of Altair.
+
+        It has a point with its 95% interval for each embedding, at its best metric on each set of
+        pairs; for retrieval and separation on each build.
+
+        Args:
+            statistic: such as "auc", "spearman" or "mrr"; see the column ``statistic`` of results.
+            subset: pairs that all embeddings cover (common), or each its own (own).
+
+        Raises:
+            InputError: the evaluation has no such statistic.
+            OptionError: a name is unknown, or Altair is not installed.
+        """
+        if statistic not in STATISTICS:
+            raise OptionError(unknown_name("statistic", statistic, list(STATISTICS)))
+        if subset not in SUBSETS:
+            raise OptionError(unknown_name("subset", subset, list(SUBSETS)))
+        try:
+            from medsim.evaluations.chart import chart_of  # noqa: PLC0415 — an extra
+        except ImportError as error:
+            raise OptionError(
+                "a chart needs Altair; install medsim with its extra report"
+            ) from error
+        return chart_of(self, STATISTICS[statistic], subset)
 
     def comparisons(self) -> pl.DataFrame:
         """Return a row per two embeddings, or two metrics of one, that a test compared."""

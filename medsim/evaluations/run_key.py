@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.core import manifest
 from medsim.core.errors import OutputError
+from medsim.embeddings.objects import VECTORS_USED
 from medsim.evaluations.output import Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 Provenance = dict[str, dict[str, object]]
 """Plain JSON on inputs or embeddings, by name."""
 
+_OTHER_VECTORS = (
+    "other vectors, by which alone it is known without a version; inputs can be added where it is "
+    "medsim.Embedding(model, version=...)"
+)
 _DECISIVE = {
     "fingerprint": "other content",
     "options": "other options",
@@ -154,15 +159,7 @@ def run_key_of(
     own_inputs = {one.name: one.provenance() for one in targets}
     inputs = _joined(options.out, "input", known, own_inputs)
     known = earlier.manifest.embeddings if earlier else {}
-    own_embeddings: Provenance = {
-        named.spec.name: {
-            "path": named.source.location,
-            "format": named.source.format_name,
-            "fingerprint": named.fingerprint,
-            "options": replace(named.spec.options, format=None).chosen(),
-        }
-        for named in embeddings
-    }
+    own_embeddings: Provenance = {named.spec.name: named.provenance() for named in embeddings}
     return RunKey(
         inputs=inputs,
         embeddings=_joined(options.out, "embedding", known, own_embeddings),
@@ -179,7 +176,7 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
     """Return the provenance of earlier runs and of this one, in order of name."""
     for name, one in own.items():
         before = known.get(name, {})
-        for part, differs in _DECISIVE.items():
+        for part, said in _DECISIVE.items():
             if part not in before or part not in one or before[part] == one[part]:
                 continue
             if part == "categories":
@@ -187,6 +184,8 @@ def _joined(out: str | Path, kind: str, known: Provenance, own: Provenance) -> P
                     f"{out} has results of other categories of {name}; write those of these to "
                     "another folder, or add `overwrite` to replace all results"
                 )
+            is_versionless = one.get("identity") == before.get("identity") == VECTORS_USED
+            differs = _OTHER_VECTORS if is_versionless else said
             raise OutputError(
                 f"{out} has another {kind} named {name} ({differs}); choose another name, or add "
                 "`overwrite` to replace all results"

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import polars as pl
+
 from medsim.core.canonical import canonical_digest
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import claimed
@@ -20,9 +22,8 @@ from medsim.studies.sheets.label_studio import labelling_config, tasks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import polars as pl
-
     from medsim.core.output import OutputFolder
+    from medsim.core.shown import Summary
     from medsim.studies.asking_options import AskedOptions
     from medsim.studies.options import GradeOptions, SampleOptions
 
@@ -86,6 +87,21 @@ class Study(Opened[StudyManifest]):
     """
 
     kind = STUDY
+
+    def _summary(self) -> Summary:
+        annotators = self.manifest.annotators
+        facts = [
+            self.manifest.title,
+            f"{counted(self._rows_below(ITEMS), 'item')} on the scale {self.manifest.scale}",
+            counted(len(annotators), "annotator"),
+        ]
+        calls = [".items()", ".assignment()", "medsim.score_study(study, answers)"]
+        return self._summarized(facts, calls, self._shares)
+
+    def _shares(self) -> pl.DataFrame:
+        """Return how many items each annotator sees."""
+        groups = self.assignment().group_by("annotator", maintain_order=True)
+        return groups.agg(pl.len().alias("items"))
 
     def __init__(self, folder: str | Path) -> None:
         super().__init__(folder)

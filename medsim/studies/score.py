@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, counted, unknown_name
 from medsim.core.manifest import medsim_version
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.places import check_free, check_not_read, resolved
 from medsim.core.progress import Progress
+from medsim.core.shown import Shown, Summary
 from medsim.core.tables.text import guarded
 from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
@@ -48,8 +49,8 @@ def _chosen(name: str | None, known: list[str]) -> str:
     return known[0] if name is None else name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Scores(Shown):
     """The scores of a study.
 
     Attributes:
@@ -61,6 +62,11 @@ class Scores:
     study_id: str
     tables: Mapping[str, pl.DataFrame]
     warnings: tuple[str, ...]
+
+    def _summary(self) -> Summary:
+        facts = [f"study {self.study_id}", f"tables {', '.join(self.tables)}"]
+        facts += [counted(len(self.warnings), "warning")] if self.warnings else []
+        return Summary(what="Scores", facts=facts, calls=[".table(name)"], table=self.table)
 
     def table(self, name: str | None = None) -> pl.DataFrame:
         """Return a table, by default the first.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from medsim.core.config import MOST_SEED
 from medsim.core.options import Option, Options, Reporting
@@ -15,7 +15,9 @@ from medsim.core.reading import MIB, Bounds
 MOST_CONCEPTS = 9_000_000
 """The most active concepts of an invented release; more need longer identifiers than RF2 has."""
 
-SYNONYM_SCOPES = ("exact", "narrow", "broad", "related")
+SynonymScope = Literal["exact", "narrow", "broad", "related"]
+
+SYNONYM_SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
 """The scopes that synonyms have, as OBO names them."""
 
 LONGEST_LINE = 1
@@ -58,12 +60,11 @@ class ReadingOptions(Options):
         ),
     ] = None
     synonyms: Annotated[
-        Sequence[str],
+        Sequence[SynonymScope],
         Option(
             "Scopes of synonyms of OBO, MeSH or LOINC that count: exact, narrow, broad, related.",
             listed=True,
             lower=True,
-            choices=SYNONYM_SCOPES,
             noun="synonym scope",
             key="synonym_scopes",
         ),

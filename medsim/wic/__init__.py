@@ -6,10 +6,14 @@ meaning there (Rouhizadeh et al. 2024, BioWiC).
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
 """Kinds of likeness of the two terms of an instance; the first that applies is its group."""
 
-SPLITS = ("train", "dev", "test")
+Split = Literal["train", "dev", "test"]
+
+SPLITS: tuple[str, ...] = get_args(Split)
 """The parts of a benchmark: to fit models on, to choose thresholds on, to report."""
 
 MOST_REPEATS = 100

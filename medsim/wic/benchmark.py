@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.instances import published_instances
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.opened import Opened
-from medsim.wic import GROUPS, SPLITS
+from medsim.wic import GROUPS, SPLITS, Split
 from medsim.wic.output import WIC, WicManifest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from medsim.core.shown import Summary
 
 INSTANCES, MENTIONS, NAMES, RELATED, SEMANTIC_TYPES = (
     WIC.views[view].files for view in ("instance", "mention", "name", "related", "semantic_type")
@@ -41,7 +43,21 @@ class Benchmark(Opened[WicManifest]):
 
     kind = WIC
 
-    def instances(self, split: str | None = None) -> pl.DataFrame:
+    def _summary(self) -> Summary:
+        facts = [
+            f"{counted(self._rows_below(INSTANCES), 'instance')} of words in context",
+            counted(self._rows_below(MENTIONS), "sentence"),
+            counted(len(self.manifest.corpora), "corpus", "corpora"),
+        ]
+        calls = ['.instances("test")', "medsim.evaluate_wic(benchmark, …)"]
+        return self._summarized(facts, calls, self._sizes)
+
+    def _sizes(self) -> pl.DataFrame:
+        """Return how many instances of each label each group of each split has."""
+        groups = self.instances().group_by("split", "cat", "label", maintain_order=True)
+        return groups.agg(pl.len().alias("instances"))
+
+    def instances(self, split: Split | None = None) -> pl.DataFrame:
         """Return the instances of one split or of all: ``WIC_INSTANCE_COLUMNS``.
 
         Raises:

@@ -49,11 +49,12 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
 def described(name: str, benchmark: BenchmarkFiles) -> Described:
     """Return the instances and semantic types of a benchmark, as far as it has them."""
     made = benchmark.made
+    instances = made.instances() if made else None
     return Described(
         name=name,
         splits={
-            split: made.instances(split) if made else benchmark.splits[split]
-            for split in benchmark.splits
+            split: frame if instances is None else instances.filter(split=split)
+            for split, frame in benchmark.splits.items()
         },
         types=made.semantic_types() if made else None,
         made=made,

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted, listed
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import identify
+from medsim.core.shown import Shown, Summary
+from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.vector_cache import cache_folder
 from medsim.wic.making.instances import coin_flips
 from medsim.wic.models.answers import Setting, file_answers, unscored
 from medsim.wic.models.dataset import read_dataset
-from medsim.wic.models.encoder_answers import cosine_answers, tuned_answers
+from medsim.wic.models.encoder_answers import cosine_answers, quoted_texts, tuned_answers
 from medsim.wic.models.model_specs import (
     CoinModel,
     CosineModel,
@@ -26,7 +30,7 @@ from medsim.wic.models.model_specs import (
     FileModel,
     TunedModel,
     WordModel,
-    parse_model,
+    model_of,
     parse_predictions,
 )
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
@@ -36,10 +40,6 @@ from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 from medsim.wic.people import accuracy_of_people
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
     from medsim.core.manifest import Output
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.wic.models.answers import ModelAnswers
@@ -47,8 +47,11 @@ if TYPE_CHECKING:
     from medsim.wic.models.model_specs import ModelSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WicScores:
+_FEW = 4  # names that a summary lists
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WicScores(Shown):
     """Scores of models on words in context.
 
     Attributes:
@@ -64,6 +67,20 @@ class WicScores:
     comparisons: pl.DataFrame
     predictions: pl.DataFrame
     people: float | None = None
+
+    def _summary(self) -> Summary:
+        models = self.results["model"].unique(maintain_order=True).to_list()
+        facts = [
+            f"{counted(len(models), 'model')} ({listed(models, _FEW)})",
+            counted(self.predictions.height, "prediction"),
+        ]
+        whole = self.results.filter(subset="all")
+        shown = whole.select(
+            "model", "statistic", "value", pl.exclude("model", "statistic", "value")
+        )
+        calls = [".results", ".comparisons", "medsim.write_report(scores.folder, …)"]
+        what = f"WicScores({str(self.folder)!r})"
+        return Summary(what=what, facts=facts, calls=calls, table=lambda: shown)
 
 
 @public(WicEvaluateOptions)
@@ -99,7 +116,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         for spec in specs:
             _check_splits(spec, dataset)
         embeddings = {
-            spec.name: identify(spec.embedding, setting.progress)
+            spec.name: _identified(spec, dataset, setting)
             for spec in specs
             if isinstance(spec, EmbeddedModel)
         }
@@ -116,7 +133,12 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
 
 def _specs(options: WicEvaluateOptions) -> list[ModelSpec]:
     """Return the models, of which there is one at least, each with a name of its own."""
-    specs = [*map(parse_model, options.models), *map(parse_predictions, options.predictions)]
+    models = options.models
+    if isinstance(models, Mapping):
+        specs: list[ModelSpec] = [model_of(given, name) for name, given in models.items()]
+    else:
+        specs = [model_of(given) for given in models]
+    specs += map(parse_predictions, options.predictions)
     if not specs:
         raise OptionError("name at least one model, such as `models` random")
     name, times = Counter(spec.name for spec in specs).most_common(1)[0]
@@ -157,6 +179,15 @@ def _check_splits(spec: ModelSpec, dataset: WicDataset) -> None:
                 f"{dataset.name} has no instances of {split}, on which {spec.name} {why}; add "
                 f"`{split}` FILE"
             )
+
+
+def _identified(spec: EmbeddedModel, dataset: WicDataset, setting: Setting) -> NamedEmbedding:
+    """Return the embedding of a model with its fingerprint."""
+    named = identify(spec.embedding, setting.progress)
+    if named.fingerprint:
+        return named
+    texts = quoted_texts(dataset).texts
+    return settled(named, texts, setting.progress, threads=setting.threads)
 
 
 def _answers(
@@ -211,18 +242,10 @@ def _recorded(
     """Return the facts that decide a model's answers, and its path, for the manifest."""
     if isinstance(spec, CoinModel | FileModel):
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
-    named = embeddings[spec.name]
-    options = replace(named.spec.options, format=None).chosen()
+    about = embeddings[spec.name].provenance()
     if isinstance(spec, TunedModel):
-        options["epochs"] = str(spec.epochs)
-    return {
-        "way": spec.answer_kind,
-        "input": spec.reads,
-        "path": named.source.location,
-        "format": named.source.format_name,
-        "fingerprint": named.fingerprint,
-        "options": options,
-    }
+        about["options"]["epochs"] = str(spec.epochs)
+    return {"way": spec.answer_kind, "input": spec.reads, **about}
 
 
 def _manifest(

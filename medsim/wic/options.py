@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
@@ -19,16 +19,17 @@ from medsim.core.options import (
     declared,
 )
 from medsim.corpora import ENGLISH
+from medsim.embeddings.given import EmbeddingLike, wrapped
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import MOST_REPEATS, SPLITS
+from medsim.wic import MOST_REPEATS, Split
 
-BROADER = ("direct", "any")
+Broader = Literal["direct", "any"]
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
 
 MOST_REPEATABLE = 1_000_000
 """The largest limit that may be set to the repeats of a sentence."""
 
-STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
+StatisticsTable = Literal["1", "3", "4", "5", "figure-3", "figure-4"]
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
 _RECORD = (
@@ -70,12 +71,11 @@ class WicBuildOptions(ReadingOptions):
         ),
     ] = ENGLISH
     broader: Annotated[
-        str,
+        Broader,
         Option(
             "Which concepts are broader than another, and so in no instance with it: direct, its "
             "parents, as the paper has it; or any, all its ancestors.",
             lower=True,
-            choices=BROADER,
             noun="meaning of broader",
             key="broader",
         ),
@@ -119,10 +119,9 @@ class BenchmarkFilesOptions(Options):
     ]
     _: KW_ONLY
     split: Annotated[
-        str | None,
+        Split | None,
         Option(
             "The split of one file: test, dev or train; by default its name says so.",
-            choices=SPLITS,
             noun="split",
         ),
     ] = None
@@ -137,13 +136,12 @@ class WicStatsOptions(BenchmarkFilesOptions):
 
     _: KW_ONLY
     table: Annotated[
-        str,
+        StatisticsTable,
         Option(
             "By its number in the paper: 1, corpora; 3, instances, sentences, concepts by split; "
             "4, tokens of target terms; 5, seen terms in test; figure-3, train by repeats of a "
             "sentence; figure-4, semantic types.",
             lower=True,
-            choices=STATISTICS_TABLES,
         ),
     ] = "3"
     threads: Threads = None
@@ -164,11 +162,12 @@ class WicEvaluateOptions(Options):
     out: Annotated[str | Path, Option("The folder of results to write.", ("--out", "-o"))]
     _: KW_ONLY
     models: Annotated[
-        Sequence[str],
+        Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
             "random; or an embedding, with options behind its path: input=target or input=sentence "
             "of word vectors, input=target or input=quoted of encoders; tune=yes and epochs=N of "
-            "sentence-transformers.",
+            "sentence-transformers. Python takes functions, models and vectors as well, each a "
+            "medsim.Embedding with a name, or all of them by name.",
             ("--model", "-m"),
             metavar="NAME=PATH",
         ),
@@ -233,7 +232,15 @@ class WicEvaluateOptions(Options):
             return None
 
     def check(self) -> None:
-        """Raise OptionError for an accuracy that is none."""
+        """Raise OptionError for a model that is none, or an accuracy."""
+        models = self.models
+        object.__setattr__(
+            self,
+            "models",
+            {name: wrapped(given, f"`models` {name!r}") for name, given in models.items()}
+            if isinstance(models, Mapping)
+            else tuple(wrapped(given, "`models`") for given in models),
+        )
         accuracy = self.accuracy_of_people
         if accuracy is not None and not 0 <= accuracy <= 1:
             raise OptionError(f"`people` {self.people} is no accuracy; 0 to 1 are accepted")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.wic.benchmark import Benchmark
+    from medsim.wic.options import StatisticsTable
 
 PAPER = (
     "Rouhizadeh, H. et al. (2024). A Dataset for Evaluating Contextualized Representation of "
@@ -72,7 +73,7 @@ def benchmark_page(made: Benchmark) -> Page:
 
 
 def _instances(made: Benchmark) -> Section:
-    captions = {
+    captions: dict[StatisticsTable, str] = {
         "1": "Table 1: corpora",
         "3": "Table 3: splits",
         "4": "Table 4: target terms by their number of tokens",

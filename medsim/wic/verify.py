@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from medsim.wic.checks.terminology_checks import ConceptsByName
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verified(Verification):
     """The outcome of a verification of words in context.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from pathlib import Path
 
 import polars as pl
@@ -18,9 +19,10 @@ def build(shared_build: medsim.Build) -> medsim.Build:
 
 
 def test_every_public_name_is_there() -> None:
-    for name in medsim.__all__:
+    for name in dir(medsim):
         assert getattr(medsim, name) is not None
-    assert set(dir(medsim)) == set(medsim.__all__)
+    assert set(dir(medsim)) == {*medsim.__all__, "open"}
+    assert set(medsim.__all__).isdisjoint(dir(builtins))  # so that import * shadows none
     with pytest.raises(AttributeError, match="no attribute 'bild'"):
         _ = medsim.bild
 

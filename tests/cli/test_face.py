@@ -69,8 +69,10 @@ def _in_order(choices: re.Match[str]) -> str:
 
 
 def _bare(annotation: str | None) -> str:
-    """Return an annotation without the modules that its names come from."""
-    return re.sub(r"\b(?:[a-z_]\w*\.)+(?=\w)", "", annotation or "")
+    """Return an annotation without the modules that its names come from; names are texts."""
+    bare = re.sub(r"\b(?:[a-z_]\w*\.)+(?=\w)", "", annotation or "")
+    bare = re.sub(r"Literal\[[^\]]*\]", "str", bare)
+    return re.sub(r"Optional\[(.*?)\]", r"\1 | None", bare)
 
 
 def changes() -> dict[str, tuple[str | None, str | None]]:

@@ -10,9 +10,11 @@ import pytest
 from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_tokenizer
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings import FORMATS, find_format
+from medsim.embeddings import FORMATS, TermVectors, find_format
 from medsim.embeddings.formats.model2vec import FORMAT
+from medsim.embeddings.given import embedding_spec
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.sources import open_source
 
 load = FORMAT.load
 
@@ -117,3 +119,14 @@ def test_a_missing_extra_says_how_to_install_it(folder: Path, monkeypatch) -> No
 
     with pytest.raises(OptionError, match=r"install medsim with its extra model2vec"):
         load(folder, asked(TERMS))
+
+
+def test_a_loaded_model_gives_the_vectors_of_its_folder(folder: Path) -> None:
+    model = model2vec.StaticModel.from_pretrained(folder)
+
+    found = open_source(embedding_spec(model, "loaded")).read(asked(TERMS))
+
+    assert isinstance(found, TermVectors)
+    expected = load(folder, asked(TERMS))
+    assert np.array_equal(found.vectors, expected.vectors)
+    assert np.array_equal(found.covered, expected.covered)

@@ -48,7 +48,7 @@ def _listed(text: str) -> list[str]:
 
 def signatures() -> dict[str, object]:
     """Return the signature of every public name, as it is written."""
-    return {name: _described(getattr(medsim, name)) for name in sorted(medsim.__all__)}
+    return {name: _described(getattr(medsim, name)) for name in dir(medsim)}
 
 
 def _described(one: object) -> dict[str, object]:

@@ -110,7 +110,7 @@ def checked_header(path: Path, beginning: bytes, number_size: int) -> Header:
     return header
 
 
-def check_dimensions(path: Path, n_dimensions: int) -> None:
+def check_dimensions(path: Path | str, n_dimensions: int) -> None:
     """Raise InputError for vectors without numbers or with absurdly many."""
     if not 0 < n_dimensions <= MAX_DIMENSIONS:
         raise InputError(

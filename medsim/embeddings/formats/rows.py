@@ -74,12 +74,12 @@ FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """The words or terms that name the rows of an embedding, and the file that has them.
+    """The words or terms that name the rows of an embedding, and the file or object that has them.
 
     Their ``kind`` is ``WORDS`` or ``TERMS``.
     """
 
-    path: Path
+    path: Path | str
     values: Sequence[str]
     kind: str
 

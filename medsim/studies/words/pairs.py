@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OutputError
+from medsim.core.errors import OutputError, counted
 from medsim.core.files import whole_file
 from medsim.core.parquet import write_parquet
 from medsim.core.places import check_file_free
+from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
     from medsim.core.manifest import Skipped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordPairs:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WordPairs(Shown):
     """Pairs of words to rate.
 
     Attributes:
@@ -33,6 +34,11 @@ class WordPairs:
     left_out: tuple[Skipped, ...]
     warnings: tuple[str, ...]
     frequency_correlation: float | None = None
+
+    def _summary(self) -> Summary:
+        facts = [counted(self.frame.height, "pair"), counted(len(self.warnings), "warning")]
+        calls = [".frame", '.write("pairs.csv")', 'medsim.grade_study("pairs.csv", …)']
+        return Summary(what="WordPairs", facts=facts, calls=calls, table=self.quarters)
 
     def quarters(self) -> pl.DataFrame:
         """Return a row per quarter: domain, associated, and how many pairs and words it has."""

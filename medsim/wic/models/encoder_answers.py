@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import Flags, Ids, Values, Vectors
+    from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
     from medsim.wic.models.answers import ModelAnswers, Setting
     from medsim.wic.models.dataset import Round, WicDataset
     from medsim.wic.models.model_specs import CosineModel, TunedModel
@@ -43,14 +44,15 @@ def cosine_answers(
     with its target in double quotes, as the encoder pools it.
     """
     progress, threads = setting.progress, setting.threads
-    rows = np.unique(np.concatenate([[*one.dev, *one.test] for one in dataset.rounds]))
-    left, right = (targets_of(dataset.instances[rows], side) for side in (1, 2))
+    rows = _asked_rows(dataset)
     if spec.reads == TARGET:
+        left, right = (targets_of(dataset.instances[rows], side) for side in (1, 2))
         targets, first, second = _numbered(left, right, _in_order)
         vectors, covered = _target_vectors(named, targets, progress, threads)
     else:
-        texts, first, second = _numbered(_quoted(left), _quoted(right), str)
-        found = embed_terms(named, texts, progress, threads=threads, cache=setting.cache)
+        asked = quoted_texts(dataset)
+        first, second = asked.first, asked.second
+        found = embed_terms(named, asked.texts, progress, threads=threads, cache=setting.cache)
         if not isinstance(found.embedded, TermPoints):
             raise OptionError(
                 f"{spec.name} has vectors of words; a sentence with its target in quotes needs an "
@@ -61,6 +63,28 @@ def cosine_answers(
     known = covered[first] & covered[second]
     scores[rows[known]] = _cosines(vectors, first[known], second[known], threads)
     return threshold_answers(dataset, lambda _round: scores, lambda one: one.dev)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTexts:
+    """The texts that encoders read, distinct and in order, and those of both sides: int32[n]."""
+
+    texts: list[str]
+    first: Ids
+    second: Ids
+
+
+def quoted_texts(dataset: WicDataset) -> AskedTexts:
+    """Return the sentences of dev and test, each with its target in double quotes."""
+    instances = dataset.instances[_asked_rows(dataset)]
+    left, right = (_quoted(targets_of(instances, side)) for side in (1, 2))
+    texts, first, second = _numbered(left, right, str)
+    return AskedTexts(texts=texts, first=first, second=second)
+
+
+def _asked_rows(dataset: WicDataset) -> Rows:
+    """Return the rows of instances that are asked about, or that thresholds are chosen on."""
+    return np.unique(np.concatenate([[*one.dev, *one.test] for one in dataset.rounds]))
 
 
 def tuned_answers(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.reading import expanded
 from medsim.embeddings import TERMS
 from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
+from medsim.embeddings.given import DEFAULT_NAME, as_embedding
 from medsim.embeddings.options import (
     EmbeddingOptions,
     EmbeddingSpec,
+    check_name,
     parse_named,
     parse_options,
     parse_place,
@@ -21,8 +24,7 @@ from medsim.embeddings.options import (
 from medsim.embeddings.sources import open_source
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from medsim.embeddings.given import EmbeddingLike
     from medsim.embeddings.sources import VectorSource
 
 RANDOM = "random"
@@ -99,11 +101,30 @@ class TunedModel(NamedModel):
     epochs: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPlace:
+    """The place of an embedding, with a name and options: a path or an object."""
+
+    name: str
+    place: Any
+    options: dict[str, str]
+
+
 EmbeddedModel: TypeAlias = WordModel | CosineModel | TunedModel
 """A model that is made of an embedding."""
 
 ModelSpec: TypeAlias = CoinModel | FileModel | EmbeddedModel
 """A model that is to be scored."""
+
+
+def model_of(given: EmbeddingLike, name: str | None = None) -> ModelSpec:
+    """Return the model that a caller gives, of a name where a text does not have it."""
+    if isinstance(given, (str, Path)):
+        return parse_model(str(given) if name is None else f"{name}={given}")
+    found = as_embedding(given)
+    name = name or found.name or DEFAULT_NAME
+    check_name(name, f"`models` {name!r}")
+    return _made_of(repr(found), NamedPlace(name=name, place=found, options=found.options))
 
 
 def parse_model(text: str) -> ModelSpec:
@@ -119,13 +140,19 @@ def parse_model(text: str) -> ModelSpec:
     if named.path == RANDOM:
         _check_options(text, named.options, ())
         return CoinModel(name=named.name)
+    place = NamedPlace(name=named.name, place=parse_place(named.path), options=named.options)
+    return _made_of(text, place)
+
+
+def _made_of(text: str, named: NamedPlace) -> EmbeddedModel:
+    """Return the model that is made of an embedding, which the text or object in ``text`` is."""
     known = [*_OWN, *(option.name for option in fields(EmbeddingOptions))]
     for name in named.options:
         if name not in known:
             raise OptionError(unknown_name("option of models", name, known))
     own = {name: value for name, value in named.options.items() if name in _OWN}
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
-    embedding = EmbeddingSpec(name=named.name, place=parse_place(named.path), options=options)
+    embedding = EmbeddingSpec(name=named.name, place=named.place, options=options)
     source = open_source(embedding)
     kind = _answer_kind(text, own, source)
     _check_options(text, own, _OWN if kind == TUNED else _OWN[:2])

@@ -1,0 +1,92 @@
+"""The summaries of results: a line at a prompt, and a table in a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from medsim.core.errors import MedsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+_MOST_ROWS = 12
+_CELL = "padding: .2em .6em; text-align: "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The summary of a result.
+
+    Attributes:
+        what: the name of what it is, such as "Build('hpo')".
+        facts: what it is of and its sizes, a few words each.
+        calls: the calls that go on from here, as a user types them.
+        table: returns its most telling table; None where there is none.
+    """
+
+    what: str
+    facts: Sequence[str]
+    calls: Sequence[str]
+    table: Callable[[], pl.DataFrame] | None = None
+
+
+class Shown:
+    """A result with a summary, by which it shows itself."""
+
+    __slots__ = ()
+
+    def _summary(self) -> Summary:
+        """Return the summary; cheap but for its table."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        found = self._summary()
+        return f"{found.what}: {', '.join(found.facts)}\n  next: {', '.join(found.calls)}"
+
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, for notebooks; what cannot be read is told in its place."""
+        found = self._summary()
+        parts = [f"<p><strong>{escape(found.what)}</strong>: {escape(', '.join(found.facts))}</p>"]
+        if found.table is not None:
+            try:
+                parts.append(html_table(found.table()))
+            except MedsimError as error:
+                parts.append(f"<p>{escape(str(error))}</p>")
+        calls = ", ".join(f"<code>{escape(call)}</code>" for call in found.calls)
+        return f"<div>{''.join(parts)}<p>Next: {calls}</p></div>"
+
+
+def html_table(frame: pl.DataFrame) -> str:
+    """Return the first rows of a frame as a table of HTML, numbers with three decimals."""
+    head = "".join(
+        f'<th style="{_CELL}{_side(kind)}">{escape(name)}</th>'
+        for name, kind in frame.schema.items()
+    )
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="{_CELL}{_side(kind)}">{escape(_text(value))}</td>'
+            for value, kind in zip(row, frame.dtypes, strict=True)
+        )
+        + "</tr>"
+        for row in frame.head(_MOST_ROWS).iter_rows()
+    )
+    more = frame.height - _MOST_ROWS
+    note = f"<p>and {more:,} more rows</p>" if more > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
+
+
+def _side(kind: pl.DataType) -> str:
+    return "right" if kind.is_numeric() else "left"
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

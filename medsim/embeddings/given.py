@@ -1,0 +1,253 @@
+"""Embeddings that callers in Python give: texts and paths, or functions, models and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
+
+from medsim.core.errors import OptionError, unknown_name
+from medsim.embeddings.options import (
+    Case,
+    Coverage,
+    Digits,
+    EmbeddingSpec,
+    Keys,
+    Parts,
+    YesNo,
+    check_name,
+    parse_embedding,
+    parse_options,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ACCEPTED = (
+    "texts as the command line takes them; functions of a list of texts and models with a method "
+    "encode, which return an array with a row for each; mappings of words or terms to vectors; "
+    "gensim's KeyedVectors; Polars or pandas frames with a column word or term; and arrays as "
+    "medsim.Embedding(array, words=[...]), or terms=[...]"
+)
+"""The values that are accepted as an embedding, for messages."""
+
+DEFAULT_NAME = "embedding"
+"""The name of an object that is given without one, where nothing else names it."""
+
+Form: TypeAlias = Literal["function", "encoder", "mapping", "keyed vectors", "frame", "array"]
+"""The forms of objects that are accepted."""
+
+
+class Encodes(Protocol):
+    """A model such as those of sentence-transformers and model2vec."""
+
+    def encode(self, texts: Any, /) -> Any:
+        """Return an array with a row for each text."""
+
+
+class KeyedVectors(Protocol):
+    """Word vectors as gensim has them: the row of each word, and the rows."""
+
+    key_to_index: Any
+    vectors: Any
+
+
+class PandasFrame(Protocol):
+    """A frame of pandas."""
+
+    columns: Any
+    index: Any
+
+    def to_numpy(self) -> Any:
+        """Return its values."""
+
+
+if TYPE_CHECKING:
+    EmbeddingObject: TypeAlias = (
+        Callable[[list[str]], Any]
+        | Encodes
+        | Mapping[str, Any]
+        | KeyedVectors
+        | pl.DataFrame
+        | pl.LazyFrame
+        | PandasFrame
+    )
+    EmbeddingLike: TypeAlias = "str | Path | Embedding | EmbeddingObject"
+else:  # the command line takes texts alone; ``Embedding`` refuses what is none of these
+    EmbeddingLike = str | Path | Any
+
+
+class ObjectOptions(TypedDict, total=False):
+    """The options of reading an object; see ``EmbeddingOptions`` for all but ``input``.
+
+    Attributes:
+        input: the words that a model of words in context reads; see ``medsim.evaluate_wic``.
+    """
+
+    keys: Keys
+    case: Case
+    parts: Parts
+    digits: Digits
+    coverage: Coverage
+    normalize: YesNo | bool
+    prefix: str
+    input: Literal["target", "sentence", "quoted"]
+
+
+class Embedding:
+    """A function, a model or vectors as an embedding, with its name, version and options.
+
+    Objects that need neither can be given as they are. Vectors are known in manifests by the
+    SHA-256 of all of them. A function or a model is known by that of the vectors that it made, and
+    nothing of it is kept in the cache; with a ``version`` it is known by its name and version, and
+    its vectors are kept under these.
+
+    Args:
+        source: a function that takes a list of texts and returns an array with a row for each; a
+            model with a method ``encode`` that does, as of sentence-transformers or model2vec; a
+            mapping of words or terms to vectors; gensim's ``KeyedVectors``; a Polars or pandas
+            frame with a column ``word`` or ``term`` and one of vectors, or of a number each; or an
+            array [n, n_dimensions].
+        words: of the rows of an array, n of them.
+        terms: of the rows of an array, where they are whole terms.
+        name: of the embedding where nothing else names it.
+        version: of the model; another one for every change of it.
+        options: of reading, as they stand behind a path: keys, case, parts, digits, coverage of
+            vectors; normalize, prefix of functions and models; input of models of words in context.
+
+    Raises:
+        OptionError: the object is none of these, or an option does not fit.
+    """
+
+    __slots__ = ("form", "keys", "kind", "name", "options", "source", "version")
+
+    def __init__(
+        self,
+        source: EmbeddingObject | Any,
+        *,
+        words: Iterable[str] | None = None,
+        terms: Iterable[str] | None = None,
+        name: str | None = None,
+        version: str | None = None,
+        **options: Unpack[ObjectOptions],
+    ) -> None:
+        given = [kind for kind, keys in (("words", words), ("terms", terms)) if keys is not None]
+        if len(given) > 1:
+            raise OptionError("rows of an array are words or terms; give either, not both")
+        self.source: Any = source
+        self.form: Form = _form_of(source, given)
+        self.kind = given[0] if given else None
+        self.keys = words if words is not None else terms
+        self.name = name
+        self.version = version
+        self.options = _as_text(options)
+        if name is not None:
+            if not isinstance(name, str):
+                raise OptionError(f"the name of an embedding is a text, not {type(name).__name__}")
+            check_name(name, f"embedding {name!r}")
+        if version is not None and (not isinstance(version, str) or not version.strip()):
+            raise OptionError(
+                f"the version of an embedding is a text such as '1.0', not {version!r}"
+            )
+
+    def __repr__(self) -> str:
+        shown = {"name": self.name, "version": self.version, **self.options}
+        told = (f", {name}={value!r}" for name, value in shown.items() if value is not None)
+        return f"medsim.Embedding({in_words(self)}{''.join(told)})"
+
+
+def in_words(given: Embedding) -> str:
+    """Return an object in a few words, for manifests and messages."""
+    kind = type(given.source)
+    named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    if given.form == "function":
+        named = str(getattr(given.source, "__qualname__", named))
+        return f"Python function {named.rpartition('<locals>.')[2]}"
+    return f"Python object {named}"
+
+
+def embedding_spec(given: EmbeddingLike, name: str | None = None) -> EmbeddingSpec:
+    """Return the embedding that a caller gives, of a name where a text does not have it.
+
+    Raises:
+        OptionError: it is nothing that is accepted.
+    """
+    if isinstance(given, (str, Path)):
+        return parse_embedding(str(given) if name is None else f"{name}={given}")
+    if name is not None:
+        check_name(name, f"embedding {name!r}")
+    found = as_embedding(given)
+    return EmbeddingSpec(
+        name=name or found.name or DEFAULT_NAME, place=found, options=parse_options(found.options)
+    )
+
+
+def as_embedding(given: Any) -> Embedding:
+    """Return an object as an embedding, which it may be already."""
+    return given if isinstance(given, Embedding) else Embedding(given)
+
+
+def own_name(given: str | Path | Embedding, default: str) -> str | None:
+    """Return the name of an object, which may be a default; None for a text, which has its own."""
+    return (given.name or default) if isinstance(given, Embedding) else None
+
+
+def wrapped(given: Any, where: str) -> str | Path | Embedding:
+    """Return what a caller gives as an embedding: texts and paths as they are, objects wrapped.
+
+    Raises:
+        OptionError: it is nothing that is accepted; the message begins with where it was given.
+    """
+    if isinstance(given, (str, Path)):
+        return given
+    try:
+        return as_embedding(given)
+    except OptionError as error:
+        raise OptionError(f"{where}: {error}") from error
+
+
+def _form_of(source: Any, keys: list[str]) -> Form:
+    """Return the form of an object; OptionError if it has none, or needs no words or terms."""
+    if keys:
+        if isinstance(source, (list, tuple)) or hasattr(source, "shape"):
+            return "array"
+        raise OptionError(f"{keys[0]}=[...] names the rows of an array, not of {_kind_of(source)}")
+    if isinstance(source, (str, bytes, Path, type)) or source is None:
+        pass
+    elif isinstance(source, Mapping):
+        return "mapping"
+    elif hasattr(source, "key_to_index") and hasattr(source, "vectors"):
+        return "keyed vectors"
+    elif hasattr(source, "collect_schema") or (
+        hasattr(source, "columns") and hasattr(source, "to_numpy")
+    ):
+        return "frame"
+    elif callable(getattr(source, "encode", None)):
+        return "encoder"
+    elif callable(source):
+        return "function"
+    raise OptionError(f"{_kind_of(source)} is no embedding; accepted are {ACCEPTED}")
+
+
+def _kind_of(source: object) -> str:
+    """Return what an object is, for a message."""
+    if source is None:
+        return "None"
+    if isinstance(source, type):
+        return f"the class {source.__name__} itself, of which no model was made,"
+    kind = type(source)
+    return f"a value of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+
+
+def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return options as they stand behind a path."""
+    known = list(ObjectOptions.__annotations__)
+    for name, value in options.items():
+        if name not in known:
+            raise OptionError(unknown_name("option of medsim.Embedding", name, known))
+        if not isinstance(value, (str, bool)):
+            raise OptionError(f"{name}={value!r} is no text, as options of an embedding are")
+    return {
+        name: ("yes" if value else "no") if isinstance(value, bool) else value
+        for name, value in options.items()
+    }

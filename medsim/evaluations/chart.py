@@ -1,0 +1,99 @@
+"""Charts of an evaluation's statistics as objects of Altair, which stand by themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from medsim.core.errors import InputError
+from medsim.evaluations.conclusions import best_metrics
+from medsim.evaluations.sets import whole_sets
+from medsim.evaluations.tables.labels import set_name
+from medsim.pages import charts
+
+if TYPE_CHECKING:
+    from medsim.evaluations.output import Evaluation
+    from medsim.evaluations.statistic import Statistic
+
+_WIDTH, _PANEL_WIDTH = 480, 320
+
+
+def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> Any:
+    """Return a chart of a statistic with its intervals, a point for each embedding.
+
+    Raises:
+        InputError: the evaluation has no such statistic.
+    """
+    found = {
+        "labelled": _of_pairs,
+        "rated": _of_pairs,
+        "retrieval": _of_retrieval,
+        "separation": _of_separation,
+    }[statistic.of](evaluation, statistic.name, subset).drop_nulls("value")
+    if found.is_empty():
+        raise InputError(f"{evaluation.folder} has no {statistic.label}")
+    panels = found["panel"].unique().sort().to_list()
+    spec = charts.dots(
+        found["contender"].unique().sort().to_list(),
+        x=statistic.label,
+        y=found["y"].unique(maintain_order=True).to_list(),
+        panels=panels if len(panels) > 1 else (),
+        line=statistic.chance,
+    )
+    (spec["spec"] if len(panels) > 1 else spec)["width"] = (
+        _PANEL_WIDTH if len(panels) > 1 else _WIDTH
+    )
+    palette, drawn = _palette(), json.dumps(spec).replace("contender", "embedding")
+    coloured = re.sub(r"var\(--(\w+)\)", lambda name: palette[name[1]], drawn)
+    rows = found.rename({"contender": "embedding"}).to_dicts()
+    return alt.Chart.from_dict({**json.loads(coloured), "datasets": {"rows": rows}})
+
+
+def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
+    """Return every embedding at its best metric on each set of pairs, a panel for each kind."""
+    results, comparisons = map(whole_sets, (evaluation.results(), evaluation.comparisons()))
+    best = best_metrics(results, comparisons, (name,), subset=subset)
+    if "among_best" not in best.columns:
+        best = best.with_columns(among_best=pl.lit(value=True))
+    kind = pl.format("{}, {} negatives", "difficulty", "negatives").fill_null("rated pairs")
+    return charts.points(
+        best,
+        panel=best.select(kind.alias("panel")).to_series(),
+        y=set_name(best),
+        contender="embedding",
+        ends=("low", "high"),
+        filled=best["among_best"].fill_null(value=True),
+    )
+
+
+def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
+    """Return every embedding at the metric of its retrieval, a panel for each build."""
+    chosen = pl.col("length").is_null()
+    found = evaluation.retrieval().filter(chosen, statistic=name, subset=subset)
+    return charts.points(
+        found,
+        panel="input",
+        y=pl.col("difficulty").fill_null("all"),
+        contender="embedding",
+        ends=("low", "high"),
+    )
+
+
+def _of_separation(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
+    """Return every embedding under every metric, over all triples, a panel for each build."""
+    del subset  # each is of the terms that it covers
+    found = evaluation.separation()
+    whole = found.filter(pl.col("category1").is_null() & pl.col("category2").is_null())
+    return charts.points(whole, panel="input", y="metric", contender="embedding", value=name)
+
+
+def _palette() -> dict[str, str]:
+    """Return the colours of light pages by their names."""
+    text = (files("medsim.pages") / "palette.css").read_text(encoding="utf-8")
+    found = re.findall(r"--(\w+): *(#[0-9a-f]+)", text)
+    return dict(reversed(found))  # the first, which stands before those of dark pages, counts

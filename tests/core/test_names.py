@@ -1,0 +1,104 @@
+"""The names that editors complete are those that there are, and mypy finds a slip."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from medsim.core import config, kinds, queries
+from medsim.core.options import Options, declared
+from medsim.embeddings.metrics import METRICS
+from medsim.evaluations import names, options, paper
+from medsim.evaluations.statistic import STATISTICS
+from medsim.terminologies.options import ReadingOptions
+
+ROOT = Path(__file__).parents[2]
+
+SLIPS = """
+import medsim
+import numpy as np
+
+build = medsim.build("hpo", "out", negatives=["random", "levenshtien"])  # 5
+build.pairs("fsn_sny")  # 6
+build.pairs(difficulty="medium")  # 7
+build.table("concepts")  # 8
+results = medsim.evaluate(build, {"one": np.zeros((3, 2))}, "out")  # 9
+medsim.evaluate(build, {"one": "words.txt"}, "out", metrics=["avg_cosine"])  # 10
+medsim.compare(results, "standing-auc")  # 11
+medsim.compare(results, subset="all")  # 12
+results.chart("acu")  # 13
+medsim.Embedding({"hand": [1.0]}, cases="lower")  # 14
+medsim.Embedding({"hand": [1.0]}, case="lwer")  # 15
+medsim.evaluate_wic("data", "out", models={"one": 5})  # 16
+"""
+
+RIGHT = """
+from typing import Any
+import medsim
+import numpy as np
+import polars as pl
+
+def embed(texts: list[str]) -> Any:
+    return np.zeros((len(texts), 2))
+
+class Model:
+    def encode(self, sentences: list[str], batch_size: int = 32) -> Any:
+        return embed(sentences)
+
+words = medsim.Embedding(np.zeros((1, 2)), words=["hand"], case="lower", normalize=True)
+build = medsim.build("hpo", "out", negatives=["random", "embedding"], embedding=Model())
+results = medsim.evaluate(
+    [build, "rated.csv"],
+    {"file": "words.txt", "function": embed, "lambda": lambda texts: embed(texts),
+     "model": Model(), "mapping": {"hand": [1.0]}, "frame": pl.DataFrame(), "array": words},
+    "out",
+)
+medsim.compare(results, "figure-B.1", correction="holm")
+medsim.open("out").pairs("fsn_syn", "hard", "levenshtein")
+medsim.evaluate_wic("data", "out", models=["random", words])
+"""
+
+
+def test_names_for_editors_are_those_that_there_are() -> None:
+    datasets = {one.name for one in queries.datasets()}
+
+    assert set(get_args(config.Dataset)) == datasets
+    assert set(get_args(kinds.CanonicalTable)) == set(kinds.CANONICAL_TABLES)
+    assert set(get_args(names.StatisticName)) == set(STATISTICS)
+    assert set(get_args(names.MetricName)) == set(METRICS.all())
+    assert list(get_args(names.ComparedTable)) == [*options.TABLES, *paper.PAPER]
+
+
+def test_choices_come_from_the_types_of_options() -> None:
+    assert declared(options.CompareOptions)["correction"].choices == ("bonferroni", "holm")
+    assert declared(ReadingOptions)["synonyms"].choices == ("exact", "narrow", "broad", "related")
+    assert declared(options.CompareOptions)["table"].choices is None  # any spelling of a number
+    assert declared(Options) == {}
+
+
+@pytest.mark.slow
+def test_mypy_finds_a_slip_in_a_name_and_nothing_else(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+
+    def lines_at_fault(text: str) -> list[int]:
+        script = tmp_path / "script.py"
+        script.write_text(text)
+        found = subprocess.run(
+            [sys.executable, "-m", "mypy", "--hide-error-context", str(script)],
+            cwd=ROOT,
+            env={**os.environ, "MYPYPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert not found.stderr, found.stderr
+        errors = [line for line in found.stdout.splitlines() if ": error:" in line]
+        return sorted({int(line.split(":")[1]) for line in errors})
+
+    assert lines_at_fault(RIGHT) == []
+    assert lines_at_fault(SLIPS) == list(range(5, 17))

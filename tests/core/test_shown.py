@@ -1,0 +1,122 @@
+"""Results show themselves: at a prompt by a line, in a notebook by a table."""
+
+from __future__ import annotations
+
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import medsim
+from medsim.core.shown import Shown, html_table
+
+NASTY = "</td><script>alert('x')</script>&amp;"
+
+
+class _Cells(HTMLParser):
+    """The tags of a page, and the texts of the cells of its tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        """Keep a tag."""
+        del attrs
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        """Keep a text."""
+        self.texts.append(data)
+
+
+def parsed(html: str) -> _Cells:
+    cells = _Cells()
+    cells.feed(html)
+    return cells
+
+
+@pytest.fixture(params=["build", "evaluation", "study", "benchmark"])
+def result(request: pytest.FixtureRequest) -> Shown:
+    found: Shown = request.getfixturevalue(f"shared_{request.param}")
+    return found
+
+
+def test_a_result_says_what_it_is_its_sizes_and_the_next_call(result: Shown) -> None:
+    first, second = repr(result).split("\n")
+
+    assert first.startswith(f"{type(result).__name__}('")
+    assert any(character.isdigit() for character in first.partition("'): ")[2])
+    assert second.startswith("  next: ")
+    html = parsed(result._repr_html_())
+    assert "table" in html.tags
+    assert result._summary().what in html.texts
+    for call in result._summary().calls:
+        assert call in second
+        assert call in html.texts
+
+
+def test_what_the_next_calls_name_is_there(result: Shown) -> None:
+    for call in result._summary().calls:
+        name = call.partition("(")[0]
+        owner = medsim if name.startswith("medsim.") else result
+        assert hasattr(owner, name.removeprefix("medsim").removeprefix("."))
+
+
+def test_the_outcome_of_a_verification_shows_its_findings() -> None:
+    row = {"check": "files", "promise": NASTY, "violations": 2, "example": "x"}
+
+    found = medsim.Verification(findings=pl.DataFrame([row]))
+
+    assert repr(found).startswith("Verification: broken: files, 1 check\n")
+    html = parsed(found._repr_html_())
+    assert NASTY in html.texts
+    assert "script" not in html.tags
+
+
+def test_text_is_escaped_and_numbers_are_short() -> None:
+    frame = pl.DataFrame({NASTY: ["<b>", None], "a": [0.12345, 1e-9], "n": [1234567, -1]})
+
+    html = parsed(html_table(frame))
+
+    assert html.texts == [NASTY, "a", "n", "<b>", "0.123", "1,234,567", "0.000", "-1"]
+    assert set(html.tags) == {"table", "thead", "tbody", "tr", "th", "td"}
+
+
+def test_a_long_table_is_cut_and_says_so() -> None:
+    html = parsed(html_table(pl.DataFrame({"n": range(15)})))
+
+    assert html.texts[-1] == "and 3 more rows"
+    assert "11" in html.texts
+    assert "12" not in html.texts
+
+
+def test_a_damaged_output_shows_what_is_wrong(shared_build: medsim.Build, tmp_path: Path) -> None:
+    folder = tmp_path / "<i>build"
+    shutil.copytree(shared_build.folder, folder)
+    build = medsim.Build(folder)
+    (folder / "stats.parquet").write_bytes(b"PAR1")
+
+    html = parsed(build._repr_html_())
+
+    assert "i" not in html.tags
+    assert any("stats.parquet cannot be read" in text for text in html.texts)
+
+
+def test_scores_and_pairs_show_their_tables() -> None:
+    from medsim.studies.score import Scores
+    from medsim.wic.evaluate import WicScores
+
+    scores = Scores(study_id="12", tables={"all": pl.DataFrame({"a": [NASTY]})}, warnings=())
+    assert repr(scores) == "Scores: study 12, tables all\n  next: .table(name)"
+    assert NASTY in parsed(scores._repr_html_()).texts
+    results = pl.DataFrame(
+        {"data": "d", "model": ["m"], "subset": "all", "statistic": "accuracy", "value": 0.75}
+    )
+    wic = WicScores(folder=Path("out"), results=results, comparisons=results, predictions=results)
+    assert repr(wic).startswith("WicScores('out'): 1 model (m), 1 prediction\n")
+    shown = parsed(wic._repr_html_()).texts
+    assert shown[2:5] == ["model", "statistic", "value"]

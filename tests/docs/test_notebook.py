@@ -1,0 +1,88 @@
+"""The notebook of the documentation runs, and prints what it says.
+
+Where it has changed, run it anew, which keeps what it prints:
+
+    python tests/docs/test_notebook.py
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
+PATIENCE = 300  # seconds for a cell
+
+
+def executed(folder: Path) -> Any:
+    """Return the notebook as a run in a folder leaves it, without times and pictures' sizes."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    compiled = os.environ.get("NUMBA_CACHE_DIR") or str(Path(users, "medsim"))  # of all tests
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    client = NotebookClient(
+        notebook,
+        timeout=PATIENCE,
+        record_timing=False,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute(
+        cwd=str(folder),
+        env={
+            **os.environ,
+            "PYTHONPATH": path,
+            "NUMBA_CACHE_DIR": compiled,
+            "XDG_CACHE_HOME": str(folder / "caches"),
+        },
+    )
+    for cell in notebook.cells:
+        cell.metadata.clear()
+        for output in cell.get("outputs", ()):
+            output.get("metadata", {}).clear()
+    return notebook
+
+
+def printed(notebook: Any) -> list[str]:
+    """Return the texts that cells print; markup and pictures differ with versions of libraries."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return [one["data"]["text/plain"] if "data" in one else one["text"] for one in outputs]
+
+
+def test_the_notebook_runs_and_prints_what_it_says(tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    for name in ("nbclient", "ipykernel", "altair", "vl_convert"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    kept = nbformat.read(NOTEBOOK, as_version=4)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Jupyter's own libraries
+        found = executed(tmp_path)
+
+    assert len(kept.cells) == 10
+    assert printed(found) == printed(kept)
+    pictures = [one for cell in found.cells for one in cell.get("outputs", ()) if "data" in one]
+    assert sum("image/png" in one["data"] for one in pictures) == 1
+
+
+def test_the_notebook_names_no_path_of_a_machine() -> None:
+    text = NOTEBOOK.read_text(encoding="utf-8")
+
+    assert not any(place in text for place in ("/home/", "/tmp/", "/root/", str(ROOT)))  # noqa: S108 — none is opened
+
+
+if __name__ == "__main__":
+    import nbformat
+
+    with TemporaryDirectory() as made:
+        nbformat.write(executed(Path(made)), NOTEBOOK)

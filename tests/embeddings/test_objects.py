@@ -1,0 +1,343 @@
+"""Objects of Python as embeddings: what is accepted, by what it is known, what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import medsim
+from medsim.core.errors import InputError, OptionError
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import EmbeddedTerms, embed_terms, identify, settled
+from medsim.embeddings.given import ObjectOptions, embedding_spec
+from medsim.embeddings.metrics import TermPoints, WordBags
+from medsim.embeddings.options import EmbeddingOptions
+
+WORDS = ["eye", "foot", "hand"]
+VECTORS = np.array([[1.5, -2.0], [0.25, 3.0], [4.0, 0.5]])
+TERMS = ["eye", "foot", "left hand"]
+
+
+def lengths(texts: Sequence[str]) -> np.ndarray:
+    """Return two numbers of each text alone: float64[n, 2]."""
+    return np.array([[len(text), sum(map(ord, text)) % 97] for text in texts], float)
+
+
+class Model:
+    """A model with a method encode, which counts the texts that it is asked about."""
+
+    def __init__(self, of: Callable[[Sequence[str]], Any] = lengths) -> None:
+        self.texts: list[str] = []
+        self._of = of
+
+    def encode(self, texts: list[str]) -> Any:
+        """Return the vectors of texts."""
+        self.texts += texts
+        return self._of(texts)
+
+
+def embedded(given: Any, terms: Sequence[str] = TERMS, cache: Path | None = None) -> EmbeddedTerms:
+    named = identify(embedding_spec(given, "x"), Progress())
+    named = settled(named, terms, Progress(), threads=1)
+    return embed_terms(named, terms, Progress(), threads=1, cache=cache)
+
+
+def fingerprint(given: Any, terms: Sequence[str] = TERMS, name: str = "x") -> str:
+    named = identify(embedding_spec(given, name), Progress())
+    return settled(named, terms, Progress(), threads=1).fingerprint
+
+
+def of_pandas(data: Any, **named: Any) -> Any:
+    return pytest.importorskip("pandas", reason="pandas is not installed").DataFrame(data, **named)
+
+
+TABLES: Mapping[str, Callable[[], Any]] = {
+    "mapping": lambda: dict(zip(WORDS, VECTORS, strict=True)),
+    "mapping of lists": lambda: dict(zip(WORDS, VECTORS.tolist(), strict=True)),
+    "keyed vectors": lambda: SimpleNamespace(
+        key_to_index={"hand": 2, "eye": 0, "foot": 1}, vectors=VECTORS.astype(np.float32)
+    ),
+    "array": lambda: medsim.Embedding(VECTORS, words=WORDS),
+    "half precision": lambda: medsim.Embedding(VECTORS.astype(np.float16), words=tuple(WORDS)),
+    "lists": lambda: medsim.Embedding(VECTORS.tolist(), words=iter(WORDS)),
+    "Polars": lambda: pl.DataFrame({"word": WORDS, "vector": VECTORS.tolist()}),
+    "lazy": lambda: pl.LazyFrame({"word": WORDS, "vector": VECTORS.tolist()}),
+    "Polars, a column a number": lambda: pl.DataFrame(
+        {"a": VECTORS[:, 0], "word": WORDS, "b": VECTORS[:, 1]}
+    ),
+    "pandas": lambda: of_pandas({"token": WORDS, "vector": list(VECTORS)}),
+    "pandas by index": lambda: of_pandas(VECTORS, index=WORDS),
+}
+
+
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_words_and_vectors_are_the_same_whatever_holds_them(make: Callable[[], Any]) -> None:
+    found = embedded(make())
+
+    assert isinstance(found.embedded, WordBags)
+    assert found.words is not None
+    rows = dict(zip(found.words, found.embedded.vectors.tolist(), strict=True))
+    assert rows == dict(zip(WORDS, VECTORS.tolist(), strict=True))
+    assert found.covered.tolist() == [True, True, True]
+    assert found.terms["n_unknown_words"].to_list() == [0, 0, 1]
+    assert found.n_vocabulary == 3
+    assert fingerprint(make()) == fingerprint(medsim.Embedding(VECTORS, words=WORDS))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        medsim.Embedding(VECTORS, terms=["EYE", "foot", "left hand"]),
+        medsim.Embedding({"eye": [1.5, -2.0], "left hand": [4.0, 0.5]}, keys="terms"),
+        pl.DataFrame({"term": ["eye", "left hand"], "embedding": [[1.5, -2.0], [4.0, 0.5]]}),
+    ],
+)
+def test_terms_have_their_own_vectors(given: Any) -> None:
+    found = embedded(given, ["eye", "hand", "left hand"])
+
+    assert isinstance(found.embedded, TermPoints)
+    assert found.embedded.vectors.tolist() == [[1.5, -2.0], [0, 0], [4.0, 0.5]]
+    assert found.covered.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("options", [{}, {"normalize": True}, {"prefix": "query: "}])
+@pytest.mark.parametrize("version", [None, "1"])
+def test_functions_and_models_embed_terms(
+    options: dict[str, Any], version: str | None, tmp_path: Path
+) -> None:
+    expected = lengths([options.get("prefix", "") + term for term in TERMS])
+    if "normalize" in options:
+        expected /= np.sqrt((expected**2).sum(axis=1, keepdims=True))
+
+    for source in (lengths, Model(), Model(lambda texts: lengths(texts).tolist())):
+        given = medsim.Embedding(source, version=version, **options)
+        for _ in range(2):  # the second time from the cache, where there is one
+            found = embedded(given, cache=tmp_path)
+            assert isinstance(found.embedded, TermPoints)
+            assert np.allclose(found.embedded.vectors, expected, rtol=1e-6)
+            assert found.covered.all()
+
+
+class Tensor:
+    """A stand-in for a tensor of PyTorch, which NumPy does not take as it is."""
+
+    def __init__(self, values: np.ndarray, *, is_free: bool = False) -> None:
+        self._values, self._is_free = values, is_free
+
+    def detach(self) -> Tensor:
+        """Return the tensor without its gradients."""
+        return Tensor(self._values, is_free=True)
+
+    def cpu(self) -> Tensor:
+        """Return the tensor in the memory of the processor."""
+        return self
+
+    def float(self) -> Tensor:
+        """Return the tensor in single precision."""
+        return Tensor(self._values.astype(np.float32), is_free=self._is_free)
+
+    def is_complex(self) -> bool:
+        """Return whether numbers are complex."""
+        return self._values.dtype.kind == "c"
+
+    def numpy(self) -> np.ndarray:
+        """Return the numbers, of a tensor without gradients."""
+        assert self._is_free
+        return self._values
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        raise RuntimeError
+
+
+def test_tensors_and_sparse_matrices_are_taken_as_arrays() -> None:
+    sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
+
+    for of in (
+        lambda texts: Tensor(lengths(texts)),
+        lambda texts: [Tensor(row) for row in lengths(texts)],
+        lambda texts: sparse.csr_matrix(lengths(texts)),
+        lambda texts: pl.DataFrame(lengths(texts)),
+    ):
+        found = embedded(of)
+        assert isinstance(found.embedded, TermPoints)
+        assert np.array_equal(found.embedded.vectors, lengths(TERMS))
+
+
+def test_what_has_no_version_is_known_by_its_vectors_and_kept_nowhere(tmp_path: Path) -> None:
+    expected = hashlib.sha256(b'["terms", 2]')
+    expected.update(json.dumps(TERMS).encode() + lengths(TERMS).astype("<f4").tobytes())
+
+    assert fingerprint(lengths) == fingerprint(Model()) == expected.hexdigest()
+    assert fingerprint(lengths, TERMS[:2]) != fingerprint(lengths)
+    assert fingerprint(lambda texts: 2 * lengths(texts)) != fingerprint(lengths)
+    embedded(lengths, cache=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_version_is_what_a_model_is_known_and_kept_by(tmp_path: Path) -> None:
+    model = Model()
+    given = medsim.Embedding(model, name="mine", version="1")
+    assert fingerprint(given) == fingerprint(given, TERMS[:1], "other name")
+    assert fingerprint(given) != fingerprint(medsim.Embedding(model, name="mine", version="2"))
+    assert fingerprint(given) != fingerprint(medsim.Embedding(model, name="its", version="1"))
+
+    embedded(given, cache=tmp_path)
+    assert set(model.texts) == set(TERMS)
+    model.texts.clear()
+    embedded(given, [*TERMS, "toe"], cache=tmp_path)
+    n_asked = sum(text == "eye" for text in model.texts)
+    assert model.texts.count("toe") <= 3
+    assert n_asked <= 3  # to see whether it is the same, never to embed it again
+
+
+def test_another_model_under_a_kept_version_is_refused_and_nothing_of_it_is_kept(
+    tmp_path: Path,
+) -> None:
+    embedded(medsim.Embedding(lengths, version="1"), cache=tmp_path)
+    before = sorted(tmp_path.rglob("*.vectors"))
+    changed = medsim.Embedding(lambda texts: lengths(texts) + 1, version="1")
+
+    with pytest.raises(InputError, match="another vector than is kept of x, version 1; give"):
+        embedded(changed, ["knee", "toe"], cache=tmp_path)
+
+    assert sorted(tmp_path.rglob("*.vectors")) == before
+
+
+def varied(texts: Sequence[str], seed: list[int] = [0]) -> np.ndarray:  # noqa: B006 — it changes
+    seed[0] += 1
+    return lengths(texts) + seed[0]
+
+
+def wider(texts: Sequence[str]) -> np.ndarray:
+    return np.ones((len(texts), 3 if len(texts) > 2 else 4))
+
+
+FAULTS: Mapping[str, tuple[Any, str]] = {
+    "texts": (lambda texts: [f"{text}!" for text in texts], "values of type text, not numbers"),
+    "not finite": (
+        lambda texts: np.full((len(texts), 2), np.nan),
+        "'eye' a vector that is not finite",
+    ),
+    "too large": (lambda texts: np.full((len(texts), 2), 1e300), "not finite as float32"),
+    "too few rows": (lambda _: [[1, 2]], "gives 1 vector for 3 texts, 'eye' the first; one"),
+    "ragged": (lambda texts: [[1]] + [[1, 2]] * (len(texts) - 1), "cannot be read as an array"),
+    "random": (varied, "gives 'eye' another vector when it is asked again"),
+    "of its company": (lambda texts: lengths(texts) - lengths(texts).mean(axis=0), "asked again"),
+    "wider": (wider, "a vector of 4 numbers, and others one of 3"),
+    "objects": (lambda texts: lengths(texts).astype(object), "values of type object"),
+    "complex": (lambda texts: lengths(texts).astype(complex), "values of type complex128"),
+    "complex tensor": (lambda texts: Tensor(lengths(texts).astype(complex)), "complex128"),
+    "nothing": (lambda _: None, "values of type NoneType, not numbers"),
+    "flat": (lambda texts: np.ones(len(texts)), r"an array of shape \(3,\); rows by"),
+    "no numbers": (lambda texts: np.ones((len(texts), 0)), "vectors of 0 numbers"),
+    "ragged mapping": ({"eye": [1, 2], "foot": [1]}, r"shapes: 'eye' of \(2,\), 'foot' of \(1,\)"),
+    "empty mapping": ({}, "has no words"),
+    "mapping of texts": ({"eye": ["a"]}, "values of type text"),
+    "mapping of numbers": ({1: [1.0]}, "has 1 among its words, which is no text"),
+    "mapping of terms": ({"left hand": [1.0]}, r"the key 'left hand', .* keys='terms'"),
+    "null word": (pl.DataFrame({"word": ["eye", None], "v": [[1.0], [2.0]]}), "row 2 has no word"),
+    "null vector": (
+        pl.DataFrame({"word": ["eye", "foot"], "v": [[1.0], None]}),
+        "the vector of 'foot' has 0 numbers; the first row has 1",
+    ),
+    "null number": (
+        pl.DataFrame({"word": ["eye", "foot"], "v": [[1.0], [None]]}),
+        "the vector of 'foot' has a value that is null",
+    ),
+    "null in columns": (pl.DataFrame({"word": WORDS, "a": [1, None, 2]}), "column 'a' has a null"),
+    "word twice": (
+        pl.DataFrame({"word": ["eye", "eye"], "v": [[1.0], [2.0]]}),
+        "'eye' stands in row 1 and again in row 2",
+    ),
+    "no words": (pl.DataFrame({"a": [1]}), "has the columns a; one of text is due"),
+    "fewer words": (medsim.Embedding(VECTORS, words=["eye"]), "has 1 words for 3 rows"),
+}
+
+
+@pytest.mark.parametrize(("given", "says"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_object_is_refused_in_one_line_and_nothing_of_it_is_kept(
+    given: Any, says: str, tmp_path: Path
+) -> None:
+    for each in (given, medsim.Embedding(given, version="1") if callable(given) else given):
+        with pytest.raises(InputError, match=says) as caught:
+            embedded(each, cache=tmp_path)
+        assert "\n" not in str(caught.value)
+        assert str(caught.value).startswith("embedding 'x' (Python ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_exception_of_a_model_is_the_cause_of_the_error() -> None:
+    def fails(texts: list[str]) -> Any:
+        raise KeyError(texts[0])
+
+    with pytest.raises(InputError, match="fails on 3 texts, 'eye' the first") as caught:
+        embedded(fails)
+
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("given", [VECTORS, 3, None, ["a"], Model, b"path", np.float64(1)])
+def test_what_is_no_embedding_gets_one_line_of_what_is(given: Any) -> None:
+    for call in (
+        lambda: medsim.evaluate("rated.csv", {"x": given}, "out"),
+        lambda: medsim.evaluate_wic("data", "out", models={"x": given}),
+        lambda: medsim.Embedding(given),
+    ):
+        with pytest.raises(OptionError) as caught:
+            call()
+        text = str(caught.value)
+        assert "\n" not in text
+        for accepted in ("encode", "mappings", "KeyedVectors", "frames", "words=[...]"):
+            assert accepted in text
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: medsim.Embedding(VECTORS, words=WORDS, terms=WORDS), "give either, not both"),
+        (lambda: medsim.Embedding(Model(), words=["a"]), "rows of an array, not of a value of"),
+        (lambda: medsim.Embedding(Model(), poling="cls"), "unknown option of medsim.Embedding"),
+        (lambda: medsim.Embedding(Model(), prefix=1), "prefix=1 is no text"),
+        (lambda: medsim.Embedding(Model(), name="a/b"), "embedding 'a/b': a name has no slash"),
+        (lambda: medsim.Embedding(Model(), name=1), "the name of an embedding is a text, not int"),
+        (lambda: medsim.Embedding(Model(), version=1), "is a text such as '1.0', not 1"),
+        (lambda: embedding_spec(Model(), "a,b"), "embedding 'a,b': a name has no slash, comma"),
+        (lambda: embedded(medsim.Embedding(Model(), normalize="si")), "unknown normalize 'si'"),
+        (lambda: embedded(medsim.Embedding(Model(), case="keep")), "case=keep does not fit"),
+        (
+            lambda: embedded(medsim.Embedding(VECTORS, words=WORDS, prefix="a")),
+            "prefix=a does not fit",
+        ),
+        (
+            lambda: embedded(medsim.Embedding(Model(), input="quoted")),
+            "unknown option of an embedding 'input'",
+        ),
+        (
+            lambda: medsim.build("hpo", "out", embedding=Model()),
+            r"`embedding` medsim.Embedding\(Python object .*Model\) is for embedding negatives",
+        ),
+    ],
+)
+def test_what_does_not_fit_an_object_is_said(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(OptionError, match=says):
+        make()
+
+
+def test_options_of_objects_are_those_of_files_as_far_as_they_fit() -> None:
+    known = set(EmbeddingOptions.__dataclass_fields__) - {"format", "vocabulary", "pooling"}
+
+    assert set(ObjectOptions.__annotations__) == {*known, "input"}
+
+
+def test_an_object_shows_what_it_is_and_not_its_vectors() -> None:
+    given = medsim.Embedding(VECTORS, words=WORDS, name="mine", case="keep")
+
+    assert repr(given) == "medsim.Embedding(Python object numpy.ndarray, name='mine', case='keep')"
