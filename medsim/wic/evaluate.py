@@ -20,17 +20,19 @@ from medsim.wic.models.answers import Setting, file_answers, unscored
 from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers, tuned_answers
 from medsim.wic.models.model_specs import (
+    BilstmModel,
     CoinModel,
     CosineModel,
     EmbeddedModel,
     FileModel,
+    FittedModel,
     TunedModel,
     WordModel,
     parse_model,
     parse_predictions,
 )
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
-from medsim.wic.models.word_answers import word_answers
+from medsim.wic.models.word_answers import bilstm_answers, word_answers
 from medsim.wic.options import WicEvaluateOptions
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 from medsim.wic.people import accuracy_of_people
@@ -83,6 +85,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     """
     setting = Setting(
         seed=options.seed,
+        n_seeds=options.seeds,
         threads=checked_threads(options.threads),
         cache=cache_folder(options.cache),
         progress=options.progress or Progress(),
@@ -103,12 +106,12 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
             for spec in specs
             if isinstance(spec, EmbeddedModel)
         }
-        answers = {spec.name: _answers(spec, embeddings, dataset, setting) for spec in specs}
+        answers = {spec.name: _runs(spec, embeddings, dataset, setting) for spec in specs}
         scores = _scores(folder, dataset, answers, people, setting.progress)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
         for name in ("results", "comparisons", "predictions"):
             output.write(f"{name}.parquet", getattr(scores, name), metadata)
-        models = {spec.name: _recorded(spec, embeddings, answers[spec.name]) for spec in specs}
+        models = {spec.name: _recorded(spec, embeddings, answers[spec.name][0]) for spec in specs}
         _manifest(dataset, models, scores, output.outputs, setting).write(output.folder)
         output.publish()
     return scores
@@ -148,8 +151,11 @@ def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
 def _check_splits(spec: ModelSpec, dataset: WicDataset) -> None:
     """Raise OptionError where a model needs a split that is not there."""
     needs = {
-        "train": (isinstance(spec, WordModel | TunedModel), "is fitted"),
-        "dev": (isinstance(spec, CosineModel | TunedModel), "has its threshold chosen"),
+        "train": (isinstance(spec, FittedModel), "is fitted"),
+        "dev": (
+            isinstance(spec, CosineModel | BilstmModel | TunedModel),
+            "has its threshold chosen",
+        ),
     }
     for split, (is_needed, why) in needs.items():
         if is_needed and not len(getattr(dataset.rounds[0], split)):
@@ -157,6 +163,22 @@ def _check_splits(spec: ModelSpec, dataset: WicDataset) -> None:
                 f"{dataset.name} has no instances of {split}, on which {spec.name} {why}; add "
                 f"`{split}` FILE"
             )
+
+
+def _runs(
+    spec: ModelSpec,
+    embeddings: Mapping[str, NamedEmbedding],
+    dataset: WicDataset,
+    setting: Setting,
+) -> list[ModelAnswers]:
+    """Return the answers of a model for each seed, or its only ones where it is not fitted."""
+    if not isinstance(spec, FittedModel):
+        return [_answers(spec, embeddings, dataset, setting)]
+    seeds = range(setting.seed, setting.seed + setting.n_seeds)
+    return [
+        replace(_answers(spec, embeddings, dataset, replace(setting, seed=seed)), seed=seed)
+        for seed in seeds
+    ]
 
 
 def _answers(
@@ -175,6 +197,8 @@ def _answers(
             return tuned_answers(dataset, spec, embeddings[spec.name], setting)
         case WordModel():
             return word_answers(dataset, spec, embeddings[spec.name], setting)
+        case BilstmModel():
+            return bilstm_answers(dataset, spec, embeddings[spec.name], setting)
         case CosineModel():
             return cosine_answers(dataset, spec, embeddings[spec.name], setting)
 
@@ -182,7 +206,7 @@ def _answers(
 def _scores(
     folder: Path,
     dataset: WicDataset,
-    answers: Mapping[str, ModelAnswers],
+    answers: Mapping[str, list[ModelAnswers]],
     people: float | None,
     progress: Progress,
 ) -> WicScores:
@@ -196,8 +220,8 @@ def _scores(
             predictions=predictions,
             people=people,
         )
-    for name, one in answers.items():
-        if n_uncovered := int((~one.covered[dataset.tested]).sum()):
+    for name, runs in answers.items():
+        if n_uncovered := int((~runs[0].covered[dataset.tested]).sum()):
             progress.warn(
                 f"{name} sees nothing of {n_uncovered:,} instances and answers them as most are "
                 "labelled that it knows"
@@ -214,7 +238,10 @@ def _recorded(
     named = embeddings[spec.name]
     options = replace(named.spec.options, format=None).chosen()
     if isinstance(spec, TunedModel):
-        options["epochs"] = str(spec.epochs)
+        options["loss"] = spec.tuning.loss
+        options |= {name: str(value) for name, value in asdict(spec.tuning.training).items()}
+    if isinstance(spec, BilstmModel):
+        options |= {name: str(value) for name, value in asdict(spec.training).items()}
     return {
         "way": spec.answer_kind,
         "input": spec.reads,
@@ -239,7 +266,7 @@ def _manifest(
         fitted=dataset.fitted,
         files=dataset.files,
         models=models,
-        options={"seed": setting.seed, "people": scores.people},
+        options={"seed": setting.seed, "seeds": setting.n_seeds, "people": scores.people},
         threads=setting.threads,
         warnings=list(setting.progress.warnings),
         outputs=dict(sorted(outputs.items())),

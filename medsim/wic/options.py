@@ -27,6 +27,9 @@ BROADER = ("direct", "any")
 MOST_REPEATABLE = 1_000_000
 """The largest limit that may be set to the repeats of a sentence."""
 
+MOST_SEEDS = 100
+"""The largest number of seeds from which models may be fitted."""
+
 STATISTICS_TABLES = ("1", "3", "4", "5", "figure-3", "figure-4")
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
@@ -166,8 +169,9 @@ class WicEvaluateOptions(Options):
         Sequence[str],
         Option(
             "random; or an embedding, with options behind its path: input=target or input=sentence "
-            "of word vectors, input=target or input=quoted of encoders; tune=yes and epochs=N of "
-            "sentence-transformers.",
+            "and network=perceptron or network=bilstm of word vectors; input=target or "
+            "input=quoted of encoders; tune=yes and loss=online-contrastive or loss=cosine of "
+            "sentence-transformers; epochs=N, rate=N and batch=N of what PyTorch trains.",
             ("--model", "-m"),
             metavar="NAME=PATH",
         ),
@@ -210,6 +214,15 @@ class WicEvaluateOptions(Options):
     seed: Annotated[
         int, Option("Of folds, of the coin and of what is fitted.", least=0, most=MOST_SEED)
     ] = 0
+    seeds: Annotated[
+        int,
+        Option(
+            "Seeds from which each model is fitted, from seed on: accuracies are means over them, "
+            "with their standard deviation. Folds and the coin stay as they are.",
+            least=1,
+            most=MOST_SEEDS,
+        ),
+    ] = 1
     threads: Annotated[
         int | None,
         Option(
