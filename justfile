@@ -47,6 +47,16 @@ test-quick *arguments:
 test-nojit:
     NUMBA_DISABLE_JIT=1 {{ bin }}python -m pytest tests/kernels -m kernels
 
+# The tests that need PyTorch, in an environment of their own, which the first run installs.
+test-torch *arguments:
+    #!/usr/bin/env bash
+    set -e
+    if [ ! -x .venv-torch/bin/python ]; then
+        {{ bin }}python -m venv .venv-torch
+        .venv-torch/bin/python -m pip install -q -c constraints.txt -e '.[dev,baselines]'
+    fi
+    grep -rl --include='test_*.py' 'importorskip("torch"' tests | xargs .venv-torch/bin/python -m pytest -n 0 {{ arguments }}
+
 # Write the golden rows anew; look at the difference before you commit it.
 golden:
     {{ bin }}python tests/golden/write.py

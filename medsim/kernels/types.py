@@ -34,6 +34,9 @@ Bytes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint8]]
 Flags: TypeAlias = np.ndarray[tuple[int], np.dtype[np.bool_]]
 """A boolean a row: bool[n]."""
 
+FlagTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+"""Booleans in rows and columns: bool[n_rows, n_columns]."""
+
 CountTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Whole numbers in rows and columns: int64[n_rows, n_columns]."""
 

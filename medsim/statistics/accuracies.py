@@ -14,7 +14,7 @@ from medsim.statistics.estimates import Estimate
 from medsim.statistics.pairs import checked_flags
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Flags, Values
+    from medsim.kernels.types import Flags, FlagTable, Values
 
 _NORMAL = NormalDist()
 
@@ -36,31 +36,40 @@ class Distance:
     within: bool | None
 
 
-def accuracy_of(correct: Flags, level: float = 0.95) -> Estimate:
+def accuracy_of(correct: Flags | FlagTable, level: float = 0.95) -> Estimate:
     """Return the accuracy of a model with its BCa bootstrap interval.
 
-    The bootstrap draws instances (Efron 1987), and what it draws of n instances of which k are
-    right has a known law, the binomial of n and k / n. So its quantiles are taken as they are:
-    nothing is drawn, and no seed matters. The jackknife has two values, n - k and k times over,
-    from which the acceleration is (n - 2k) / (6 sqrt(n k (n - k))).
+    The bootstrap draws instances (Efron 1987). What it draws of n instances has a known law, that
+    of the sum of n draws from the numbers of right answers that instances have: of one run with k
+    right the binomial of n and k / n. So its quantiles are taken as they are: nothing is drawn, and
+    no seed matters. The jackknife leaves out an instance at a time, from which the acceleration is
+    a sixth of the skewness of instances by the root of n.
 
     Instances count as independent; those that share a sentence make the interval a little too
-    narrow. It is NaN of no instances, and without an interval where all are right or none is, since
-    then every resample is the same.
+    narrow. It is NaN of no instances, and without an interval where all have equally many right
+    answers, since then every resample is the same.
+
+    Args:
+        correct: bool[n], or bool[n_runs, n] of a model that was fitted several times; the accuracy
+            is the mean over runs, and the interval says nothing of what other runs would give.
+        level: of the interval, between 0 and 1.
     """
-    n = len(correct)
-    n_right = int(np.count_nonzero(checked_flags("truths", correct, n)))
+    runs = np.atleast_2d(correct)
+    n_runs, n = runs.shape
+    n_right = np.sum([checked_flags("truths", one, n) for one in runs], axis=0, dtype=np.int64)
     if n == 0:
         return Estimate(value=math.nan)
-    if n_right in {0, n}:
-        return Estimate(value=n_right / n)
-    chances = _binomial(n, n_right / n)
+    total, value = int(n_right.sum()), float(n_right.sum()) / (n_runs * n)
+    from_mean = n_right - n_right.mean()
+    if not from_mean.any():
+        return Estimate(value=value)
+    chances = _law_of_sums(np.bincount(n_right, minlength=n_runs + 1) / n, n)
     up_to = np.cumsum(chances)
-    bias = _NORMAL.inv_cdf(float(up_to[n_right - 1] + chances[n_right] / 2))
-    acceleration = (n - 2 * n_right) / (6 * math.sqrt(n * n_right * (n - n_right)))
+    bias = _NORMAL.inv_cdf(float(up_to[total - 1] + chances[total] / 2))
+    acceleration = float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
     ends = np.searchsorted(up_to, moved_shares(bias, acceleration, level))
-    low, high = np.minimum(ends, n) / n
-    return Estimate(value=n_right / n, low=float(low), high=float(high))
+    low, high = np.minimum(ends, n_runs * n) / (n_runs * n)
+    return Estimate(value=value, low=float(low), high=float(high))
 
 
 def distance_to(accuracy: Estimate, known: float) -> Distance:
@@ -70,11 +79,16 @@ def distance_to(accuracy: Estimate, known: float) -> Distance:
     return Distance(difference=accuracy.value - known, low=low, high=high, within=within)
 
 
-def _binomial(n: int, chance: float) -> Values:
-    """Return the probability of each number of hits: float64[n + 1]."""
-    log_factorials = np.zeros(n + 1)
-    np.cumsum(np.log(np.arange(1, n + 1)), out=log_factorials[1:])
-    hits = np.arange(n + 1)
-    ways = log_factorials[n] - log_factorials - log_factorials[::-1]
-    found: Values = np.exp(ways + hits * math.log(chance) + (n - hits) * math.log1p(-chance))
-    return found
+def _law_of_sums(chances: Values, n: int) -> Values:
+    """Return the probability of each sum of n draws, by the power of the law's Fourier transform.
+
+    Args:
+        chances: float64[k + 1], of each draw from 0 to k.
+        n: how many draws.
+
+    Returns:
+        float64[k * n + 1].
+    """
+    n_sums = (len(chances) - 1) * n + 1
+    found: Values = np.fft.irfft(np.fft.rfft(chances, n_sums) ** n, n_sums)
+    return np.maximum(found, 0)  # rounding

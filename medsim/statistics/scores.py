@@ -113,7 +113,7 @@ def labelled_sample(similarities: Values, labels: Flags, held_out: Flags) -> Lab
         similarities=similarities,
         labels=labels,
         area=roc_area(ranks, labels, n_positive, n_negative),
-        average_precision=Estimate(value=_average_precision(n_positive, n_negative)),
+        average_precision=Estimate(value=average_precision(n_positive, n_negative)),
         accuracy=share_of(int(correct.sum()), len(correct)),
         accuracy_heldout=share_of(int(correct_later.sum()), n_later),
         threshold=Estimate(value=threshold),
@@ -192,7 +192,7 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
     return middle if low < middle else high
 
 
-def _average_precision(n_positive: Counts, n_negative: Counts) -> float:
+def average_precision(n_positive: Counts, n_negative: Counts) -> float:
     """Return the mean over positives of the precision at their similarity, as scikit-learn does."""
     if not n_positive.any() or not n_negative.any():
         return math.nan

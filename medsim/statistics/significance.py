@@ -13,7 +13,7 @@ from medsim.statistics.estimates import Z95, Estimate, two_sided_p
 from medsim.statistics.pairs import checked_flags
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, Flags, Ids, Values
+    from medsim.kernels.types import Counts, Flags, FlagTable, Ids, Values
 
 _FEWEST_FOR_CHI_SQUARE = 25
 
@@ -23,7 +23,7 @@ class Test:
     """The result of a test.
 
     Attributes:
-        method: "mcnemar_exact", "mcnemar", "delong", "bca" or "clustered_t".
+        method: "mcnemar_exact", "mcnemar", "mcnemar_runs", "delong", "bca" or "clustered_t".
         statistic: of the method.
         p: two-sided; NaN where the test is not defined.
         low: the lower end of the interval of what is tested; NaN where there is none.
@@ -59,6 +59,27 @@ def mcnemar(correct1: Flags, correct2: Flags) -> Test:
         return Test(method="mcnemar_exact", statistic=float(fewer), p=p)
     chi_square = max(0, abs(only1 - only2) - 1) ** 2 / n_disagreeing
     return Test(method="mcnemar", statistic=chi_square, p=math.erfc(math.sqrt(chi_square / 2)))
+
+
+def mcnemar_of_runs(correct1: FlagTable, correct2: FlagTable) -> Test:
+    """Return whether two models of several runs each differ in accuracy on the same instances.
+
+    McNemar's test of clustered pairs (Durkalski et al. 2003): the runs of an instance are a
+    cluster, of which the difference of both models' shares of right answers counts. The statistic
+    is the squared sum of these differences by the sum of their squares, and has the chi-square law
+    of one degree. Instances are drawn, runs are not: the test is of these very runs. Where both
+    models have a single run it is that of ``mcnemar``.
+
+    Args:
+        correct1: bool[n_runs1, n_instances].
+        correct2: bool[n_runs2, n_instances].
+    """
+    if len(correct1) == len(correct2) == 1:
+        return mcnemar(correct1[0], correct2[0])
+    differences = correct1.mean(axis=0) - correct2.mean(axis=0)
+    squares = float((differences**2).sum())
+    chi_square = float(differences.sum()) ** 2 / squares if squares else 0.0
+    return Test(method="mcnemar_runs", statistic=chi_square, p=math.erfc(math.sqrt(chi_square / 2)))
 
 
 def bonferroni(p: Values) -> Values:

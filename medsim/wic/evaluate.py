@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,17 +24,19 @@ from medsim.wic.models.answers import Setting, file_answers, unscored
 from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers, quoted_texts, tuned_answers
 from medsim.wic.models.model_specs import (
+    BilstmModel,
     CoinModel,
     CosineModel,
     EmbeddedModel,
     FileModel,
+    FittedModel,
     TunedModel,
     WordModel,
     model_of,
     parse_predictions,
 )
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
-from medsim.wic.models.word_answers import word_answers
+from medsim.wic.models.word_answers import bilstm_answers, word_answers
 from medsim.wic.options import WicEvaluateOptions
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
 from medsim.wic.people import accuracy_of_people
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset
     from medsim.wic.models.model_specs import ModelSpec
+    from medsim.wic.models.training import Training
 
 
 _FEW = 4  # names that a summary lists
@@ -100,6 +103,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     """
     setting = Setting(
         seed=options.seed,
+        n_seeds=options.seeds,
         threads=checked_threads(options.threads),
         cache=cache_folder(options.cache),
         progress=options.progress or Progress(),
@@ -120,12 +124,12 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
             for spec in specs
             if isinstance(spec, EmbeddedModel)
         }
-        answers = {spec.name: _answers(spec, embeddings, dataset, setting) for spec in specs}
+        answers = {spec.name: _runs(spec, embeddings, dataset, setting) for spec in specs}
         scores = _scores(folder, dataset, answers, people, setting.progress)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
         for name in ("results", "comparisons", "predictions"):
             output.write(f"{name}.parquet", getattr(scores, name), metadata)
-        models = {spec.name: _recorded(spec, embeddings, answers[spec.name]) for spec in specs}
+        models = {spec.name: _recorded(spec, embeddings, answers[spec.name][0]) for spec in specs}
         _manifest(dataset, models, scores, output.outputs, setting).write(output.folder)
         output.publish()
     return scores
@@ -170,8 +174,11 @@ def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
 def _check_splits(spec: ModelSpec, dataset: WicDataset) -> None:
     """Raise OptionError where a model needs a split that is not there."""
     needs = {
-        "train": (isinstance(spec, WordModel | TunedModel), "is fitted"),
-        "dev": (isinstance(spec, CosineModel | TunedModel), "has its threshold chosen"),
+        "train": (isinstance(spec, FittedModel), "is fitted"),
+        "dev": (
+            isinstance(spec, CosineModel | BilstmModel | TunedModel),
+            "has its threshold chosen",
+        ),
     }
     for split, (is_needed, why) in needs.items():
         if is_needed and not len(getattr(dataset.rounds[0], split)):
@@ -190,6 +197,22 @@ def _identified(spec: EmbeddedModel, dataset: WicDataset, setting: Setting) -> N
     return settled(named, texts, setting.progress, threads=setting.threads)
 
 
+def _runs(
+    spec: ModelSpec,
+    embeddings: Mapping[str, NamedEmbedding],
+    dataset: WicDataset,
+    setting: Setting,
+) -> list[ModelAnswers]:
+    """Return the answers of a model for each seed, or its only ones where it is not fitted."""
+    if not isinstance(spec, FittedModel):
+        return [_answers(spec, embeddings, dataset, setting)]
+    seeds = range(setting.seed, setting.seed + setting.n_seeds)
+    return [
+        replace(_answers(spec, embeddings, dataset, replace(setting, seed=seed)), seed=seed)
+        for seed in seeds
+    ]
+
+
 def _answers(
     spec: ModelSpec,
     embeddings: Mapping[str, NamedEmbedding],
@@ -206,6 +229,8 @@ def _answers(
             return tuned_answers(dataset, spec, embeddings[spec.name], setting)
         case WordModel():
             return word_answers(dataset, spec, embeddings[spec.name], setting)
+        case BilstmModel():
+            return bilstm_answers(dataset, spec, embeddings[spec.name], setting)
         case CosineModel():
             return cosine_answers(dataset, spec, embeddings[spec.name], setting)
 
@@ -213,7 +238,7 @@ def _answers(
 def _scores(
     folder: Path,
     dataset: WicDataset,
-    answers: Mapping[str, ModelAnswers],
+    answers: Mapping[str, list[ModelAnswers]],
     people: float | None,
     progress: Progress,
 ) -> WicScores:
@@ -227,8 +252,8 @@ def _scores(
             predictions=predictions,
             people=people,
         )
-    for name, one in answers.items():
-        if n_uncovered := int((~one.covered[dataset.tested]).sum()):
+    for name, runs in answers.items():
+        if n_uncovered := int((~runs[0].covered[dataset.tested]).sum()):
             progress.warn(
                 f"{name} sees nothing of {n_uncovered:,} instances and answers them as most are "
                 "labelled that it knows"
@@ -244,8 +269,15 @@ def _recorded(
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
     about = embeddings[spec.name].provenance()
     if isinstance(spec, TunedModel):
-        about["options"]["epochs"] = str(spec.epochs)
+        about["options"]["loss"] = spec.tuning.loss
+        about["options"] |= _as_text(spec.tuning.training)
+    if isinstance(spec, BilstmModel):
+        about["options"] |= _as_text(spec.training)
     return {"way": spec.answer_kind, "input": spec.reads, **about}
+
+
+def _as_text(training: Training) -> dict[str, str]:
+    return {name: str(value) for name, value in asdict(training).items()}
 
 
 def _manifest(
@@ -262,7 +294,7 @@ def _manifest(
         fitted=dataset.fitted,
         files=dataset.files,
         models=models,
-        options={"seed": setting.seed, "people": scores.people},
+        options={"seed": setting.seed, "seeds": setting.n_seeds, "people": scores.people},
         threads=setting.threads,
         warnings=list(setting.progress.warnings),
         outputs=dict(sorted(outputs.items())),

@@ -29,6 +29,9 @@ Broader = Literal["direct", "any"]
 MOST_REPEATABLE = 1_000_000
 """The largest limit that may be set to the repeats of a sentence."""
 
+MOST_SEEDS = 100
+"""The largest number of seeds from which models may be fitted."""
+
 StatisticsTable = Literal["1", "3", "4", "5", "figure-3", "figure-4"]
 """Tables and figures by their numbers in Rouhizadeh et al. (2024)."""
 
@@ -165,9 +168,11 @@ class WicEvaluateOptions(Options):
         Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
             "random; or an embedding, with options behind its path: input=target or input=sentence "
-            "of word vectors, input=target or input=quoted of encoders; tune=yes and epochs=N of "
-            "sentence-transformers. Python takes functions, models and vectors as well, each a "
-            "medsim.Embedding with a name, or all of them by name.",
+            "and network=perceptron or network=bilstm of word vectors; input=target or "
+            "input=quoted of encoders; tune=yes and loss=online-contrastive or loss=cosine of "
+            "transformers; epochs=N, rate=N and batch=N of what PyTorch trains. Python takes "
+            "functions, models and vectors as well, each a medsim.Embedding with a name, or all of "
+            "them by name.",
             ("--model", "-m"),
             metavar="NAME=PATH",
         ),
@@ -210,6 +215,15 @@ class WicEvaluateOptions(Options):
     seed: Annotated[
         int, Option("Of folds, of the coin and of what is fitted.", least=0, most=MOST_SEED)
     ] = 0
+    seeds: Annotated[
+        int,
+        Option(
+            "Seeds from which each model is fitted, from seed on: accuracies are means over them, "
+            "with their standard deviation. Folds and the coin stay as they are.",
+            least=1,
+            most=MOST_SEEDS,
+        ),
+    ] = 1
     threads: Annotated[
         int | None,
         Option(

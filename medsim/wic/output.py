@@ -52,9 +52,10 @@ WIC_RESULT_COLUMNS: Columns = (
 )
 """The columns of ``results.parquet`` of models on words in context.
 
-The statistic is an accuracy, low and high the ends of its 95% interval, or a threshold. A subset is
-"all", a group, "any_seen", "both_seen" or "unseen", by the target terms that training has, or, of a
-threshold, "fold 1" and so on.
+The statistic is an accuracy, low and high the ends of its 95% interval; the standard deviation of
+the accuracy over seeds, where there are several, whose mean the accuracy is then; or a threshold. A
+subset is "all", a group, "any_seen", "both_seen" or "unseen", by the target terms that training
+has, or, of a threshold, "fold 1", "seed 0" or "seed 0, fold 1" and so on.
 """
 
 _PREDICTED: Columns = (
@@ -67,12 +68,13 @@ WIC_PREDICTION_COLUMNS: Columns = (
     | columns(pl.Float64, "score")
     | columns(pl.Boolean, "covered")
     | columns(pl.Int32, "fold")
+    | columns(pl.Int64, "seed")
 )
-"""The columns of ``predictions.parquet``, a row per model and instance of the test split.
+"""The columns of ``predictions.parquet``, a row per model, seed and instance of the test split.
 
 Instances count from 1 in the order of their file. Of the two target terms of an instance, models
 are fitted on seen_terms; it is null where there is nothing to fit on. Score is null where a model
-has none, fold where there are splits.
+has none, fold where there are splits, seed where a model is not fitted.
 """
 
 WIC_COMPARISON_COLUMNS: Columns = (

@@ -15,10 +15,13 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
     """Return accuracies to be read: a row a model, a column a part of the benchmark.
 
     The accuracy of all instances has its 95% interval behind it, and beside it, where that is
-    known, how far it is from that of people, with ≈ where the interval includes that. Parts without
-    instances have no column.
+    known, how far it is from that of people, with ≈ where the interval includes that. Where there
+    are several seeds, a column has the standard deviation over them. Parts without instances have
+    no column.
     """
     accuracies = results.filter(statistic="accuracy")
+    deviations = results.filter(statistic="deviation", subset="all")
+    of_seeds = dict(deviations.select("model", "value").rows())
     parts = [part for part in _PARTS if part in accuracies["subset"]]
     table = []
     for (model,), own in accuracies.group_by("model", maintain_order=True):
@@ -26,6 +29,8 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
         whole = by_part["all"]
         cells = {part.replace("_", " "): _number(by_part[part]["value"]) for part in parts}
         row = {"model": model, "accuracy": _with_interval(whole)}
+        if of_seeds:
+            row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else ""
         if people is not None:
             row["to people"] = _to_people(whole, people)
         table.append(row | cells)

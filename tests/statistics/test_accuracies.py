@@ -65,6 +65,24 @@ def test_drawing_many_resamples_comes_near_it(n: int, n_right: int) -> None:
     assert abs(found.high - drawn.high) < 1.6 / n
 
 
+def test_several_runs_have_the_interval_of_their_mean() -> None:
+    draw = np.random.default_rng(3)
+    runs = draw.random((3, 200)) < draw.uniform(0.3, 1, size=200)
+
+    drawn = stats.bootstrap(
+        (runs.mean(axis=0),), np.mean, n_resamples=20_000, method="BCa", batch=500, rng=draw
+    ).confidence_interval
+
+    found = accuracy_of(runs)
+    assert found.value == pytest.approx(runs.mean())
+    assert abs(found.low - drawn.low) < 1.6 / 600
+    assert abs(found.high - drawn.high) < 1.6 / 600
+    again = accuracy_of(runs[[0, 0]])
+    assert (again.value, again.low, again.high) == pytest.approx(
+        (accuracy_of(runs[0]).value, accuracy_of(runs[0]).low, accuracy_of(runs[0]).high), abs=1e-9
+    )
+
+
 def test_an_interval_holds_the_true_accuracy_as_often_as_it_says() -> None:
     n, truth = 200, 0.7
     chances = stats.binom(n, truth).pmf(np.arange(n + 1))

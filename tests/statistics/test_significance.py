@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medsim.core.errors import OptionError
-from medsim.statistics.significance import bonferroni, holm, mcnemar
+from medsim.statistics.significance import bonferroni, holm, mcnemar, mcnemar_of_runs
 
 Probabilities = st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), max_size=12)
 
@@ -51,6 +51,36 @@ def test_many_disagreements_are_held_against_the_chi_square_law(only1: int, only
         expected = statsmodels_mcnemar(table, exact=False, correction=True)
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
         assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_a_single_run_each_is_tested_as_it_stands() -> None:
+    correct1, correct2 = answers(40, 12)
+
+    assert mcnemar_of_runs(correct1[None], correct2[None]) == mcnemar(correct1, correct2)
+
+
+def test_runs_are_tested_by_the_differences_of_their_instances() -> None:
+    correct1 = np.array([[1, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]], np.bool_)
+    correct2 = np.array([[0, 1, 1, 1], [0, 1, 0, 1]], np.bool_)
+
+    found = mcnemar_of_runs(correct1, correct2)
+
+    differences = [1 - 0, 2 / 3 - 1, 0 - 1 / 2, 2 / 3 - 1]
+    chi_square = sum(differences) ** 2 / sum(one**2 for one in differences)
+    assert found.method == "mcnemar_runs"
+    assert found.statistic == pytest.approx(chi_square)
+    assert found.p == pytest.approx(stats.chi2(1).sf(chi_square))
+    assert mcnemar_of_runs(correct1[[0, 0]], correct1[:1]).p == 1
+
+
+def test_the_test_of_runs_rejects_a_true_hypothesis_as_often_as_it_says() -> None:
+    draw = np.random.default_rng(8)
+    hard = draw.uniform(0.2, 0.9, size=(400, 1, 300))  # of instances, which runs have in common
+    right1, right2 = (draw.random((400, 3, 300)) < hard for _ in range(2))
+
+    p = [mcnemar_of_runs(one, other).p for one, other in zip(right1, right2, strict=True)]
+
+    assert 0.02 < np.mean(np.array(p) < 0.05) < 0.08
 
 
 def test_no_disagreement_has_a_p_of_1() -> None:

@@ -26,7 +26,10 @@ from medsim.statistics.significance import bonferroni, holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.making.instances import coin_flips
+from medsim.wic.models import word_answers
 from medsim.wic.models.dataset import read_dataset
+from medsim.wic.models.training import Training
+from medsim.wic.models.tuning import Tuning
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 from medsim.wic.readable import readable_accuracies
 
@@ -459,6 +462,7 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
         place / data, tmp_path / "out", models=[f"tuned={folder},tune=yes,epochs=2"]
     )
 
+    training = Training(epochs=2, rate=2e-5, batch=32)
     benchmark = read_dataset(place / data, seed=0)
     kinds = [
         [term.partition("-")[0] for term in benchmark.instances[benchmark.tested][f"term{side}"]]
@@ -474,13 +478,74 @@ def test_a_model_is_fine_tuned_on_nothing_that_it_is_asked_or_chosen_on(
         labels = benchmark.labels[one.held_back]
         n_right = [((scores >= at) == labels).sum() for at in (-np.inf, 0.5, np.inf)]
         assert threshold == (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
-        assert model.modes == ["train", "eval"]
+        assert model.tuning == (Tuning(loss="online-contrastive", training=training), 0)
+        assert model.held_back.labels.tolist() == labels.tolist()
         fitted = set(one.train) - set(one.held_back)
         rows = benchmark.instances[sorted(fitted)]
         truth = sorted(zip(rows["sentence1"], rows["sentence2"], rows["label"], strict=True))
         seen = [(a.replace('"', ""), b.replace('"', ""), int(c)) for a, b, c in model.pairs]
-        assert sorted(seen) == sorted(truth * 2)
-        assert seen[: len(truth)] != seen[len(truth) :]  # each epoch in an order of its own
+        assert sorted(seen) == truth
+
+
+def test_a_bilstm_is_fitted_on_nothing_that_it_is_asked_or_chosen_on(
+    place: Path, tmp_path: Path, monkeypatch
+) -> None:
+    rounds, asked = read_dataset(place / "one.json", seed=0).rounds, []
+
+    def by_shared_words(pairs, labels, one, training, seed, advance) -> tuple[np.ndarray, int]:
+        assert training == Training(epochs=3, rate=0.01, batch=8)
+        advance(training.epochs * len(one.train))
+        asked.append((one, seed, labels))
+        bags, starts = pairs.bags, pairs.bags.starts
+        words = [set(bags.words[starts[n] : starts[n + 1]]) for n in range(len(starts) - 1)]
+        sides = zip(pairs.left[one.asked], pairs.right[one.asked], strict=True)
+        return np.array([float(not words[a].isdisjoint(words[b])) for a, b in sides]), 1
+
+    monkeypatch.setattr(word_answers, "prepare_torch", lambda _name, _threads: None)
+    monkeypatch.setattr(word_answers, "bilstm_scores", by_shared_words)
+    options = "input=target,network=bilstm,epochs=3,rate=1e-2,batch=8"
+
+    found = evaluate_wic(
+        place / "one.json",
+        tmp_path / "out",
+        models=[f"lstm={place / 'kinds.txt'},{options}", "random"],
+        seed=0,
+        seeds=2,
+    )
+
+    assert [seed for _, seed, _ in asked] == [0] * len(rounds) + [1] * len(rounds)
+    for (one, _, _), expected in zip(asked, [*rounds, *rounds], strict=True):
+        held_back, test = set(expected.held_back), set(expected.test)
+        assert set(one.train) == set(expected.train) - held_back
+        assert set(one.held_back) == held_back
+        assert set(one.asked) == held_back | test
+    assert accuracy(found.results, "lstm") > 0.6
+    kept = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))["models"]
+    assert kept["lstm"]["way"] == "bilstm"
+    assert kept["lstm"]["options"] == {"epochs": "3", "rate": "0.01", "batch": "8"}
+
+
+def test_seeds_give_a_mean_accuracy_and_its_deviation(place: Path, tmp_path: Path) -> None:
+    models = [f"words={place / 'kinds.txt'},input=sentence", "random"]
+    alone = evaluate_wic(place / "data", tmp_path / "alone", models=models[:1], seed=4)
+
+    found = evaluate_wic(place / "data", tmp_path / "out", models=models, seed=4, seeds=3)
+
+    own = found.predictions.filter(model="words")
+    assert own.filter(seed=4).equals(alone.predictions)
+    right = own.with_columns(right=pl.col("prediction") == pl.col("label"))
+    each = [right.filter(seed=seed)["right"].mean() for seed in (4, 5, 6)]
+    assert len(set(each)) > 1
+    assert accuracy(found.results, "words") == pytest.approx(np.mean(each))
+    deviations = found.results.filter(statistic="deviation", subset="all")
+    assert deviations["model"].to_list() == ["words"]
+    assert deviations["value"].item() == pytest.approx(np.std(each, ddof=1))
+    assert found.predictions.filter(model="random")["seed"].null_count() == len(own) // 3
+    test = found.comparisons.filter(between="models").row(0, named=True)
+    assert test["test"] == "mcnemar_runs"
+    assert test["accuracy1"] == pytest.approx(np.mean(each))
+    readable = readable_accuracies(found.results)
+    assert readable["over seeds"].to_list() == [f"± {np.std(each, ddof=1):.3f}", ""]
 
 
 def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
@@ -491,7 +556,7 @@ def test_the_manifest_says_what_was_scored_and_how(scored: WicScores) -> None:
         ("one.json", "cross-fitted in 10 folds", {"test"}),
         ("data", "models fitted on train, thresholds chosen on dev", {"train", "dev", "test"}),
     )
-    assert one["options"] == {"seed": 0, "people": 0.8}
+    assert one["options"] == {"seed": 0, "seeds": 1, "people": 0.8}
     assert one["models"]["targets"]["input"] == "target"
     assert one["models"]["targets"]["way"] == "cosine"
     assert len(one["models"]["words"]["fingerprint"]) == 64
@@ -520,7 +585,16 @@ def test_earlier_results_are_replaced_only_when_told(place: Path, tmp_path: Path
         ("words={}/kinds.txt,input=quoted", r"input=quoted does not fit.*target, sentence"),
         ("words={}/kinds.txt,tune=yes", "tune=yes is for sentence-transformers"),
         ("words={}/kinds.txt,tune=maybe", "unknown tune 'maybe'"),
-        ("words={}/kinds.txt,epochs=3", "epochs=3 does not fit; accepted: input, tune"),
+        ("words={}/kinds.txt,epochs=3", "epochs=3 does not fit; accepted: input, network"),
+        ("words={}/kinds.txt,network=gru", "unknown network 'gru'"),
+        ("words={}/kinds.txt,network=bilstm,loss=cosine", "loss=cosine does not fit; accepted"),
+        ("words={}/kinds.txt,network=bilstm,rate=2", "rate=2 is out of range; 1e-09 to 1 are"),
+        ("words={}/kinds.txt,network=bilstm,batch=0", "batch=0 is out of range; 1 to 100,000"),
+        ("onnx={}/encoder,network=bilstm", "network=bilstm does not fit; accepted: input, tune"),
+        ("a={tunable},tune=yes,loss=triplet", "unknown loss 'triplet'"),
+        ("a={tunable},tune=yes,rate=0", "rate=0 is out of range"),
+        ("a={tunable},tune=yes,rate=nan", "rate=nan is out of range"),
+        ("a={tunable},loss=cosine", "loss=cosine does not fit; accepted: input, tune"),
         ("words={}/kinds.txt,inputs=target", "unknown option of models 'inputs'"),
         ("onnx={}/encoder,input=sentence", r"input=sentence does not fit.*target, quoted"),
         ("words={}/kinds.txt,keys=terms", "does not fit|vectors of whole terms"),

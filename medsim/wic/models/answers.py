@@ -20,17 +20,22 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.models.dataset import Round, WicDataset
-    from medsim.wic.models.model_specs import FileModel
+    from medsim.wic.models.model_specs import FileModel, NamedModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The setting in which models answer."""
+    """The setting in which models answer.
+
+    Attributes:
+        n_seeds: from how many seeds each model is fitted, one after the other.
+    """
 
     seed: int
     threads: int
     cache: Path | None
     progress: Progress
+    n_seeds: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,7 @@ class ModelAnswers:
         thresholds: float64[n_rounds], scores at or above which it says True; empty where there are
             none, NaN where there was nothing to choose one by.
         digests: SHA-256 of the files that it answers from, in hex, by their path.
+        seed: from which the model was fitted; None where it was not.
     """
 
     positive: Flags
@@ -52,6 +58,7 @@ class ModelAnswers:
     covered: Flags
     thresholds: Values
     digests: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
 
 
 def file_answers(dataset: WicDataset, spec: FileModel) -> ModelAnswers:
@@ -109,6 +116,11 @@ def threshold_answers(
     return ModelAnswers(
         positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
     )
+
+
+def round_name(spec: NamedModel, one: Round) -> str:
+    """Return the name of a model in a round, for the progress."""
+    return spec.name if one.fold is None else f"{spec.name} for fold {one.fold}"
 
 
 def majority(labels: Flags) -> bool:

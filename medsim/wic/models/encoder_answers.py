@@ -10,13 +10,14 @@ import numpy as np
 from medsim.core.errors import OptionError
 from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.formats.onnx import OnnxEncoder
-from medsim.embeddings.formats.sentence_transformers import SentenceEncoder, TextPairs
+from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
 from medsim.embeddings.metrics import METRICS, TermPoints
 from medsim.embeddings.metrics.workers import Workers
 from medsim.embeddings.sources import path_of
 from medsim.embeddings.targets import Target
-from medsim.wic.models.answers import threshold_answers
+from medsim.wic.models.answers import round_name, threshold_answers
 from medsim.wic.models.model_specs import TARGET
+from medsim.wic.models.tuning import TextPairs, tune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,19 +99,24 @@ def tuned_answers(
     path, labels = path_of(named.source), dataset.labels
     left, right = (_quoted(targets_of(dataset.instances, side)) for side in (1, 2))
 
+    def pairs_of(rows: Rows) -> TextPairs:
+        sides = [[side[row] for row in rows] for side in (left, right)]
+        return TextPairs(left=sides[0], right=sides[1], labels=labels[rows])
+
     def scores_in(one: Round) -> Values:
         encoder = SentenceEncoder(path, named.spec.options, setting.threads)
-        train = one.train[~np.isin(one.train, one.held_back)]
-        pairs = TextPairs(
-            left=[left[row] for row in train],
-            right=[right[row] for row in train],
-            labels=labels[train],
-        )
-        name = spec.name if one.fold is None else f"{spec.name} for fold {one.fold}"
-        with setting.progress.stage(f"fine-tune {name}") as stage:
-            stage.total(spec.epochs * len(train))
-            encoder.tune(pairs, epochs=spec.epochs, seed=setting.seed, advance=stage.advance)
-            stage.found(f"{len(train):,} instances, {spec.epochs} epochs")
+        train = pairs_of(one.train[~np.isin(one.train, one.held_back)])
+        with setting.progress.stage(f"fine-tune {round_name(spec, one)}") as stage:
+            stage.total(spec.tuning.training.epochs * len(train.labels))
+            kept = tune(
+                encoder,
+                train,
+                pairs_of(one.held_back),
+                spec.tuning,
+                seed=setting.seed,
+                advance=stage.advance,
+            )
+            stage.found(f"{len(train.labels):,} instances, epoch {kept} kept")
         rows = np.concatenate([one.held_back, one.test])
         texts, first, second = _numbered(
             [left[row] for row in rows],

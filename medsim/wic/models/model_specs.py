@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -22,8 +22,12 @@ from medsim.embeddings.options import (
     parse_place,
 )
 from medsim.embeddings.sources import open_source
+from medsim.wic.models.training import Training
+from medsim.wic.models.tuning import LOSSES, Tuning
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from medsim.embeddings.given import EmbeddingLike
     from medsim.embeddings.sources import VectorSource
 
@@ -34,15 +38,39 @@ SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; the target alone, in its sentence where the model
 reads that; or the sentence with its target in quotes."""
 
-COIN, WORDS, COSINES, TUNED, FILE = "coin", "perceptron", "cosine", "fine-tuned", "file"
+COIN, WORDS, BILSTM, FILE = "coin", "perceptron", "bilstm", "file"
+COSINES, TUNED = "cosine", "fine-tuned"
 """Kinds of answers."""
 
-READABLE = {WORDS: (TARGET, SENTENCE), COSINES: (TARGET, QUOTED), TUNED: (QUOTED,)}
+READABLE = {
+    WORDS: (TARGET, SENTENCE),
+    BILSTM: (SENTENCE, TARGET),
+    COSINES: (TARGET, QUOTED),
+    TUNED: (QUOTED,),
+}
 """The inputs that fit each kind of answer, the default first."""
 
-_OWN = ("input", "tune", "epochs")
-_EPOCHS = 3
-_MOST_EPOCHS = 1_000
+TRAINING = {
+    TUNED: Training(epochs=10, rate=2e-5, batch=32),
+    BILSTM: Training(epochs=20, rate=1e-3, batch=32),
+}
+"""The training of each kind of answer that has one, where its options do not say otherwise.
+
+The first is that of the code of Rouhizadeh et al. (2024). They do not say how they trained the
+second.
+"""
+
+TUNABLE = (SENTENCE_TRANSFORMERS, "transformers")
+"""The formats of embeddings that can be fine-tuned."""
+
+_RANGES = {"epochs": (1, 1_000), "rate": (1e-9, 1), "batch": (1, 100_000)}
+_ACCEPTED = {
+    WORDS: ("input", "network"),
+    BILSTM: ("input", "network", *_RANGES),
+    COSINES: ("input", "tune"),
+    TUNED: ("input", "tune", "loss", *_RANGES),
+}
+_OWN = ("input", "network", "tune", "loss", *_RANGES)
 _EXAMPLES = f"minilm=model.onnx,input=quoted, or {RANDOM}"
 
 
@@ -92,13 +120,23 @@ class CosineModel(NamedModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BilstmModel(NamedModel):
+    """A bidirectional LSTM over word vectors, which reads ``SENTENCE`` or ``TARGET``."""
+
+    answer_kind: ClassVar[str] = BILSTM
+    reads: str
+    embedding: EmbeddingSpec
+    training: Training
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TunedModel(NamedModel):
     """An encoder that is fine-tuned, and then compared by cosine."""
 
     answer_kind: ClassVar[str] = TUNED
     reads: ClassVar[str] = QUOTED
     embedding: EmbeddingSpec
-    epochs: int
+    tuning: Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +148,10 @@ class NamedPlace:
     options: dict[str, str]
 
 
-EmbeddedModel: TypeAlias = WordModel | CosineModel | TunedModel
+FittedModel: TypeAlias = WordModel | BilstmModel | TunedModel
+"""A model that is fitted on instances, from a seed."""
+
+EmbeddedModel: TypeAlias = FittedModel | CosineModel
 """A model that is made of an embedding."""
 
 ModelSpec: TypeAlias = CoinModel | FileModel | EmbeddedModel
@@ -130,9 +171,10 @@ def model_of(given: EmbeddingLike, name: str | None = None) -> ModelSpec:
 def parse_model(text: str) -> ModelSpec:
     """Return the model that a text such as "minilm=model.onnx,input=quoted" names.
 
-    Word vectors go through a perceptron and are of the target or of the sentence. Vectors of an
-    encoder are compared by their cosine and are of the target, for which it must be in ONNX, or of
-    the sentence with its target in quotes. The first of these that a model can have is the default.
+    Word vectors go through a perceptron or a BiLSTM and are of the target or of the sentence.
+    Vectors of an encoder are compared by their cosine and are of the target, for which it must be
+    in ONNX, or of the sentence with its target in quotes. The first input of ``READABLE`` that a
+    model can have is the default.
     """
     if text == RANDOM:
         return CoinModel(name=RANDOM)
@@ -155,7 +197,7 @@ def _made_of(text: str, named: NamedPlace) -> EmbeddedModel:
     embedding = EmbeddingSpec(name=named.name, place=named.place, options=options)
     source = open_source(embedding)
     kind = _answer_kind(text, own, source)
-    _check_options(text, own, _OWN if kind == TUNED else _OWN[:2])
+    _check_options(text, own, _ACCEPTED[kind])
     readable = (
         READABLE[kind][-1:] if kind == COSINES and source.format_name != ONNX else READABLE[kind]
     )
@@ -166,8 +208,13 @@ def _made_of(text: str, named: NamedPlace) -> EmbeddedModel:
             f"{', '.join(readable)}"
         )
     if kind == TUNED:
-        epochs = _epochs(text, own.get("epochs", str(_EPOCHS)))
-        return TunedModel(name=named.name, embedding=embedding, epochs=epochs)
+        tuning = Tuning(
+            loss=_choice(own, "loss", LOSSES), training=_training(text, own, TRAINING[kind])
+        )
+        return TunedModel(name=named.name, embedding=embedding, tuning=tuning)
+    if kind == BILSTM:
+        training = _training(text, own, TRAINING[kind])
+        return BilstmModel(name=named.name, reads=reads, embedding=embedding, training=training)
     model = WordModel if kind == WORDS else CosineModel
     return model(name=named.name, reads=reads, embedding=embedding)
 
@@ -187,17 +234,24 @@ def parse_predictions(text: str) -> FileModel:
 
 def _answer_kind(text: str, own: dict[str, str], source: VectorSource) -> str:
     """Return how a model that is made of an embedding answers, of ``READABLE``."""
-    tune = own.get("tune", "no")
-    if tune not in {"yes", "no"}:
-        raise OptionError(unknown_name("tune", tune, ["yes", "no"]))
-    if tune == "no":
-        return COSINES if source.gives == TERMS else WORDS
-    if source.format_name != SENTENCE_TRANSFORMERS:
+    is_tuned = _choice(own, "tune", ("no", "yes")) == "yes"
+    network = _choice(own, "network", (WORDS, BILSTM))
+    if is_tuned and source.format_name not in TUNABLE:
         raise OptionError(
-            f"`models` {text!r}: tune=yes is for {SENTENCE_TRANSFORMERS}; this is "
+            f"`models` {text!r}: tune=yes is for {' and '.join(TUNABLE)}; this is "
             f"{source.describes}"
         )
-    return TUNED
+    if source.gives == TERMS:
+        return TUNED if is_tuned else COSINES
+    return network
+
+
+def _choice(own: dict[str, str], name: str, choices: Sequence[str]) -> str:
+    """Return the value of an option, the first by default."""
+    value = own.get(name, choices[0])
+    if value not in choices:
+        raise OptionError(unknown_name(name, value, list(choices)))
+    return value
 
 
 def _check_options(text: str, given: dict[str, str], accepted: tuple[str, ...]) -> None:
@@ -210,9 +264,19 @@ def _check_options(text: str, given: dict[str, str], accepted: tuple[str, ...]) 
             )
 
 
-def _epochs(text: str, given: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", given) or not 1 <= int(given) <= _MOST_EPOCHS:
+def _training(text: str, own: dict[str, str], default: Training) -> Training:
+    """Return how a model is trained, by its options and the default of its kind."""
+    given = {name: _number(text, name, own[name]) for name in _RANGES if name in own}
+    return replace(default, **given)
+
+
+def _number(text: str, name: str, given: str) -> Any:
+    """Return the value of an option of training, whole but for the learning rate."""
+    low, high = _RANGES[name]
+    whole = name != "rate"
+    pattern = r"[0-9]{1,9}" if whole else r"[0-9]*\.?[0-9]+(e-?[0-9]{1,2})?"
+    if not re.fullmatch(pattern, given) or not low <= float(given) <= high:
         raise OptionError(
-            f"`models` {text!r}: epochs={given} is out of range; 1 to {_MOST_EPOCHS:,} are accepted"
+            f"`models` {text!r}: {name}={given} is out of range; {low:,} to {high:,} are accepted"
         )
-    return int(given)
+    return int(given) if whole else float(given)

@@ -10,16 +10,16 @@ import polars as pl
 
 from medsim.statistics.accuracies import accuracy_of, distance_to
 from medsim.statistics.estimates import defined, interval_of
-from medsim.statistics.significance import bonferroni, holm, mcnemar
+from medsim.statistics.significance import bonferroni, holm, mcnemar_of_runs
 from medsim.wic import GROUPS
 from medsim.wic.models.dataset import SEEN
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from medsim.core.kinds import Columns
-    from medsim.kernels.types import Flags
+    from medsim.kernels.types import FlagTable
     from medsim.wic.models.answers import ModelAnswers
     from medsim.wic.models.dataset import WicDataset
 
@@ -28,13 +28,16 @@ HUMAN = "human"
 
 _CHANCE = {"chance": 0.5}  # of a coin where half is True
 
-ALL, ACCURACY, THRESHOLD = "all", "accuracy", "threshold"
+ALL = "all"
+ACCURACY, DEVIATION, THRESHOLD = "accuracy", "deviation", "threshold"
 
 _Row: TypeAlias = dict[str, str | int | float | bool | None]
 
 
-def predictions_of(dataset: WicDataset, answers: Mapping[str, ModelAnswers]) -> pl.DataFrame:
-    """Return a row per model and instance: ``WIC_PREDICTION_COLUMNS``."""
+def predictions_of(
+    dataset: WicDataset, answers: Mapping[str, Sequence[ModelAnswers]]
+) -> pl.DataFrame:
+    """Return a row per model, seed and instance: ``WIC_PREDICTION_COLUMNS``."""
     tested = dataset.tested
     fold_of = np.zeros(dataset.instances.height, np.int32)
     for one in dataset.rounds:
@@ -52,8 +55,10 @@ def predictions_of(dataset: WicDataset, answers: Mapping[str, ModelAnswers]) -> 
             pl.Series("prediction", one.positive[tested].astype(np.int8)),
             pl.Series("score", one.scores[tested]).fill_nan(None),
             pl.Series("covered", one.covered[tested]),
+            pl.lit(one.seed, pl.Int64).alias("seed"),
         )
-        for name, one in answers.items()
+        for name, runs in answers.items()
+        for one in runs
     ]
     return (
         pl.concat(frames)
@@ -63,7 +68,7 @@ def predictions_of(dataset: WicDataset, answers: Mapping[str, ModelAnswers]) -> 
 
 
 def results_of(
-    dataset: WicDataset, predictions: pl.DataFrame, answers: Mapping[str, ModelAnswers]
+    dataset: WicDataset, predictions: pl.DataFrame, answers: Mapping[str, Sequence[ModelAnswers]]
 ) -> pl.DataFrame:
     """Return accuracies of every model, and its thresholds: ``WIC_RESULT_COLUMNS``.
 
@@ -71,30 +76,38 @@ def results_of(
     subset without instances has no row.
     """
     rows: list[_Row] = []
-    for name, one in answers.items():
+    for name, runs in answers.items():
         own = predictions.filter(model=name)
         for subset, part in _subsets(own):
-            rows.append(
-                {
-                    "model": name,
-                    "subset": subset,
-                    "statistic": ACCURACY,
-                    **interval_of(accuracy_of(_correct(part))),
-                    "n_instances": part.height,
-                    "n_uncovered": int((~part["covered"]).sum()),
-                }
-            )
-        for at, threshold in zip(dataset.rounds, one.thresholds.tolist(), strict=False):
-            rows.append(
-                {
-                    "model": name,
-                    "subset": ALL if at.fold is None else f"fold {at.fold}",
-                    "statistic": THRESHOLD,
-                    "value": defined(threshold),
-                    "n_instances": len(at.test),
-                }
-            )
+            correct = _correct(part)
+            of_part: _Row = {
+                "model": name,
+                "subset": subset,
+                "n_instances": correct.shape[1],
+                "n_uncovered": int((~part["covered"]).sum()) // len(correct),
+            }
+            rows.append(of_part | {"statistic": ACCURACY, **interval_of(accuracy_of(correct))})
+            if len(correct) > 1:
+                deviation = float(correct.mean(axis=1).std(ddof=1))
+                rows.append(of_part | {"statistic": DEVIATION, "value": deviation})
+        rows += [
+            {
+                "model": name,
+                "subset": _round_of(one.seed if len(runs) > 1 else None, at.fold),
+                "statistic": THRESHOLD,
+                "value": defined(threshold),
+                "n_instances": len(at.test),
+            }
+            for one in runs
+            for at, threshold in zip(dataset.rounds, one.thresholds.tolist(), strict=False)
+        ]
     return _table(dataset, rows, WIC_RESULT_COLUMNS)
+
+
+def _round_of(seed: int | None, fold: int | None) -> str:
+    """Return the name of a round as the subset of a threshold."""
+    parts = {"seed": seed, "fold": fold}
+    return ", ".join(f"{name} {n}" for name, n in parts.items() if n is not None) or ALL
 
 
 def comparisons_of(
@@ -102,8 +115,9 @@ def comparisons_of(
 ) -> pl.DataFrame:
     """Return the differences between models, people and chance: ``WIC_COMPARISON_COLUMNS``.
 
-    Two models are compared by McNemar's test on the same instances, with p-values corrected for
-    the number of pairs of models. Where the accuracy of people is None, there are none of them.
+    Two models are compared by McNemar's test on the same instances, over all their seeds, with
+    p-values corrected for the number of pairs of models. Where the accuracy of people is None,
+    there are none of them.
     """
     references = ({} if people is None else {HUMAN: people}) | _CHANCE
     correct = {
@@ -114,9 +128,9 @@ def comparisons_of(
     return _table(dataset, rows, WIC_COMPARISON_COLUMNS)
 
 
-def _between_models(correct: Mapping[str, Flags]) -> Iterator[_Row]:
+def _between_models(correct: Mapping[str, FlagTable]) -> Iterator[_Row]:
     pairs = list(combinations(correct, 2))
-    tests = [mcnemar(correct[one], correct[other]) for one, other in pairs]
+    tests = [mcnemar_of_runs(correct[one], correct[other]) for one, other in pairs]
     p = np.array([test.p for test in tests], np.float64)
     corrected = zip(bonferroni(p).tolist(), holm(p).tolist(), strict=True)
     for (one, other), test, (by_bonferroni, by_holm) in zip(pairs, tests, corrected, strict=True):
@@ -133,12 +147,12 @@ def _between_models(correct: Mapping[str, Flags]) -> Iterator[_Row]:
             "p": test.p,
             "p_bonferroni": by_bonferroni,
             "p_holm": by_holm,
-            "n_instances": len(correct[one]),
+            "n_instances": correct[one].shape[1],
         }
 
 
 def _from_references(
-    correct: Mapping[str, Flags], references: Mapping[str, float]
+    correct: Mapping[str, FlagTable], references: Mapping[str, float]
 ) -> Iterator[_Row]:
     for name, flags in correct.items():
         accuracy = accuracy_of(flags)
@@ -154,7 +168,7 @@ def _from_references(
                 "low": defined(found.low),
                 "high": defined(found.high),
                 "within": found.within,
-                "n_instances": len(flags),
+                "n_instances": flags.shape[1],
             }
 
 
@@ -169,8 +183,11 @@ def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
             yield name, part
 
 
-def _correct(predictions: pl.DataFrame) -> Flags:
-    return (predictions["prediction"] == predictions["label"]).to_numpy()
+def _correct(predictions: pl.DataFrame) -> FlagTable:
+    """Return which answers of a model are right: bool[n_seeds, n_instances]."""
+    n_seeds = predictions["seed"].n_unique()
+    right = predictions["prediction"] == predictions["label"]
+    return right.to_numpy().reshape(n_seeds, -1)
 
 
 def _table(dataset: WicDataset, rows: list[_Row], columns: Columns) -> pl.DataFrame:

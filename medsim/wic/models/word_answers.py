@@ -1,8 +1,9 @@
-"""The answers of word vectors, through a perceptron."""
+"""The answers of word vectors, through a perceptron or a BiLSTM."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +14,17 @@ from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.metrics.workers import Workers
-from medsim.wic.models.answers import ModelAnswers, majority
+from medsim.wic.models.answers import ModelAnswers, majority, round_name, threshold_answers
+from medsim.wic.models.bilstm import BilstmRound, WordPairs, bilstm_scores
 from medsim.wic.models.model_specs import SENTENCE
+from medsim.wic.models.training import prepare_torch
 
 if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Flags, Table, Values
     from medsim.wic.models.answers import Setting
-    from medsim.wic.models.dataset import WicDataset
-    from medsim.wic.models.model_specs import WordModel
+    from medsim.wic.models.dataset import Round, WicDataset
+    from medsim.wic.models.model_specs import BilstmModel, WordModel
 
 N_HIDDEN = 128
 """Units of the hidden layer (Rouhizadeh et al. 2024)."""
@@ -40,7 +43,10 @@ def word_answers(
     al. 2024), nothing that compares them. An instance with a side that has no known word is not
     covered; nothing is fitted on it.
     """
-    features, covered = _features(dataset, spec, named, setting)
+    words, covered = _word_pairs(dataset, spec, named, setting)
+    every_text = np.arange(len(words.bags.starts) - 1, dtype=np.int32)
+    points = points_of(words.bags, every_text, Workers(threads=setting.threads))
+    features = np.hstack([points[words.left], points[words.right]]).astype(np.float64)
     labels = dataset.labels
     positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
     with setting.progress.stage(f"fit {spec.name}") as stage:
@@ -57,10 +63,42 @@ def word_answers(
     return ModelAnswers(positive=positive, scores=scores, covered=covered, thresholds=np.zeros(0))
 
 
-def _features(
-    dataset: WicDataset, spec: WordModel, named: NamedEmbedding, setting: Setting
-) -> tuple[Table, Flags]:
-    """Return the vectors of both sides beside each other, and whether both have one."""
+def bilstm_answers(
+    dataset: WicDataset, spec: BilstmModel, named: NamedEmbedding, setting: Setting
+) -> ModelAnswers:
+    """Return the answers of a BiLSTM that is fitted in every round, by its score and a threshold.
+
+    Both the epoch and the threshold are chosen on instances that it was not fitted on. An instance
+    with a side that has no known word is not covered; nothing is fitted on it.
+    """
+    prepare_torch("a BiLSTM over word vectors", setting.threads)
+    words, covered = _word_pairs(dataset, spec, named, setting)
+
+    def scores_in(one: Round) -> Values:
+        train = one.train[~np.isin(one.train, one.held_back)]
+        own = BilstmRound(
+            train=train[covered[train]],
+            held_back=one.held_back[covered[one.held_back]],
+            asked=np.concatenate([one.held_back, one.test]),
+        )
+        own = replace(own, asked=own.asked[covered[own.asked]])
+        with setting.progress.stage(f"fit {round_name(spec, one)}") as stage:
+            stage.total(spec.training.epochs * len(own.train))
+            found, kept = bilstm_scores(
+                words, dataset.labels, own, spec.training, setting.seed, stage.advance
+            )
+            stage.found(f"{len(own.train):,} instances, epoch {kept} kept")
+        scores = np.full(len(covered), np.nan)
+        scores[own.asked] = found
+        return scores
+
+    return threshold_answers(dataset, scores_in, lambda one: one.held_back)
+
+
+def _word_pairs(
+    dataset: WicDataset, spec: WordModel | BilstmModel, named: NamedEmbedding, setting: Setting
+) -> tuple[WordPairs, Flags]:
+    """Return the words of both sides, and whether both have a known one."""
     column = "sentence" if spec.reads == SENTENCE else "term"
     sides = [dataset.instances[f"{column}{side}"].alias("text") for side in "12"]
     texts = pl.concat(sides, rechunk=True).unique().sort()
@@ -72,11 +110,9 @@ def _features(
             f"{spec.name} has vectors of whole terms; words in context need vectors of words, or "
             "an encoder"
         )
-    rows = [texts.search_sorted(side).to_numpy() for side in sides]
-    every_row = np.arange(len(texts), dtype=np.int32)
-    points = points_of(found.embedded, every_row, Workers(threads=setting.threads))
-    features = np.hstack([points[side] for side in rows]).astype(np.float64)
-    return features, found.covered[rows[0]] & found.covered[rows[1]]
+    left, right = (texts.search_sorted(side).to_numpy() for side in sides)
+    covered = found.covered[left] & found.covered[right]
+    return WordPairs(bags=found.embedded, left=left, right=right), covered
 
 
 def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -> Values:
