@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.files import HashedReader
-    from medsim.corpora import Problems
+    from medsim.corpora.problems import Problems
 
 UNLINKED = ("", "")
 """The code of a part of a mention that is linked to nothing."""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from concurrent.futures import Future
 
-    from medsim.corpora import Document, Problems
+    from medsim.corpora import Document
+    from medsim.corpora.problems import Problems
 
 Spans = list[tuple[int, int]]
 """Starts and ends of sentences, in code points, ends exclusive."""

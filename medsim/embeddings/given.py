@@ -206,6 +206,18 @@ def wrapped(given: Any, where: str) -> str | Path | Embedding:
         raise OptionError(f"{where}: {error}") from error
 
 
+def wrapped_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Path | Embedding]:
+    """Return embeddings by name as ``wrapped`` has them.
+
+    Raises:
+        OptionError: one is nothing that is accepted, or its name or options are not.
+    """
+    found = {name: wrapped(one, f"`{option}` {name!r}") for name, one in given.items()}
+    for name, one in found.items():
+        embedding_spec(one, name)
+    return found
+
+
 def _form_of(source: Any, keys: list[str]) -> Form:
     """Return the form of an object; OptionError if it has none, or needs no words or terms."""
     if keys:

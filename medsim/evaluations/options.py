@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped
+from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
 from medsim.embeddings.options import COVERAGES, Coverage, EmbeddingSpec
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.names import (
@@ -215,12 +215,8 @@ class EvaluateOptions(Options):
             raise OptionError(
                 "name at least one embedding by `embeddings`, such as glove=vectors.txt"
             )
-        named = {
-            name: wrapped(given, f"`embeddings` {name!r}")
-            for name, given in self.embeddings.items()
-        }
+        named = wrapped_by_name(self.embeddings, "embeddings")
         object.__setattr__(self, "embeddings", named)
-        _ = self.specs
         self._check_categories()
         if self.index != "flat" and not self.retrieval:
             raise OptionError(f"`index` {self.index} is for retrieval; add `retrieval`")

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading
-from medsim.corpora import Problems, corpus_names
+from medsim.corpora import corpus_names
 from medsim.corpora.files import digest_of, open_corpus
+from medsim.corpora.problems import Problems
 from medsim.corpora.pubtator import documents_of
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.tagging import SPLITS

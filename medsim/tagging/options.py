@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
-from medsim.embeddings.options import EmbeddingSpec, parse_embedding
+from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
+
+if TYPE_CHECKING:
+    from medsim.embeddings.options import EmbeddingSpec
 
 RANDOM = "random"
 """The name of vectors that are drawn."""
@@ -37,9 +40,10 @@ class TagOptions(Options):
         ),
     ]
     embeddings: Annotated[
-        Mapping[str, str | Path],
+        Mapping[str, EmbeddingLike],
         Option(
-            "An embedding; options follow the path, as in glove=glove.6B.300d.txt,case=lower.",
+            "An embedding; options follow the path, as in glove=glove.6B.300d.txt,case=lower. "
+            "Python takes functions, models and vectors as well, see medsim.Embedding.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),
@@ -128,8 +132,8 @@ class TagOptions(Options):
 
     @property
     def specs(self) -> list[EmbeddingSpec]:
-        """The embeddings with the options behind their paths."""
-        return [parse_embedding(f"{name}={path}") for name, path in self.embeddings.items()]
+        """The embeddings with their options."""
+        return [embedding_spec(given, name) for name, given in self.embeddings.items()]
 
     @property
     def n_threads(self) -> int:
@@ -142,3 +146,5 @@ class TagOptions(Options):
             raise OptionError("name at least one embedding, such as `embeddings` glove=glove.txt")
         if self.random is not None and RANDOM in self.embeddings:
             raise OptionError(f"`random` and an embedding are both named {RANDOM}; rename the last")
+        named = wrapped_by_name(self.embeddings, "embeddings")
+        object.__setattr__(self, "embeddings", named)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import identify
+from medsim.embeddings.embedded_terms import identify, settled
 from medsim.embeddings.vector_cache import cache_folder
 from medsim.tagging import SPLITS
 from medsim.tagging.conll import conll_text
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from medsim.core.output import OutputFolder
     from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.embeddings.options import EmbeddingSpec
     from medsim.kernels.types import Vectors
     from medsim.tagging.corpus import Corpus
     from medsim.tagging.encoded import EncodedCorpus
@@ -54,6 +55,7 @@ class _Run:
     output: OutputFolder
     progress: Progress
     corpora: Sequence[EncodedCorpus]
+    words: Sequence[str]
     metadata: dict[str, str]
 
 
@@ -75,15 +77,16 @@ def tag(options: TagOptions) -> Tagging:
     _check_libraries()
     out, progress = Path(options.out), options.progress or Progress()
     with claimed(out, TAGGING, overwrite=options.overwrite, read=options.paths_read()) as output:
-        corpora = _corpora(options, progress)
-        embeddings = [identify(spec, progress) for spec in options.specs]
-        about = {one.spec.name: _about(one) for one in embeddings}
+        corpora = [encoded(one) for one in _corpora(options, progress)]
+        words = sorted({word for one in corpora for word in one.vocabulary})
+        embeddings = [_identified(spec, words, options, progress) for spec in options.specs]
+        about = {one.spec.name: one.provenance() for one in embeddings}
         if options.random is not None:
             about[RANDOM] = {"dimensions": options.random, "seed": options.seed}
         output.resume(
             {
                 "options": options.recorded(),
-                "corpora": {one.name: dict(one.files) for one in corpora},
+                "corpora": {one.corpus.name: dict(one.corpus.files) for one in corpora},
                 "embeddings": {name: dict(own) for name, own in about.items()},
             }
         )
@@ -91,7 +94,8 @@ def tag(options: TagOptions) -> Tagging:
             options=options,
             output=output,
             progress=progress,
-            corpora=[encoded(one) for one in corpora],
+            corpora=corpora,
+            words=words,
             metadata={"medsim": manifest.medsim_version()},
         )
         for named in embeddings:
@@ -103,6 +107,14 @@ def tag(options: TagOptions) -> Tagging:
         _manifest(run, about).write(output.folder)
         output.publish()
     return Tagging(out)
+
+
+def _identified(
+    spec: EmbeddingSpec, words: Sequence[str], options: TagOptions, progress: Progress
+) -> NamedEmbedding:
+    """Return an embedding with its fingerprint, which may be known by its vectors of the words."""
+    named = identify(spec, progress)
+    return settled(named, words, progress, threads=options.n_threads)
 
 
 def _check_libraries() -> None:
@@ -137,12 +149,11 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None, about: dict[str
     missing = [
         one for one in run.corpora if not all(map(run.output.is_complete, _paths(one, name)))
     ]
-    words = sorted({word for one in run.corpora for word in one.vocabulary})
     if named is None:
-        table = drawn_table(words, options.random or 0, options.seed)
+        table = drawn_table(run.words, options.random or 0, options.seed)
     else:
         cache = cache_folder(options.cache)
-        table = word_table(named, words, run.progress, options.n_threads, cache)
+        table = word_table(named, run.words, run.progress, options.n_threads, cache)
     about["known"] = {one.corpus.name: _share_known(one, table) for one in run.corpora}
     for one in run.corpora:
         if not table.knows(one.vocabulary).any():
@@ -246,16 +257,6 @@ def _share_known(one: EncodedCorpus, table: WordTable) -> float:
     """Return the share of the words of the test split, each as often as it stands there."""
     known = table.knows(one.vocabulary)
     return round(float(known[one.splits["test"].windows[:, WINDOW]].mean()), 6)
-
-
-def _about(named: NamedEmbedding) -> dict[str, object]:
-    """Return the provenance of an embedding."""
-    return {
-        "path": named.source.location,
-        "format": named.source.format_name,
-        "fingerprint": named.fingerprint,
-        "options": replace(named.spec.options, format=None).chosen(),
-    }
 
 
 def _manifest(run: _Run, about: dict[str, dict[str, object]]) -> TaggingManifest:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.corpora import ENGLISH, Problems, corpus_names
+from medsim.corpora import ENGLISH, corpus_names
 from medsim.corpora.files import digest_of, open_corpus
+from medsim.corpora.problems import Problems
 from medsim.corpora.pubtator import documents_of
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.wic.output import MENTION_COLUMNS

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.corpora import Annotation, Document, Problems, files
+from medsim.corpora import Annotation, Document, files
+from medsim.corpora.problems import Problems
 
 DATA = os.environ.get("MEDSIM_DATA")
 

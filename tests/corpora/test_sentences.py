@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import OptionError
-from medsim.corpora import Document, Problems, sentences
+from medsim.corpora import Document, sentences
+from medsim.corpora.problems import Problems
 from medsim.corpora.sentences import cut_documents, sentences_of, sentences_of_document
 
 DATA = os.environ.get("MEDSIM_DATA")

@@ -29,8 +29,8 @@ from fixtures.wic import invented_instances, write_instances
 from medsim.builds.corrections import read_corrections
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
-from medsim.corpora import Problems
 from medsim.corpora.files import digest_of, open_corpus
+from medsim.corpora.problems import Problems
 from medsim.corpora.pubtator import documents_of
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions

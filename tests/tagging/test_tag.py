@@ -67,6 +67,24 @@ def test_vectors_that_tell_names_from_other_words_find_them(made: medsim.Tagging
     assert own > random + 0.15
 
 
+def test_objects_in_python_are_embeddings(
+    made: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path
+) -> None:
+    rows = [line.split(" ") for line in vectors.read_text(encoding="utf-8").splitlines()[1:]]
+    table = {word: np.array(numbers, np.float32) for word, *numbers in rows}
+    model = {word.lower(): row for word, row in table.items()}
+    embeddings = {
+        "own": table,
+        "model": lambda words: np.array([model.get(word.lower(), np.zeros(6)) for word in words]),
+    }
+
+    found = medsim.tag(corpus, embeddings, tmp_path / "tags", **OPTIONS).results()
+
+    own, of_model = (found.filter(embedding=name).drop("embedding") for name in embeddings)
+    assert_frame_equal(own, made.results().filter(embedding="own").drop("embedding"))
+    assert of_model.filter(statistic="f1", type="all")["value"].item() > 0.3
+
+
 def test_results_are_those_of_the_predictions(made: medsim.Tagging) -> None:
     predictions = made.sql("from prediction order by embedding, trial, sentence, word")
     results = made.results().filter(statistic="f1")

@@ -10,7 +10,8 @@ import pytest
 from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
-from medsim.corpora import Annotation, Document, Problems, sentences
+from medsim.corpora import Annotation, Document, sentences
+from medsim.corpora.problems import Problems
 from medsim.wic import corpus_mentions
 from medsim.wic.corpus_mentions import mentions_in_sentences, read_corpora
 from medsim.wic.output import MENTION_COLUMNS
