@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from medsim.embeddings.options import parse_embedding, parse_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from medsim.builds.negatives import TermIndex
     from medsim.builds.output import Build
@@ -36,14 +36,16 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
     return {
         "name": named.spec.name,
         "fingerprint": named.fingerprint,
-        "options": replace(named.spec.options, format=None, vocabulary=None).chosen(),
+        "options": replace(named.spec.options, vocabulary=None).deciding(),
     }
 
 
 def place_of(named: NamedEmbedding) -> dict[str, str]:
     """Return the place of an embedding, as seen from any folder, and how it is read there."""
     vocabulary = named.spec.options.vocabulary
-    place = {"path": str(named.spec.place.absolute()), "format": named.source.format_name}
+    path = named.spec.place
+    location = str(path.absolute()) if isinstance(path, Path) else named.source.location
+    place = {"path": location, "format": named.source.format_name}
     return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
 
 
@@ -61,7 +63,7 @@ def embedding_of(build: Build, moved: str | None, progress: Progress) -> NamedEm
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
     spec = replace(spec, options=_read_as_before(spec, identity["options"], place))
-    if not spec.place.exists():
+    if isinstance(spec.place, Path) and not spec.place.exists():
         raise InputError(
             f"{spec.place}, of which embedding negatives were made, does not exist; say by "
             f"`embedding` {name}=PATH where it lies now"
@@ -80,12 +82,13 @@ def _read_as_before(
     spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
 ) -> EmbeddingOptions:
     """Return how a build read its embedding."""
-    given = spec.options.chosen()
-    for option, value in given.items():
+    given, deciding = spec.options.chosen(), spec.options.deciding()
+    for option, value in deciding.items():
         if option not in _OF_PLACE and options.get(option) != value:
             before = options.get(option, "its default")
             raise OptionError(f"`embedding`: {option}={value}, but the build read it with {before}")
     own = {key: one[key] for one in (place, given) for key in _OF_PLACE if key in one}
+    own |= {key: value for key, value in given.items() if key not in (*deciding, *_OF_PLACE)}
     return parse_options({**options, **own})
 
 

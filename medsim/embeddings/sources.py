@@ -1,4 +1,4 @@
-"""Sources of an embedding's vectors: files, by their format."""
+"""Sources of an embedding's vectors: files, by their format, and services."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from medsim.core.errors import OptionError
 from medsim.embeddings import find_format, fingerprint
+from medsim.embeddings.services.vectors import service_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,8 +85,11 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
 
     Raises:
         InputError: there is nothing, or nothing in a known format.
-        OptionError: no format has the name that the options give.
+        OptionError: no format has the name that the options give, or a service is not named as it
+            must be.
     """
+    if isinstance(spec.place, str):
+        return service_source(spec.place, spec.options)
     return file_source(spec.place, spec.options)
 
 

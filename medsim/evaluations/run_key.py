@@ -159,7 +159,7 @@ def run_key_of(
             "path": named.source.location,
             "format": named.source.format_name,
             "fingerprint": named.fingerprint,
-            "options": replace(named.spec.options, format=None).chosen(),
+            "options": named.spec.options.deciding(),
         }
         for named in embeddings
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -212,7 +212,7 @@ def _recorded(
     if isinstance(spec, CoinModel | FileModel):
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
     named = embeddings[spec.name]
-    options = replace(named.spec.options, format=None).chosen()
+    options = named.spec.options.deciding()
     if isinstance(spec, TunedModel):
         options["epochs"] = str(spec.epochs)
     return {
