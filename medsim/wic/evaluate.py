@@ -19,13 +19,16 @@ from medsim.wic.making.instances import coin_flips
 from medsim.wic.models.answers import Setting, file_answers, unscored
 from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers, tuned_answers
+from medsim.wic.models.llm_answers import llm_answers, replies_of, said_in_short
 from medsim.wic.models.model_specs import (
     CoinModel,
     CosineModel,
     EmbeddedModel,
     FileModel,
+    LlmModel,
     TunedModel,
     WordModel,
+    parse_llm,
     parse_model,
     parse_predictions,
 )
@@ -57,6 +60,7 @@ class WicScores:
         comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
         predictions: ``medsim.wic.output.WIC_PREDICTION_COLUMNS``.
         people: the accuracy of people; None where it is not known.
+        replies: ``medsim.wic.output.WIC_REPLY_COLUMNS``; None where no language model was asked.
     """
 
     folder: Path
@@ -64,6 +68,7 @@ class WicScores:
     comparisons: pl.DataFrame
     predictions: pl.DataFrame
     people: float | None = None
+    replies: pl.DataFrame | None = None
 
 
 @public(WicEvaluateOptions)
@@ -80,6 +85,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         OptionError: an option is out of range or does not fit, or a split is missing that a model
             needs.
         OutputError: ``out`` is taken or cannot be written.
+        ServiceError: a service cannot be reached, or does not answer as it should.
     """
     setting = Setting(
         seed=options.seed,
@@ -106,8 +112,9 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         answers = {spec.name: _answers(spec, embeddings, dataset, setting) for spec in specs}
         scores = _scores(folder, dataset, answers, people, setting.progress)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
-        for name in ("results", "comparisons", "predictions"):
-            output.write(f"{name}.parquet", getattr(scores, name), metadata)
+        for name in ("results", "comparisons", "predictions", "replies"):
+            if (table := getattr(scores, name)) is not None:
+                output.write(f"{name}.parquet", table, metadata)
         models = {spec.name: _recorded(spec, embeddings, answers[spec.name]) for spec in specs}
         _manifest(dataset, models, scores, output.outputs, setting).write(output.folder)
         output.publish()
@@ -116,7 +123,11 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
 
 def _specs(options: WicEvaluateOptions) -> list[ModelSpec]:
     """Return the models, of which there is one at least, each with a name of its own."""
-    specs = [*map(parse_model, options.models), *map(parse_predictions, options.predictions)]
+    specs: list[ModelSpec] = [
+        *map(parse_model, options.models),
+        *map(parse_llm, options.llms),
+        *map(parse_predictions, options.predictions),
+    ]
     if not specs:
         raise OptionError("name at least one model, such as `models` random")
     name, times = Counter(spec.name for spec in specs).most_common(1)[0]
@@ -148,7 +159,11 @@ def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
 def _check_splits(spec: ModelSpec, dataset: WicDataset) -> None:
     """Raise OptionError where a model needs a split that is not there."""
     needs = {
-        "train": (isinstance(spec, WordModel | TunedModel), "is fitted"),
+        "train": (
+            isinstance(spec, WordModel | TunedModel)
+            or (isinstance(spec, LlmModel) and spec.options.shots > 0),
+            "has its examples" if isinstance(spec, LlmModel) else "is fitted",
+        ),
         "dev": (isinstance(spec, CosineModel | TunedModel), "has its threshold chosen"),
     }
     for split, (is_needed, why) in needs.items():
@@ -171,6 +186,8 @@ def _answers(
             return unscored(coin_flips(dataset.instances, setting.seed))
         case FileModel():
             return file_answers(dataset, spec)
+        case LlmModel():
+            return llm_answers(dataset, spec, setting)
         case TunedModel():
             return tuned_answers(dataset, spec, embeddings[spec.name], setting)
         case WordModel():
@@ -195,11 +212,13 @@ def _scores(
             comparisons=comparisons_of(dataset, predictions, people),
             predictions=predictions,
             people=people,
+            replies=replies_of(answers),
         )
     for name, one in answers.items():
         if n_uncovered := int((~one.covered[dataset.tested]).sum()):
+            fault = "sees nothing of" if one.replies is None else "gives no clear answer to"
             progress.warn(
-                f"{name} sees nothing of {n_uncovered:,} instances and answers them as most are "
+                f"{name} {fault} {n_uncovered:,} instances, which count as answered as most are "
                 "labelled that it knows"
             )
     return scores
@@ -211,6 +230,14 @@ def _recorded(
     """Return the facts that decide a model's answers, and its path, for the manifest."""
     if isinstance(spec, CoinModel | FileModel):
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
+    if isinstance(spec, LlmModel):
+        return {
+            "way": spec.answer_kind,
+            "path": spec.service.location,
+            "model": spec.service.model,
+            "options": {"shots": spec.options.shots, "tokens": spec.options.tokens},
+            **({} if answers.replies is None else said_in_short(answers.replies)),
+        }
     named = embeddings[spec.name]
     options = named.spec.options.deciding()
     if isinstance(spec, TunedModel):

@@ -18,7 +18,7 @@ from medsim.embeddings.services.options import ASKING, open_service
 from medsim.embeddings.vector_cache import LAYOUT, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from medsim.embeddings import Request, TermVectors
     from medsim.embeddings.options import EmbeddingOptions
@@ -187,14 +187,14 @@ class _Asking:
         return ServiceError(f"{self._source.location} {fault}")
 
 
-def tokens_of(answer: dict[str, Any], name: str) -> int:
+def tokens_of(answer: Mapping[str, Any], name: str) -> int:
     """Return the tokens that a service says it counted; 0 where it does not say."""
     usage = answer.get("usage")
     found = usage.get(name) if isinstance(usage, dict) else None
     return found if type(found) is int and found > 0 else 0
 
 
-def read_vectors(answer: dict[str, Any], n_terms: int, location: str) -> Vectors:
+def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:
     """Return the vectors of an answer in order of its terms: float32[n_terms, n_dimensions].
 
     They are in the order of their ``index``, which all or none of them have, and lists of numbers

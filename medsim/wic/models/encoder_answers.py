@@ -49,7 +49,7 @@ def cosine_answers(
         targets, first, second = _numbered(left, right, _in_order)
         vectors, covered = _target_vectors(named, targets, progress, threads)
     else:
-        texts, first, second = _numbered(_quoted(left), _quoted(right), str)
+        texts, first, second = _numbered(quoted(left), quoted(right), str)
         found = embed_terms(named, texts, progress, threads=threads, cache=setting.cache)
         if not isinstance(found.embedded, TermPoints):
             raise OptionError(
@@ -72,7 +72,7 @@ def tuned_answers(
     that it was not fitted on.
     """
     path, labels = path_of(named.source), dataset.labels
-    left, right = (_quoted(targets_of(dataset.instances, side)) for side in (1, 2))
+    left, right = (quoted(targets_of(dataset.instances, side)) for side in (1, 2))
 
     def scores_in(one: Round) -> Values:
         encoder = SentenceEncoder(path, named.spec.options, setting.threads)
@@ -110,7 +110,7 @@ def targets_of(instances: pl.DataFrame, side: int) -> list[Target]:
     ]
 
 
-def _quoted(targets: Sequence[Target]) -> list[str]:
+def quoted(targets: Sequence[Target]) -> list[str]:
     """Return each sentence with its target in double quotes."""
     return [
         f'{one.sentence[: one.start]}"{one.sentence[one.start : one.end]}"{one.sentence[one.end :]}'

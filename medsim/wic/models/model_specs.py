@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.options import Option
 from medsim.core.reading import expanded
 from medsim.embeddings import TERMS
 from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
-from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec, parse_named, parse_options
+from medsim.embeddings.options import (
+    EmbeddingOptions,
+    EmbeddingSpec,
+    parse_named,
+    parse_options,
+    parse_place,
+)
+from medsim.embeddings.services.options import (
+    SERVICE,
+    ServiceOptions,
+    is_service,
+    open_service,
+    parsed_numbers,
+)
 from medsim.embeddings.sources import open_source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from medsim.embeddings.services.options import Service
     from medsim.embeddings.sources import VectorSource
 
 RANDOM = "random"
@@ -27,6 +42,7 @@ SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
 reads that; or the sentence with its target in quotes."""
 
 COIN, WORDS, COSINES, TUNED, FILE = "coin", "perceptron", "cosine", "fine-tuned", "file"
+PROMPTED = "prompted"
 """Kinds of answers."""
 
 READABLE = {WORDS: (TARGET, SENTENCE), COSINES: (TARGET, QUOTED), TUNED: (QUOTED,)}
@@ -35,6 +51,10 @@ READABLE = {WORDS: (TARGET, SENTENCE), COSINES: (TARGET, QUOTED), TUNED: (QUOTED
 _OWN = ("input", "tune", "epochs")
 _EPOCHS = 3
 _MOST_EPOCHS = 1_000
+
+MOST_SHOTS = 100
+MOST_TOKENS = 100_000
+
 _EXAMPLES = f"minilm=model.onnx,input=quoted, or {RANDOM}"
 
 
@@ -93,10 +113,30 @@ class TunedModel(NamedModel):
     epochs: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmOptions(ServiceOptions):
+    """The options of asking a language model."""
+
+    shots: Annotated[
+        int,
+        Option("Examples from train before each instance.", least=0, most=MOST_SHOTS),
+    ] = 0
+    tokens: Annotated[int, Option("Tokens that a reply may have.", least=1, most=MOST_TOKENS)] = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmModel(NamedModel):
+    """A language model that a service runs."""
+
+    answer_kind: ClassVar[str] = PROMPTED
+    service: Service
+    options: LlmOptions
+
+
 EmbeddedModel: TypeAlias = WordModel | CosineModel | TunedModel
 """A model that is made of an embedding."""
 
-ModelSpec: TypeAlias = CoinModel | FileModel | EmbeddedModel
+ModelSpec: TypeAlias = CoinModel | FileModel | LlmModel | EmbeddedModel
 """A model that is to be scored."""
 
 
@@ -119,7 +159,7 @@ def parse_model(text: str) -> ModelSpec:
             raise OptionError(unknown_name("option of models", name, known))
     own = {name: value for name, value in named.options.items() if name in _OWN}
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
-    embedding = EmbeddingSpec(name=named.name, place=expanded(named.path), options=options)
+    embedding = EmbeddingSpec(name=named.name, place=parse_place(named.path), options=options)
     source = open_source(embedding)
     kind = _answer_kind(text, own, source)
     _check_options(text, own, _OWN if kind == TUNED else _OWN[:2])
@@ -150,6 +190,15 @@ def parse_predictions(text: str) -> FileModel:
         file=expanded(named.path),
         dev=None if dev is None else expanded(dev),
     )
+
+
+def parse_llm(text: str) -> LlmModel:
+    """Return the language model that a text such as "m=api:https://host/v1,model=M" names."""
+    named = parse_named(text, "`llms`", "llama=api:http://localhost:8000/v1,model=llama,shots=5")
+    if not is_service(named.path):
+        raise OptionError(f"`llms` {named.name}= is no service; its address begins with {SERVICE}")
+    options = LlmOptions(**parsed_numbers(named.options, LlmOptions, "option of LLMs"))  # type: ignore[arg-type]  # text and numbers where they are due
+    return LlmModel(name=named.name, service=open_service(named.path, options), options=options)
 
 
 def _answer_kind(text: str, own: dict[str, str], source: VectorSource) -> str:
