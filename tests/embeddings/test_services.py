@@ -242,7 +242,7 @@ BAD = {
     "nested too deeply": (with_status(200, b"[" * 10**6), "that is no JSON"),
     "no object": (with_status(200, [1]), "answers with JSON that is no object but list"),
     "10 GB": (endless, "answers with more than 2 MiB"),
-    "no data": (with_status(200, {"error": "x"}), "answers without a list `data`"),
+    "no data": (with_status(200, {"error": "x"}), "answers without a list data"),
     "one more": (
         changed(lambda answer: answer["data"].append(answer["data"][0])),
         "answers with 3 vectors for 2 terms",
@@ -250,7 +250,7 @@ BAD = {
     "one fewer": (changed(lambda answer: answer["data"].pop()), "1 vectors for 2 terms"),
     "an index twice": (
         changed(lambda answer: answer["data"][0].update(index=1)),
-        "an `index` that is missing or wrong",
+        "an index that is missing or wrong",
     ),
     "another size": (
         changed(lambda answer: answer["data"][0]["embedding"].pop()),
@@ -436,7 +436,7 @@ def test_another_size_than_before_is_refused(service: LocalService, tmp_path: Pa
 
     with pytest.raises(InputError, match=r"of 'b' has 2 dimensions, and others have 4"):
         read(service, ["a", "b"], tmp_path)
-    with pytest.raises(ServiceError, match="of 2 dimensions, not the 4 of `dimensions`"):
+    with pytest.raises(ServiceError, match="of 2 dimensions, not the 4 of dimensions="):
         read(service, ["a", "b"], options="dimensions=4")
 
 
@@ -495,8 +495,8 @@ def test_a_key_by_default_goes_where_it_belongs(monkeypatch: pytest.MonkeyPatch)
         ("x=api:https://ann:pass-word@h/v1,model=m", "has a user or password"),
         ("x=api:https://h/v1?key=pass-word,model=m", "give h without, and a key in the env"),
         ("x=api:https://h/v 1,model=m", "space or a letter that is not ASCII"),
-        ("x=api:https://h/v1,model=m,key=pass-word", "`key` is no environment variable"),
-        ("x=api:https://h/v1,model=m,key=NOT_SET_X", "variable NOT_SET_X of `key` is not set"),
+        ("x=api:https://h/v1,model=m,key=pass-word", "key= names no environment variable"),
+        ("x=api:https://h/v1,model=m,key=NOT_SET_X", "variable NOT_SET_X of key= is not set"),
         ("x=api:https://h/v1,model=m,rpm=0", "`rpm` 0 is out of range"),
         ("x=api:https://h/v1,model=m,batch=many", "batch='many' is no whole number"),
         ("x=api:https://h/v1,model=m,pooling=cls", "option pooling=cls does not fit"),

@@ -70,7 +70,7 @@ class ServiceOptions(Options):
         """Raise OptionError for a key that is no name of an environment variable."""
         if self.key is not None and not _VARIABLE.fullmatch(self.key):  # it may be the key itself
             raise OptionError(
-                "`key` is no environment variable in capitals, such as key=MEDSIM_API_KEY; keys "
+                "key= names no environment variable in capitals, such as MEDSIM_API_KEY; keys "
                 "are given in the environment alone"
             )
 
@@ -184,7 +184,7 @@ def _key(url: str, parts: SplitResult, options: ServiceOptions) -> str | None:
             )
         return found
     if options.key is not None:
-        raise OptionError(f"the environment variable {options.key} of `key` is not set")
+        raise OptionError(f"the environment variable {options.key} of key= is not set")
     return None
 
 

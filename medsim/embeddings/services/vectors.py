@@ -174,7 +174,7 @@ class _Asking:
         wanted, has = self._source.options.dimensions, vectors.shape[1]
         if wanted is not None and has != wanted:
             raise self._error(
-                f"answers with vectors of {has:,} dimensions, not the {wanted:,} of `dimensions`"
+                f"answers with vectors of {has:,} dimensions, not the {wanted:,} of dimensions="
             )
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
@@ -205,20 +205,20 @@ def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vect
     """
     data = answer.get("data")
     if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
-        raise ServiceError(f"{location} answers without a list `data` of objects")
+        raise ServiceError(f"{location} answers without a list data of objects")
     if len(data) != n_terms:
         raise ServiceError(f"{location} answers with {len(data):,} vectors for {n_terms:,} terms")
     numbers = [one.get("index") for one in data]
     if any(number is not None for number in numbers):
         if any(type(one) is not int for one in numbers) or sorted(numbers) != list(range(n_terms)):
-            raise ServiceError(f"{location} answers with an `index` that is missing or wrong")
+            raise ServiceError(f"{location} answers with an index that is missing or wrong")
         data = sorted(data, key=lambda one: int(one["index"]))
     try:
         found = np.asarray([_numbers(one.get("embedding")) for one in data])
     except ValueError as error:  # of different lengths, or no base64
         raise ServiceError(f"{location} answers with vectors of different dimensions") from error
     if found.ndim != 2 or not found.shape[1] or found.dtype.kind not in "fi":  # noqa: PLR2004
-        raise ServiceError(f"{location} answers with an `embedding` that is no list of numbers")
+        raise ServiceError(f"{location} answers with an embedding that is no list of numbers")
     with np.errstate(over="ignore"):
         return found.astype(np.float32)
 

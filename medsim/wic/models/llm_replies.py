@@ -109,13 +109,13 @@ def read_reply(answer: Mapping[str, Any], location: str) -> Reply:
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise ServiceError(f"{location} answers without `choices` that have a `message`")
+        raise ServiceError(f"{location} answers without choices that have a message")
     content = message.get("content")
     if isinstance(content, list):  # of parts, each with its text
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
     if not (content is None or isinstance(content, str)):
-        raise ServiceError(f"{location} answers with a `content` that is no text")
+        raise ServiceError(f"{location} answers with a content that is no text")
     return Reply(
         text=None if content is None else _plain(content),
         refusal=_plain(str(message.get("refusal") or "")),
