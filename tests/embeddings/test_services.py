@@ -171,6 +171,26 @@ def test_no_request_is_sent_before_the_time_that_a_service_asks_for(
     assert waited == [17]
 
 
+def test_no_more_requests_are_under_way_than_is_said(service: LocalService) -> None:
+    under_way, most = 0, 0
+
+    def counted(handler: Handler, body: dict[str, Any]) -> None:
+        nonlocal under_way, most
+        with service.lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.005)
+        with service.lock:
+            under_way -= 1
+        handler.reply(answer_to(body))
+
+    service.always = counted
+
+    read(service, options="batch=2,concurrency=3")
+
+    assert most == 3
+
+
 def test_a_pause_and_a_limit_a_minute_hold_for_all_threads() -> None:
     pacing, sent = pace.Pace(6000), list[float]()
     pacing.pause(0.05)
@@ -579,3 +599,32 @@ def test_an_evaluation_by_a_service_says_which_it_was(
 def test_all_errors_of_services_are_of_the_one_tree() -> None:
     assert issubclass(client.RefusedError, ServiceError)
     assert issubclass(ServiceError, MedsimError)
+
+
+def test_a_build_by_a_service_is_verified_with_what_is_kept(
+    service: LocalService, shared_release: Path, tmp_path: Path
+) -> None:
+    build = medsim.build(
+        shared_release,
+        tmp_path / "out",
+        negatives=["embedding"],
+        embedding=f"own=api:{service.url},model=m,batch=99,concurrency=2",
+        cache=tmp_path / "cache",
+    )
+    service.always = with_status(500)
+    n_requests = len(service.requests)
+
+    verified = medsim.verify(build, cache=tmp_path / "cache")
+
+    assert n_requests > 1
+    assert len(service.requests) == n_requests
+    assert verified.findings["violations"].sum() == 0
+    assert build.manifest.embedding == {"path": f"api:{service.url}", "format": "api"}
+    named = build.manifest.options["embedding"]
+    assert isinstance(named, dict)
+    assert named["options"] == {"model": "m"}
+    with pytest.raises(OptionError, match="model=n, but the build read it with m"):
+        medsim.verify(build, embedding=f"own=api:{service.url},model=n")
+    medsim.verify(
+        build, embedding=f"own=api:{service.url},model=m,batch=7", cache=tmp_path / "cache"
+    )

@@ -61,6 +61,7 @@ class ServiceClient:
         self._library = httpx2
         self._service = service
         self._has_answered = False
+        self._under_way = threading.Semaphore(service.options.concurrency)
         self._pace = Pace(service.options.rpm)
         self._http: httpx2.Client = httpx2.Client(
             headers={"Accept": "application/json", "Accept-Encoding": "identity"},
@@ -107,10 +108,11 @@ class ServiceClient:
         n_tries = 0
         while True:
             n_tries += 1
-            self._pace.wait()
             pause = None
             try:
-                status, headers, data = self._exchange(path, content, most_bytes)
+                with self._under_way:
+                    self._pace.wait()
+                    status, headers, data = self._exchange(path, content, most_bytes)
             except self._library.TransportError as error:
                 fault = self._explained(error)
                 if not self._has_answered and isinstance(
@@ -134,11 +136,13 @@ class ServiceClient:
     ) -> Iterator[list[tuple[Job, Answer]]]:
         """Yield the answers to jobs as they arrive: one, or all that have come meanwhile.
 
-        As many jobs are under way as the options say. Where one fails, no other begins, and what
-        the others answer is yielded before the error is raised.
+        As many requests are under way as the options say, where these are several also while
+        answers are read. Where a job
+        fails, no other begins, and what the others answer is yielded before the error is raised.
         """
         asking = _Asking(jobs, ask, self._pace.stop)
-        n_running = self._service.options.concurrency
+        concurrency = self._service.options.concurrency
+        n_running = 1 if concurrency == 1 else 2 * concurrency  # the others read answers meanwhile
         for _ in range(n_running):  # nobody waits for them where the run is interrupted
             threading.Thread(target=asking.work, daemon=True).start()
         while n_running:
