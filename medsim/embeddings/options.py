@@ -182,7 +182,7 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     given: dict[str, str] = {}
     while found := _OPTION.search(rest):
         if found[1] in given:
-            raise OptionError(f"{noun} {text!r} gives {found[1]} twice")
+            raise OptionError(f"{noun} {name!r} gives {found[1]} twice")
         given[found[1]] = found[2]
         rest = rest[: found.start()]
     if not equals or not rest:

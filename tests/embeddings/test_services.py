@@ -448,6 +448,24 @@ def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_pa
     assert len(service.answered) < 1.2 * len(TERMS)
 
 
+def test_an_interrupt_does_not_wait_for_what_is_under_way(service: LocalService) -> None:
+    done, began = threading.Event(), time.monotonic()
+    service.faults.append(lambda handler, body: handler.reply(answer_to(body)))
+    service.always = lambda _handler, _body: done.wait(30)
+
+    class Interrupting(Recording):
+        def advance(self, n_units: int = 1) -> None:
+            super().advance(n_units)
+            if self.n_done:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read(service, stage=Interrupting(), options="batch=8,concurrency=2")
+
+    assert time.monotonic() - began < 20
+    done.set()
+
+
 def test_another_size_than_before_is_refused(service: LocalService, tmp_path: Path) -> None:
     read(service, ["a"], tmp_path)
     service.always = changed(
@@ -517,6 +535,7 @@ def test_a_key_by_default_goes_where_it_belongs(monkeypatch: pytest.MonkeyPatch)
         ("x=api:https://h/v 1,model=m", "space or a letter that is not ASCII"),
         ("x=api:https://h/v1,model=m,key=pass-word", "key= names no environment variable"),
         ("x=api:https://h/v1,model=m,key=NOT_SET_X", "variable NOT_SET_X of key= is not set"),
+        ("x=api:https://h/v1,key=pass-word,key=B,model=m", "embedding 'x' gives key twice"),
         ("x=api:https://h/v1,model=m,rpm=0", "`rpm` 0 is out of range"),
         ("x=api:https://h/v1,model=m,batch=many", "batch='many' is no whole number"),
         ("x=api:https://h/v1,model=m,pooling=cls", "option pooling=cls does not fit"),

@@ -6,6 +6,7 @@ import json
 import queue
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from medsim.core.errors import InputError, OptionError, ServiceError
@@ -31,6 +32,7 @@ LONGEST_PAUSE = 600.0
 """Seconds for which a service may ask to wait; where it asks for more, the run ends."""
 
 _CONNECT_SECONDS = 10.0
+_SECONDS_A_LOOK = 0.5
 _TOLD = 300  # characters of an error that a service explains
 _SUCCESSES, _REDIRECTS, _FAILURES = range(200, 300), range(300, 400), range(500, 600)
 _BUSY = frozenset({408, 425, 429})
@@ -51,7 +53,7 @@ class RefusedError(ServiceError):
 
 
 class ServiceClient:
-    """A service, asked over HTTP from several threads; close it, or use it in ``with``."""
+    """A service, asked over HTTP from several threads; use it in ``with``."""
 
     def __init__(self, service: Service) -> None:
         try:
@@ -82,12 +84,11 @@ class ServiceClient:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End all waiting and close all connections."""
         self._pace.stop()
-        self._http.close()
+        if kind is None or issubclass(kind, Exception):  # nothing is under way any more
+            self._http.close()
+        else:  # closing waits for what is under way, for which whoever interrupts would wait
+            threading.Thread(target=self._http.close, daemon=True).start()
 
     def ask(self, path: str, body: Mapping[str, object], most_bytes: int) -> dict[str, Any]:
         """Return the JSON object that a service answers.
@@ -136,9 +137,9 @@ class ServiceClient:
     ) -> Iterator[list[tuple[Job, Answer]]]:
         """Yield the answers to jobs as they arrive: one, or all that have come meanwhile.
 
-        As many requests are under way as the options say, where these are several also while
-        answers are read. Where a job
-        fails, no other begins, and what the others answer is yielded before the error is raised.
+        As many requests are under way as the options say; where these are several, also while
+        answers are read. Where a job fails, no other begins, and what the others answer is yielded
+        before the error is raised.
         """
         asking = _Asking(jobs, ask, self._pace.stop)
         concurrency = self._service.options.concurrency
@@ -146,9 +147,7 @@ class ServiceClient:
         for _ in range(n_running):  # nobody waits for them where the run is interrupted
             threading.Thread(target=asking.work, daemon=True).start()
         while n_running:
-            found = [asking.arrived.get()]
-            while not asking.arrived.empty():
-                found.append(asking.arrived.get())
+            found = asking.wait()
             n_running -= found.count(None)
             if answers := [one for one in found if one is not None]:
                 yield answers
@@ -252,6 +251,16 @@ class _Asking(Generic[Job, Answer]):
             self._stop()
         finally:
             self.arrived.put(None)
+
+    def wait(self) -> list[tuple[Job, Answer] | None]:
+        """Return what has arrived: one or more."""
+        found: list[tuple[Job, Answer] | None] = []
+        while not found:
+            with suppress(queue.Empty):  # looks up, as no signal ends a wait in some surroundings
+                found.append(self.arrived.get(timeout=_SECONDS_A_LOOK))
+        while not self.arrived.empty():
+            found.append(self.arrived.get())
+        return found
 
     def _next(self) -> Job | None:
         with self._lock:
