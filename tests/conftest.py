@@ -48,6 +48,18 @@ def store() -> Iterator[object]:
         yield opened
 
 
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """A running service, which is asked again after a moment; no key is in the environment."""
+    from fixtures.services import LocalService
+
+    monkeypatch.setattr("medsim.embeddings.services.pace.FIRST_WAIT", 0.001)
+    for name in ("MEDSIM_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with LocalService().running() as running:
+        yield running
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """A Chromium that tests of pages share, each in a context of its own."""

@@ -40,7 +40,7 @@ def identity_of(named: NamedEmbedding) -> dict[str, object]:
     return {
         "name": named.spec.name,
         "fingerprint": named.fingerprint,
-        "options": replace(named.spec.options, format=None, vocabulary=None).chosen(),
+        "options": replace(named.spec.options, vocabulary=None).deciding(),
     }
 
 
@@ -118,12 +118,13 @@ def _read_as_before(
     spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
 ) -> EmbeddingOptions:
     """Return how a build read its embedding."""
-    given = spec.options.chosen()
-    for option, value in given.items():
+    given, deciding = spec.options.chosen(), spec.options.deciding()
+    for option, value in deciding.items():
         if option not in _OF_PLACE and options.get(option) != value:
             before = options.get(option, "its default")
             raise OptionError(f"`embedding`: {option}={value}, but the build read it with {before}")
     own = {key: one[key] for one in (place, given) for key in _OF_PLACE if key in one}
+    own |= {key: value for key, value in given.items() if key not in (*deciding, *_OF_PLACE)}
     return parse_options({**options, **own})
 
 

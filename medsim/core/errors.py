@@ -66,6 +66,10 @@ class ClusterError(MedsimError):
     """A cluster cannot be reached, or cannot do what is asked of it."""
 
 
+class ServiceError(MedsimError):
+    """A service cannot be reached, or does not answer as it should."""
+
+
 class StatementError(MedsimError):
     """A user's SQL statement cannot be run."""
 

@@ -85,6 +85,11 @@ class Stage:
         left = f"{minutes:.0f} minutes" if minutes >= _FEW else "a minute or two"
         say(f"{self._name}: {100 * self._done // self._total}%, about {left} left")
 
+    def tell(self, line: str) -> None:
+        """Write one line while the stage runs."""
+        if self._say:
+            self._say(f"{self._name}: {line}")
+
     def found(self, text: str) -> None:
         """Set what the stage's line will say that it found."""
         self.finding = text

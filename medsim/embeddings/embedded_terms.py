@@ -48,7 +48,7 @@ class NamedEmbedding:
             "path": self.source.location,
             "format": self.source.format_name,
             "fingerprint": self.fingerprint,
-            "options": replace(self.spec.options, format=None).chosen(),
+            "options": self.spec.options.deciding(),
             **({} if identity is None else {"identity": identity}),
         }
 

@@ -14,7 +14,7 @@ import numpy as np
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.embeddings import FORMATS, TERMS, Format, TermVectors, fingerprint
 from medsim.embeddings.formats.model_folder import kind
-from medsim.embeddings.vector_cache import LAYOUT, Part, VectorCache
+from medsim.embeddings.vector_cache import LAYOUT, Part, VectorCache, kept_dimensions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,13 +56,43 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
     than the batch in flight, and the next run goes on where it stopped. ``files`` is the
     ``fingerprint`` of the files that decide the vectors.
     """
-    cache = kept_by(encoder, request, files)
+
+    def embed(terms: Sequence[str]) -> Iterator[Part]:
+        for batch in _batches(terms):
+            yield Part(terms=batch, vectors=encoder.encode(batch))
+
+    return collected(request, _key_of(encoder, files), embed, encoder.n_dimensions)
+
+
+def collected(
+    request: Request,
+    identity: str,
+    embed: Callable[[Sequence[str]], Iterable[Part]],
+    n_dimensions: int | None = None,
+) -> TermVectors:
+    """Return the vectors of the request's terms: those that its cache has, and what ``embed`` adds.
+
+    Every part is on the disk before the next is asked for.
+
+    Args:
+        request: the terms, in any order.
+        identity: of all that decides the vectors; the cache keeps them in a folder of this name.
+        embed: given the terms that the cache lacks, returns each of them in one part.
+        n_dimensions: of the vectors; where it is None the cache tells, else the first part.
+
+    Raises:
+        InputError: a vector is not finite, or has other dimensions than those before.
+    """
+    folder = None if request.cache is None else request.cache / identity
+    if folder is not None and n_dimensions is None:
+        n_dimensions = kept_dimensions(folder)
     rows = {term: row for row, term in enumerate(request.terms)}
-    vectors = _matrix(len(rows), encoder.n_dimensions, request.cache)
     done, covered = np.zeros((2, len(rows)), np.bool_)
+    vectors = None if n_dimensions is None else _matrix(len(rows), n_dimensions, request.cache)
+    cache = None
     request.stage.total(len(rows))
 
-    def fill(part: Part) -> None:
+    def fill(part: Part, vectors: Vectors) -> None:
         wanted = [at for at, term in enumerate(part.terms) if term in rows]
         own = np.array([rows[part.terms[at]] for at in wanted], np.int64)
         request.stage.advance(int(np.count_nonzero(~done[own])))
@@ -70,13 +100,20 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
         covered[own] = part.vectors[wanted].any(axis=1)
         done[own] = True
 
-    for part in cache.parts(rows) if cache else ():
-        fill(part)
-    for terms in _batches(term for term, row in rows.items() if not done[row]):
-        part = Part(terms=terms, vectors=_finite(terms, encoder.encode(terms)))
+    if folder is not None and vectors is not None:
+        cache = VectorCache(folder, vectors.shape[1])
+        for part in cache.parts(rows):
+            fill(part, vectors)
+    for part in embed([term for term, row in rows.items() if not done[row]]):
+        if vectors is None:
+            vectors = _matrix(len(rows), part.vectors.shape[1], request.cache)
+            cache = None if folder is None else VectorCache(folder, vectors.shape[1])
+        _check_vectors(part, vectors.shape[1])
         if cache:
             cache.add(part)
-        fill(part)
+        fill(part, vectors)
+    if vectors is None:  # nothing was asked for
+        vectors = _matrix(0, 1, None)
     return TermVectors(vectors=vectors, covered=covered, n_vocabulary=None)
 
 
@@ -84,8 +121,13 @@ def kept_by(encoder: Encoder, request: Request, files: str) -> VectorCache | Non
     """Return the vectors that are kept of an encoder; None where none are to be kept."""
     if request.cache is None:
         return None
+    return VectorCache(request.cache / _key_of(encoder, files), encoder.n_dimensions)
+
+
+def _key_of(encoder: Encoder, files: str) -> str:
+    """Return the name of the folder in which the vectors of an encoder are kept."""
     key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
-    return VectorCache(request.cache / hashlib.sha256(key).hexdigest(), encoder.n_dimensions)
+    return hashlib.sha256(key).hexdigest()
 
 
 def register_encoder(
@@ -141,12 +183,16 @@ def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _finite(terms: Sequence[str], vectors: Vectors) -> Vectors:
-    finite = np.isfinite(vectors).all(axis=1)
+def _check_vectors(part: Part, n_dimensions: int) -> None:
+    if part.vectors.shape[1] != n_dimensions:
+        raise InputError(
+            f"the vector of {part.terms[0]!r} has {part.vectors.shape[1]:,} dimensions, and others "
+            f"have {n_dimensions:,}; has the model changed? `cache` takes another folder"
+        )
+    finite = np.isfinite(part.vectors).all(axis=1)
     if not finite.all():
-        term = terms[int(np.argmin(finite))]
+        term = part.terms[int(np.argmin(finite))]
         raise InputError(f"the vector of {term!r} is not finite; is the model damaged?")
-    return vectors
 
 
 def _matrix(n_rows: int, n_dimensions: int, folder: Path | None) -> Vectors:

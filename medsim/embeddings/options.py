@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core.errors import OptionError, unknown_name
-from medsim.core.options import Option, Options
+from medsim.core.errors import OptionError
+from medsim.core.options import Option
 from medsim.core.reading import expanded
+from medsim.embeddings.services.options import ASKING, ServiceOptions, is_service, parsed_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,12 +37,17 @@ TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
 HUB = "hf:"
 """The beginning of a text that names a model on a hub."""
 
+MOST_DIMENSIONS = 1 << 16
+MOST_BATCH = 2048  # as OpenAI has it
+
+_HOW_ASKED = (*ASKING, "batch")
+
 _NAME = re.compile(r"(?!.*%[0-9A-Fa-f]{2})[^/\\=,\x00-\x1f]{1,100}")
 _OPTION = re.compile(r",([a-z]+)=([^,]*)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingOptions(Options):
+class EmbeddingOptions(ServiceOptions):
     """The options of reading an embedding; its format refuses those that it does not know."""
 
     format: Annotated[str | None, Option("Name of its format; by default that of the file.")] = None
@@ -99,11 +105,32 @@ class EmbeddingOptions(Options):
     prefix: Annotated[
         str, Option('Text put before every term that an encoder reads, such as "query: ".')
     ] = ""
+    dimensions: Annotated[
+        int | None,
+        Option(
+            "Of a service: the dimensions that its vectors are asked to have; by default those of "
+            "the model.",
+            least=1,
+            most=MOST_DIMENSIONS,
+        ),
+    ] = None
+    batch: Annotated[
+        int,
+        Option("Of a service: terms a request at most.", least=1, most=MOST_BATCH),
+    ] = 32
 
     def chosen(self) -> dict[str, str]:
         """Return the options that differ from their defaults, as text."""
         plain = asdict(EmbeddingOptions())
         return {name: str(value) for name, value in asdict(self).items() if value != plain[name]}
+
+    def deciding(self) -> dict[str, str]:
+        """Return the chosen options that may decide vectors; the format shows in the content."""
+        return {
+            name: value
+            for name, value in self.chosen().items()
+            if name not in ("format", *_HOW_ASKED)
+        }
 
     def scales(self, *, default: bool) -> bool:
         """Return whether vectors are scaled to length 1, given what the model says of it."""
@@ -123,7 +150,8 @@ class EmbeddingSpec:
     """An embedding that a user names, and the place of its vectors.
 
     Attributes:
-        place: a file or folder; as text a model on a hub; or a ``medsim.Embedding`` of an object.
+        place: a file or folder; as text a model on a hub or the address of a service; or a
+            ``medsim.Embedding`` of an object.
     """
 
     name: str
@@ -148,8 +176,8 @@ def parse_embedding(text: str) -> EmbeddingSpec:
 
 
 def parse_place(text: str) -> Path | str:
-    """Return the file or folder that a text names, or the text where it names a model on a hub."""
-    return text if text.startswith(HUB) else expanded(text)
+    """Return the file or folder that a text names; what a hub or a service has stays text."""
+    return text if text.startswith(HUB) or is_service(text) else expanded(text)
 
 
 def parse_named(text: str, noun: str, example: str) -> NamedPath:
@@ -161,7 +189,7 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     given: dict[str, str] = {}
     while found := _OPTION.search(rest):
         if found[1] in given:
-            raise OptionError(f"{noun} {text!r} gives {found[1]} twice")
+            raise OptionError(f"{noun} {name!r} gives {found[1]} twice")
         given[found[1]] = found[2]
         rest = rest[: found.start()]
     if not equals or not rest:
@@ -181,11 +209,9 @@ def check_name(name: str, where: str) -> None:
 
 def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:
     """Return options given as text by name."""
-    known = [one.name for one in fields(EmbeddingOptions)]
-    for name in given:
-        if name not in known:
-            raise OptionError(unknown_name("option of an embedding", name, known))
-    values: dict[str, object] = dict(given)
+    values: dict[str, object] = dict(
+        parsed_numbers(given, EmbeddingOptions, "option of an embedding")
+    )
     if "vocabulary" in given:
         values["vocabulary"] = expanded(given["vocabulary"])
     return EmbeddingOptions(**values)  # type: ignore[arg-type]  # text where text is due

@@ -1,4 +1,4 @@
-"""Sources of an embedding's vectors: files of this machine or of a hub, and objects in memory."""
+"""Sources of an embedding's vectors: files of this machine or of a hub, services, and objects."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from medsim.core.errors import OptionError
 from medsim.embeddings import find_format, fingerprint
 from medsim.embeddings.hub import fetch_model
 from medsim.embeddings.objects import object_source
+from medsim.embeddings.services.options import is_service
+from medsim.embeddings.services.vectors import service_source
 
 if TYPE_CHECKING:
     from medsim.embeddings import Format, Request, TermVectors, WordVectors
@@ -90,9 +92,12 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
 
     Raises:
         InputError: there is nothing, or nothing in a known format.
-        OptionError: no format has the name that the options give.
+        OptionError: no format has the name that the options give, or a service is not named as it
+            must be.
     """
     if isinstance(spec.place, str):
+        if is_service(spec.place):
+            return service_source(spec.place, spec.options)
         model = fetch_model(spec.place, spec.options)
         options = replace(spec.options, format=model.format_name)
         return file_source(model.path, options, model.location)

@@ -122,6 +122,16 @@ class VectorCache:
         return Part(terms=[terms[row] for row in rows], vectors=vectors[rows])
 
 
+def kept_dimensions(folder: Path) -> int | None:
+    """Return the dimensions of the vectors that a folder keeps; None where it has no whole part."""
+    for path in sorted(folder.glob(f"*{_PART}")):
+        with suppress(OSError, SafetensorError, ValueError, KeyError):
+            if _is_whole(path):
+                with safe_open(path, framework="numpy") as arrays:
+                    return int(arrays.get_slice("vectors").get_shape()[1])
+    return None
+
+
 def _is_whole(path: Path) -> bool:
     """Return whether a file's bytes are those that it is named by.
 

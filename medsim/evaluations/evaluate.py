@@ -58,6 +58,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     Raises:
         InputError: an input or an embedding is missing, damaged or in no known format.
         OptionError: an option is out of range or does not fit.
+        ServiceError: a service cannot be reached, or does not answer as it should.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
     for name in options.metrics or ():

@@ -23,6 +23,7 @@ from medsim.wic.making.instances import coin_flips
 from medsim.wic.models.answers import Setting, file_answers, unscored
 from medsim.wic.models.dataset import read_dataset
 from medsim.wic.models.encoder_answers import cosine_answers, quoted_texts, tuned_answers
+from medsim.wic.models.llm_answers import llm_answers, replies_of, said_in_short
 from medsim.wic.models.model_specs import (
     BilstmModel,
     CoinModel,
@@ -30,9 +31,11 @@ from medsim.wic.models.model_specs import (
     EmbeddedModel,
     FileModel,
     FittedModel,
+    LlmModel,
     TunedModel,
     WordModel,
     model_of,
+    parse_llm,
     parse_predictions,
 )
 from medsim.wic.models.scores import comparisons_of, predictions_of, results_of
@@ -63,6 +66,7 @@ class WicScores(Shown):
         comparisons: ``medsim.wic.output.WIC_COMPARISON_COLUMNS``.
         predictions: ``medsim.wic.output.WIC_PREDICTION_COLUMNS``.
         people: the accuracy of people; None where it is not known.
+        replies: ``medsim.wic.output.WIC_REPLY_COLUMNS``; None where no language model was asked.
     """
 
     folder: Path
@@ -70,6 +74,7 @@ class WicScores(Shown):
     comparisons: pl.DataFrame
     predictions: pl.DataFrame
     people: float | None = None
+    replies: pl.DataFrame | None = None
 
     def _summary(self) -> Summary:
         models = self.results["model"].unique(maintain_order=True).to_list()
@@ -100,6 +105,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         OptionError: an option is out of range or does not fit, or a split is missing that a model
             needs.
         OutputError: ``out`` is taken or cannot be written.
+        ServiceError: a service cannot be reached, or does not answer as it should.
     """
     setting = Setting(
         seed=options.seed,
@@ -127,8 +133,9 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         answers = {spec.name: _runs(spec, embeddings, dataset, setting) for spec in specs}
         scores = _scores(folder, dataset, answers, people, setting.progress)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
-        for name in ("results", "comparisons", "predictions"):
-            output.write(f"{name}.parquet", getattr(scores, name), metadata)
+        for name in ("results", "comparisons", "predictions", "replies"):
+            if (table := getattr(scores, name)) is not None:
+                output.write(f"{name}.parquet", table, metadata)
         models = {spec.name: _recorded(spec, embeddings, answers[spec.name][0]) for spec in specs}
         _manifest(dataset, models, scores, output.outputs, setting).write(output.folder)
         output.publish()
@@ -142,7 +149,7 @@ def _specs(options: WicEvaluateOptions) -> list[ModelSpec]:
         specs: list[ModelSpec] = [model_of(given, name) for name, given in models.items()]
     else:
         specs = [model_of(given) for given in models]
-    specs += map(parse_predictions, options.predictions)
+    specs += [*map(parse_llm, options.llms), *map(parse_predictions, options.predictions)]
     if not specs:
         raise OptionError("name at least one model, such as `models` random")
     name, times = Counter(spec.name for spec in specs).most_common(1)[0]
@@ -174,7 +181,11 @@ def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
 def _check_splits(spec: ModelSpec, dataset: WicDataset) -> None:
     """Raise OptionError where a model needs a split that is not there."""
     needs = {
-        "train": (isinstance(spec, FittedModel), "is fitted"),
+        "train": (
+            isinstance(spec, FittedModel)
+            or (isinstance(spec, LlmModel) and spec.options.shots > 0),
+            "has its examples" if isinstance(spec, LlmModel) else "is fitted",
+        ),
         "dev": (
             isinstance(spec, CosineModel | BilstmModel | TunedModel),
             "has its threshold chosen",
@@ -204,35 +215,34 @@ def _runs(
     setting: Setting,
 ) -> list[ModelAnswers]:
     """Return the answers of a model for each seed, or its only ones where it is not fitted."""
-    if not isinstance(spec, FittedModel):
-        return [_answers(spec, embeddings, dataset, setting)]
-    seeds = range(setting.seed, setting.seed + setting.n_seeds)
-    return [
-        replace(_answers(spec, embeddings, dataset, replace(setting, seed=seed)), seed=seed)
-        for seed in seeds
-    ]
-
-
-def _answers(
-    spec: ModelSpec,
-    embeddings: Mapping[str, NamedEmbedding],
-    dataset: WicDataset,
-    setting: Setting,
-) -> ModelAnswers:
-    """Return the answers of a model."""
     match spec:
         case CoinModel():
-            return unscored(coin_flips(dataset.instances, setting.seed))
+            return [unscored(coin_flips(dataset.instances, setting.seed))]
         case FileModel():
-            return file_answers(dataset, spec)
-        case TunedModel():
-            return tuned_answers(dataset, spec, embeddings[spec.name], setting)
-        case WordModel():
-            return word_answers(dataset, spec, embeddings[spec.name], setting)
-        case BilstmModel():
-            return bilstm_answers(dataset, spec, embeddings[spec.name], setting)
+            return [file_answers(dataset, spec)]
+        case LlmModel():
+            return [llm_answers(dataset, spec, setting)]
         case CosineModel():
-            return cosine_answers(dataset, spec, embeddings[spec.name], setting)
+            return [cosine_answers(dataset, spec, embeddings[spec.name], setting)]
+        case _:
+            return [
+                _fitted(spec, embeddings[spec.name], dataset, replace(setting, seed=seed))
+                for seed in range(setting.seed, setting.seed + setting.n_seeds)
+            ]
+
+
+def _fitted(
+    spec: FittedModel, named: NamedEmbedding, dataset: WicDataset, setting: Setting
+) -> ModelAnswers:
+    """Return the answers of a model that is fitted from a seed."""
+    match spec:
+        case TunedModel():
+            answers = tuned_answers(dataset, spec, named, setting)
+        case WordModel():
+            answers = word_answers(dataset, spec, named, setting)
+        case BilstmModel():
+            answers = bilstm_answers(dataset, spec, named, setting)
+    return replace(answers, seed=setting.seed)
 
 
 def _scores(
@@ -251,11 +261,13 @@ def _scores(
             comparisons=comparisons_of(dataset, predictions, people),
             predictions=predictions,
             people=people,
+            replies=replies_of({name: runs[0] for name, runs in answers.items()}),
         )
-    for name, runs in answers.items():
-        if n_uncovered := int((~runs[0].covered[dataset.tested]).sum()):
+    for name, (one, *_) in answers.items():
+        if n_uncovered := int((~one.covered[dataset.tested]).sum()):
+            fault = "sees nothing of" if one.replies is None else "gives no clear answer to"
             progress.warn(
-                f"{name} sees nothing of {n_uncovered:,} instances and answers them as most are "
+                f"{name} {fault} {n_uncovered:,} instances, which count as answered as most are "
                 "labelled that it knows"
             )
     return scores
@@ -267,6 +279,14 @@ def _recorded(
     """Return the facts that decide a model's answers, and its path, for the manifest."""
     if isinstance(spec, CoinModel | FileModel):
         return {"way": spec.answer_kind, "files": dict(answers.digests)}
+    if isinstance(spec, LlmModel):
+        return {
+            "way": spec.answer_kind,
+            "path": spec.service.location,
+            "model": spec.service.model,
+            "options": {"shots": spec.options.shots, "tokens": spec.options.tokens},
+            **({} if answers.replies is None else said_in_short(answers.replies)),
+        }
     about = embeddings[spec.name].provenance()
     if isinstance(spec, TunedModel):
         about["options"]["loss"] = spec.tuning.loss

@@ -186,6 +186,15 @@ class WicEvaluateOptions(Options):
             metavar="NAME=PATH",
         ),
     ] = ()
+    llms: Annotated[
+        Sequence[str],
+        Option(
+            "A language model that a service runs, such as llama=api:http://localhost:8000/v1 with "
+            "options behind the address: model=M, and shots=N for examples from train.",
+            ("--llm",),
+            metavar="NAME=api:URL",
+        ),
+    ] = ()
     train: Annotated[
         str | Path | None,
         Option(

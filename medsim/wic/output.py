@@ -53,9 +53,10 @@ WIC_RESULT_COLUMNS: Columns = (
 """The columns of ``results.parquet`` of models on words in context.
 
 The statistic is an accuracy, low and high the ends of its 95% interval; the standard deviation of
-the accuracy over seeds, where there are several, whose mean the accuracy is then; or a threshold. A
-subset is "all", a group, "any_seen", "both_seen" or "unseen", by the target terms that training
-has, or, of a threshold, "fold 1", "seed 0" or "seed 0, fold 1" and so on.
+the accuracy over seeds, where there are several, whose mean the accuracy is then; a threshold; or,
+of language models, how many replies are "refused" or "unclear", "prompt_tokens" and
+"completion_tokens". A subset is "all", a group, "any_seen", "both_seen" or "unseen", by the target
+terms that training has, or, of a threshold, "fold 1", "seed 0" or "seed 0, fold 1" and so on.
 """
 
 _PREDICTED: Columns = (
@@ -90,6 +91,22 @@ WIC_COMPARISON_COLUMNS: Columns = (
 Between "models" there is a test, p-values corrected for the number of all such rows. Between a
 model and a "reference", "human" or "chance", there is the interval of the difference, and whether
 it holds 0; people are there if their accuracy is known.
+"""
+
+
+WIC_REPLY_COLUMNS: Columns = (
+    columns(pl.String, "model")
+    | columns(pl.Int64, "instance")
+    | columns(pl.String, "messages", "reply", "refusal", "finish", "verdict")
+    | columns(pl.Boolean, "prediction")
+    | columns(pl.Int64, "prompt_tokens", "completion_tokens")
+    | columns(pl.String, "reported_model")
+)
+"""The columns of ``replies.parquet``, a row per language model and instance of the test split.
+
+Messages are the chat that was sent, as JSON, and reply is what the model said. The verdict is
+"answered", "refused" or "unclear"; prediction is null where it is not "answered". Tokens are as the
+service counted them, 0 where it does not say.
 """
 
 
@@ -154,6 +171,7 @@ WIC_EVALUATION = Kind(
         "results": View("results.parquet", WIC_RESULT_COLUMNS),
         "comparisons": View("comparisons.parquet", WIC_COMPARISON_COLUMNS),
         "predictions": View("predictions.parquet", _PREDICTED),  # before, the others were others
+        "replies": View("replies.parquet", WIC_REPLY_COLUMNS, optional=True),
     },
 )
 

@@ -8,6 +8,12 @@ from medsim.wic import GROUPS
 from medsim.wic.models.dataset import SEEN
 
 _PARTS = (*GROUPS, *SEEN)
+_OF_REPLIES = {
+    "refused": "refused",
+    "unclear": "unclear",
+    "prompt_tokens": "tokens in",
+    "completion_tokens": "tokens out",
+}
 _UNDEFINED = "–"  # noqa: RUF001 — an en dash, as tables have it
 
 
@@ -16,11 +22,13 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
 
     The accuracy of all instances has its 95% interval behind it, and beside it, where that is
     known, how far it is from that of people, with ≈ where the interval includes that. Where there
-    are several seeds, a column has the standard deviation over them. Parts without instances have
+    are several seeds, a column has the standard deviation over them. Of language models, the
+    replies that are no answers and the tokens of all are beside that. Parts without instances have
     no column.
     """
     accuracies = results.filter(statistic="accuracy")
-    deviations = results.filter(statistic="deviation", subset="all")
+    others = results.filter(pl.col("statistic") != "accuracy")
+    deviations = others.filter(statistic="deviation", subset="all")
     of_seeds = dict(deviations.select("model", "value").rows())
     parts = [part for part in _PARTS if part in accuracies["subset"]]
     table = []
@@ -33,8 +41,16 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
             row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else ""
         if people is not None:
             row["to people"] = _to_people(whole, people)
-        table.append(row | cells)
-    return pl.DataFrame(table, infer_schema_length=None)
+        table.append(row | cells | _replies(others.filter(model=model)))
+    labels = [label for label in _OF_REPLIES.values() if any(label in row for row in table)]
+    rows = [row | {label: row.get(label, _UNDEFINED) for label in labels} for row in table]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _replies(own: pl.DataFrame) -> dict[str, str]:
+    """Return the replies of a language model that are no answers, and the tokens of all."""
+    found = dict(own.filter(subset="all").select("statistic", "value").iter_rows())
+    return {label: f"{found[name]:,.0f}" for name, label in _OF_REPLIES.items() if name in found}
 
 
 def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms, embed_terms, identif
 from medsim.embeddings.given import ObjectOptions, embedding_spec
 from medsim.embeddings.metrics import TermPoints, WordBags
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.services.options import ServiceOptions
 
 WORDS = ["eye", "foot", "hand"]
 VECTORS = np.array([[1.5, -2.0], [0.25, 3.0], [4.0, 0.5]])
@@ -332,7 +333,9 @@ def test_what_does_not_fit_an_object_is_said(make: Callable[[], object], says: s
 
 
 def test_options_of_objects_are_those_of_files_as_far_as_they_fit() -> None:
-    known = set(EmbeddingOptions.__dataclass_fields__) - {"format", "vocabulary", "pooling"}
+    of_files = {"format", "vocabulary", "pooling"}
+    of_services = {*ServiceOptions.__dataclass_fields__, "dimensions", "batch"}
+    known = set(EmbeddingOptions.__dataclass_fields__) - of_files - of_services
 
     assert set(ObjectOptions.__annotations__) == {*known, "input"}
 

@@ -21,19 +21,23 @@ from fixtures.mesh import write_mesh
 from fixtures.omop import random_vocabularies
 from fixtures.release import random_release
 from fixtures.rxnorm import random_drugs
+from fixtures.services import answer_to, says
 from fixtures.sources import read_source
 from fixtures.studies import STUDY_ID, assignment_of, sheet
 from fixtures.umls import random_metathesaurus
 from fixtures.wic import invented_instances, write_instances
 
 from medsim.builds.corrections import read_corrections
+from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
+from medsim.core.reading import parsed_json
 from medsim.corpora.files import digest_of, open_corpus
 from medsim.corpora.problems import Problems
 from medsim.corpora.pubtator import documents_of
 from medsim.embeddings import find_format
 from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.services.vectors import read_vectors
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.words import read_words
 from medsim.studies.inputs import read_pairs
@@ -46,6 +50,7 @@ from medsim.studies.words.lexicon import read_lexicon
 from medsim.tagging.conll import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.models.general_wic import read_wic
+from medsim.wic.models.llm_replies import read_reply
 from medsim.wic.models.predictions import read_predictions
 
 TERMS = ("asthma of the heart", "naïve heart", "心臓", "acute fever", "pain")
@@ -76,6 +81,13 @@ def _embedding(path: Path) -> object:
 def _encoder(path: Path) -> object:
     _, found = find_format(path, EmbeddingOptions())
     return found.read(path, asked(TERMS))
+
+
+def _answer(path: Path) -> dict[str, object]:
+    found = parsed_json("the answer", path.read_bytes())
+    if not isinstance(found, dict):
+        raise ServiceError("answers with JSON that is no object")
+    return found
 
 
 def _zipped(path: Path, folder: Path) -> Path:
@@ -324,6 +336,14 @@ READERS: dict[str, Reader] = {
     "wic-general": Reader(write=_general, read=read_wic),
     "predictions": Reader(
         write=_file("p.jsonl", '{"prediction": 1, "score": 0.5}\n' * 3), read=_predictions
+    ),
+    "service-vectors": Reader(
+        write=_file("v.json", json.dumps(answer_to({"model": "m", "input": list(TERMS)}))),
+        read=lambda path: read_vectors(_answer(path), len(TERMS), "the service"),
+    ),
+    "service-chat": Reader(
+        write=_file("c.json", json.dumps(says("The answer is TRUE."))),
+        read=lambda path: read_reply(_answer(path), "the service").verdict,
     ),
     "manifest": Reader(write=_build, read=_opened, damaged="manifest.json"),
 }

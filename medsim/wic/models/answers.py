@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    import polars as pl
+
     from medsim.core.progress import Progress
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.models.dataset import Round, WicDataset
@@ -49,6 +51,8 @@ class ModelAnswers:
         covered: bool[n_instances], whether the model could see something of the instance.
         thresholds: float64[n_rounds], scores at or above which it says True; empty where there are
             none, NaN where there was nothing to choose one by.
+        replies: what was said to a language model and what it said, a row per instance that is
+            asked about; None for any other model.
         digests: SHA-256 of the files that it answers from, in hex, by their path.
         seed: from which the model was fitted; None where it was not.
     """
@@ -57,6 +61,7 @@ class ModelAnswers:
     scores: Values
     covered: Flags
     thresholds: Values
+    replies: pl.DataFrame | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
 

@@ -78,7 +78,7 @@ class AskedTexts:
 def quoted_texts(dataset: WicDataset) -> AskedTexts:
     """Return the sentences of dev and test, each with its target in double quotes."""
     instances = dataset.instances[_asked_rows(dataset)]
-    left, right = (_quoted(targets_of(instances, side)) for side in (1, 2))
+    left, right = (quoted(targets_of(instances, side)) for side in (1, 2))
     texts, first, second = _numbered(left, right, str)
     return AskedTexts(texts=texts, first=first, second=second)
 
@@ -97,7 +97,7 @@ def tuned_answers(
     that it was not fitted on.
     """
     path, labels = path_of(named.source), dataset.labels
-    left, right = (_quoted(targets_of(dataset.instances, side)) for side in (1, 2))
+    left, right = (quoted(targets_of(dataset.instances, side)) for side in (1, 2))
 
     def pairs_of(rows: Rows) -> TextPairs:
         sides = [[side[row] for row in rows] for side in (left, right)]
@@ -140,7 +140,7 @@ def targets_of(instances: pl.DataFrame, side: int) -> list[Target]:
     ]
 
 
-def _quoted(targets: Sequence[Target]) -> list[str]:
+def quoted(targets: Sequence[Target]) -> list[str]:
     """Return each sentence with its target in double quotes."""
     return [
         f'{one.sentence[: one.start]}"{one.sentence[one.start : one.end]}"{one.sentence[one.end :]}'

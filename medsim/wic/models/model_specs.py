@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.options import Option
 from medsim.core.reading import expanded
 from medsim.embeddings import TERMS
 from medsim.embeddings.formats.onnx import NAME as ONNX
@@ -21,6 +22,13 @@ from medsim.embeddings.options import (
     parse_options,
     parse_place,
 )
+from medsim.embeddings.services.options import (
+    SERVICE,
+    ServiceOptions,
+    is_service,
+    open_service,
+    parsed_numbers,
+)
 from medsim.embeddings.sources import open_source
 from medsim.wic.models.training import Training
 from medsim.wic.models.tuning import LOSSES, Tuning
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.embeddings.given import EmbeddingLike
+    from medsim.embeddings.services.options import Service
     from medsim.embeddings.sources import VectorSource
 
 RANDOM = "random"
@@ -39,7 +48,7 @@ SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
 reads that; or the sentence with its target in quotes."""
 
 COIN, WORDS, BILSTM, FILE = "coin", "perceptron", "bilstm", "file"
-COSINES, TUNED = "cosine", "fine-tuned"
+COSINES, TUNED, PROMPTED = "cosine", "fine-tuned", "prompted"
 """Kinds of answers."""
 
 READABLE = {
@@ -71,6 +80,9 @@ _ACCEPTED = {
     TUNED: ("input", "tune", "loss", *_RANGES),
 }
 _OWN = ("input", "network", "tune", "loss", *_RANGES)
+MOST_SHOTS = 100
+MOST_TOKENS = 100_000
+
 _EXAMPLES = f"minilm=model.onnx,input=quoted, or {RANDOM}"
 
 
@@ -141,11 +153,31 @@ class TunedModel(NamedModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedPlace:
-    """The place of an embedding, with a name and options: a path or an object."""
+    """The place of an embedding, with a name and options: a path, an address or an object."""
 
     name: str
     place: Any
     options: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmOptions(ServiceOptions):
+    """The options of asking a language model."""
+
+    shots: Annotated[
+        int,
+        Option("Examples from train before each instance.", least=0, most=MOST_SHOTS),
+    ] = 0
+    tokens: Annotated[int, Option("Tokens that a reply may have.", least=1, most=MOST_TOKENS)] = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmModel(NamedModel):
+    """A language model that a service runs."""
+
+    answer_kind: ClassVar[str] = PROMPTED
+    service: Service
+    options: LlmOptions
 
 
 FittedModel: TypeAlias = WordModel | BilstmModel | TunedModel
@@ -154,7 +186,7 @@ FittedModel: TypeAlias = WordModel | BilstmModel | TunedModel
 EmbeddedModel: TypeAlias = FittedModel | CosineModel
 """A model that is made of an embedding."""
 
-ModelSpec: TypeAlias = CoinModel | FileModel | EmbeddedModel
+ModelSpec: TypeAlias = CoinModel | FileModel | LlmModel | EmbeddedModel
 """A model that is to be scored."""
 
 
@@ -192,7 +224,8 @@ def _made_of(text: str, named: NamedPlace) -> EmbeddedModel:
     for name in named.options:
         if name not in known:
             raise OptionError(unknown_name("option of models", name, known))
-    own = {name: value for name, value in named.options.items() if name in _OWN}
+    names = [name for name in _OWN if name != "batch" or not is_service(named.place)]
+    own = {name: value for name, value in named.options.items() if name in names}
     options = parse_options({n: value for n, value in named.options.items() if n not in own})
     embedding = EmbeddingSpec(name=named.name, place=named.place, options=options)
     source = open_source(embedding)
@@ -230,6 +263,15 @@ def parse_predictions(text: str) -> FileModel:
         file=expanded(named.path),
         dev=None if dev is None else expanded(dev),
     )
+
+
+def parse_llm(text: str) -> LlmModel:
+    """Return the language model that a text such as "m=api:https://host/v1,model=M" names."""
+    named = parse_named(text, "`llms`", "llama=api:http://localhost:8000/v1,model=llama,shots=5")
+    if not is_service(named.path):
+        raise OptionError(f"`llms` {named.name}= is no service; its address begins with {SERVICE}")
+    options = LlmOptions(**parsed_numbers(named.options, LlmOptions, "option of LLMs"))  # type: ignore[arg-type]  # text and numbers where they are due
+    return LlmModel(name=named.name, service=open_service(named.path, options), options=options)
 
 
 def _answer_kind(text: str, own: dict[str, str], source: VectorSource) -> str:

@@ -13,6 +13,7 @@ from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import bonferroni, holm, mcnemar_of_runs
 from medsim.wic import GROUPS
 from medsim.wic.models.dataset import SEEN
+from medsim.wic.models.llm_replies import REFUSED, UNCLEAR
 from medsim.wic.output import WIC_COMPARISON_COLUMNS, WIC_PREDICTION_COLUMNS, WIC_RESULT_COLUMNS
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _CHANCE = {"chance": 0.5}  # of a coin where half is True
 
 ALL = "all"
 ACCURACY, DEVIATION, THRESHOLD = "accuracy", "deviation", "threshold"
+PROMPT_TOKENS, COMPLETION_TOKENS = "prompt_tokens", "completion_tokens"
 
 _Row: TypeAlias = dict[str, str | int | float | bool | None]
 
@@ -101,6 +103,7 @@ def results_of(
             for one in runs
             for at, threshold in zip(dataset.rounds, one.thresholds.tolist(), strict=False)
         ]
+        rows.extend(_of_replies(name, runs[0]))
     return _table(dataset, rows, WIC_RESULT_COLUMNS)
 
 
@@ -108,6 +111,28 @@ def _round_of(seed: int | None, fold: int | None) -> str:
     """Return the name of a round as the subset of a threshold."""
     parts = {"seed": seed, "fold": fold}
     return ", ".join(f"{name} {n}" for name, n in parts.items() if n is not None) or ALL
+
+
+def _of_replies(name: str, answers: ModelAnswers) -> Iterator[_Row]:
+    """Yield how many replies of a language model were no answer, and the tokens of all."""
+    replies = answers.replies
+    if replies is None:
+        return
+    verdicts = replies["verdict"].to_list()
+    found = {
+        REFUSED: verdicts.count(REFUSED),
+        UNCLEAR: verdicts.count(UNCLEAR),
+        PROMPT_TOKENS: replies[PROMPT_TOKENS].sum(),
+        COMPLETION_TOKENS: replies[COMPLETION_TOKENS].sum(),
+    }
+    for statistic, value in found.items():
+        yield {
+            "model": name,
+            "subset": ALL,
+            "statistic": statistic,
+            "value": float(value),
+            "n_instances": replies.height,
+        }
 
 
 def comparisons_of(

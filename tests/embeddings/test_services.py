@@ -1,0 +1,649 @@
+"""Embeddings services: what is asked, what is kept, and what their failures become."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fixtures.encoders import Recording
+from fixtures.services import Fault, Handler, LocalService, answer_to, vector_of
+
+import medsim
+from medsim.core.errors import InputError, MedsimError, OptionError, ServiceError
+from medsim.embeddings import Request, TermVectors
+from medsim.embeddings.options import parse_embedding
+from medsim.embeddings.services import client, pace
+from medsim.embeddings.sources import open_source
+
+pytest.importorskip("httpx2", reason="medsim[api] is not installed")
+
+TERMS = sorted(f"{word} {number}" for word in ("ab", "Ödem", "心臓") for number in range(40))
+
+
+class Telling(Recording):
+    """A stage that keeps the lines it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        """Keep a line."""
+        self.lines.append(line)
+
+
+def read(
+    service: LocalService,
+    terms: list[str] = TERMS,
+    cache: Path | None = None,
+    options: str = "batch=8",
+    stage: Recording | None = None,
+) -> TermVectors:
+    """Return what the service gives of terms."""
+    spec = parse_embedding(f"x=api:{service.url},model=m,{options}")
+    return open_source(spec).read(
+        Request(
+            terms=terms,
+            words=(),
+            options=spec.options,
+            threads=1,
+            cache=cache,
+            stage=stage or Recording(),
+        )
+    )
+
+
+def expected(terms: list[str]) -> np.ndarray:
+    return np.array([vector_of(term) for term in terms], np.float32)
+
+
+def with_status(status: int, content: object = b"", **headers: str) -> Fault:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda handler, _body: handler.reply(content, status, named)
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> Fault:
+    """Return what answers as the service does, but for one change."""
+
+    def fault(handler: Handler, body: dict[str, Any]) -> None:
+        answer = answer_to(body)
+        change(answer)
+        handler.reply(answer)
+
+    return fault
+
+
+def cut(handler: Handler, _body: object) -> None:
+    """Cut the connection in the middle of an answer."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"data": [')
+    handler.close_connection = True
+
+
+def test_vectors_are_those_of_the_service_in_the_order_of_the_request(
+    service: LocalService,
+) -> None:
+    stage = Telling()
+
+    found = read(service, TERMS[::-1], options="batch=7,concurrency=3", stage=stage)
+
+    assert np.array_equal(found.vectors, expected(TERMS[::-1]))
+    assert found.covered.all()
+    assert sorted(service.answered) == TERMS
+    assert stage.n_done == stage.n_units == len(TERMS)
+    path, headers, body = service.requests[0]
+    assert path == "/v1/embeddings"
+    assert set(body) == {"model", "input", "encoding_format"}
+    assert body["model"] == "m"
+    assert body["encoding_format"] == "float"
+    assert "Authorization" not in headers
+    n_characters = sum(map(len, TERMS))
+    assert stage.lines == [
+        f"120 terms to ask for, an estimated {n_characters // 4:,} tokens (4 characters each)",
+        "the service counted 120 tokens",
+    ]
+
+
+def test_batches_have_terms_of_about_one_length_and_at_most_as_many_as_is_said(
+    service: LocalService,
+) -> None:
+    read(service, options="batch=50,concurrency=1")
+
+    batches = [body["input"] for _, _, body in service.requests]
+    assert [len(batch) for batch in batches] == [50, 50, 20]
+    lengths = [len(term) for batch in batches for term in batch]
+    assert lengths == sorted(lengths)
+
+
+def test_prefix_and_dimensions_are_sent_and_decide_what_is_kept(
+    service: LocalService, tmp_path: Path
+) -> None:
+    plain = read(service, ["a"], tmp_path)
+
+    found = read(service, ["a"], tmp_path, "prefix=query: ,dimensions=4")
+
+    assert service.requests[-1][2]["input"] == ["query: a"]
+    assert service.requests[-1][2]["dimensions"] == 4
+    assert np.array_equal(found.vectors, expected(["query: a"]))
+    assert np.array_equal(read(service, ["a"], tmp_path).vectors, plain.vectors)
+    assert len(service.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        with_status(429, {"error": {"message": "slow down"}}, Retry_After="0"),
+        with_status(429),
+        with_status(500, b"<html>"),
+        with_status(503, {"message": "overloaded"}, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+        cut,
+    ],
+)
+def test_what_passes_is_tried_again(service: LocalService, fault: Fault) -> None:
+    service.faults.extend([fault] * 3)
+
+    found = read(service, options="batch=40,concurrency=1")
+
+    assert np.array_equal(found.vectors, expected(TERMS))
+    assert len(service.requests) == 6
+    assert sorted(service.answered) == TERMS
+
+
+def test_no_request_is_sent_before_the_time_that_a_service_asks_for(
+    service: LocalService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = []
+    monkeypatch.setattr(pace.Pace, "pause", lambda _self, seconds: waited.append(seconds))
+    service.faults.append(with_status(429, Retry_After="17"))
+
+    read(service, ["a"])
+
+    assert waited == [17]
+
+
+def test_no_more_requests_are_under_way_than_is_said(service: LocalService) -> None:
+    under_way, most = 0, 0
+
+    def counted(handler: Handler, body: dict[str, Any]) -> None:
+        nonlocal under_way, most
+        with service.lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.005)
+        with service.lock:
+            under_way -= 1
+        handler.reply(answer_to(body))
+
+    service.always = counted
+
+    read(service, options="batch=2,concurrency=3")
+
+    assert most == 3
+
+
+def test_a_pause_and_a_limit_a_minute_hold_for_all_threads() -> None:
+    pacing, sent = pace.Pace(6000), list[float]()
+    pacing.pause(0.05)
+    began = time.monotonic()
+
+    def send() -> None:
+        for _ in range(3):
+            pacing.wait()
+            sent.append(time.monotonic() - began)
+
+    threads = [threading.Thread(target=send) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert all(at >= 0.05 + 0.01 * number - 0.001 for number, at in enumerate(sorted(sent)))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [({}, None), ({"retry-after": "2.5"}, 2.5), ({"retry-after": "soon"}, None)],
+)
+def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
+    assert pace.retry_after(headers) == seconds
+
+
+def test_retry_after_may_be_a_date() -> None:
+    assert pace.retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+    assert pace.retry_after({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}) > 1e9  # type: ignore[operator]
+
+
+def test_waits_grow_up_to_a_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "FIRST_WAIT", 1.0)
+    for n_tries, least in ((1, 0.5), (2, 1), (5, 8), (50, 30)):
+        assert least <= pace.backoff(n_tries) <= 3 * least
+
+
+def test_a_service_that_keeps_failing_ends_the_run_in_one_line(service: LocalService) -> None:
+    service.always = with_status(500, {"error": {"message": "out of\nmemory"}})
+
+    with pytest.raises(ServiceError, match=r"gives no answer in 6 tries: HTTP 500, out of\\nmem"):
+        read(service, ["a"])
+
+    assert len(service.requests) == client.TRIES
+
+
+ENDLESS = b'{"data": [' + b" " * (1 << 20)
+
+
+def endless(handler: Handler, _body: object) -> None:
+    """Answer with 10 GB."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(10**10))
+    handler.end_headers()
+    for _ in range(10_000):
+        handler.wfile.write(ENDLESS)
+
+
+BAD = {
+    "a redirect to another host": (
+        with_status(307, Location="https://elsewhere.invalid/v1?token=secret"),
+        "redirects to https://elsewhere.invalid/v1; name the address that answers",
+    ),
+    "HTML": (
+        with_status(200, b"<html>", Content_Type="text/html; charset=utf-8"),
+        "answers with text/html that is no JSON; is it the address of the API",
+    ),
+    "nested too deeply": (with_status(200, b"[" * 10**6), "that is no JSON"),
+    "no object": (with_status(200, [1]), "answers with JSON that is no object but list"),
+    "10 GB": (endless, "answers with more than 2 MiB"),
+    "no data": (with_status(200, {"error": "x"}), "answers without a list data"),
+    "one more": (
+        changed(lambda answer: answer["data"].append(answer["data"][0])),
+        "answers with 3 vectors for 2 terms",
+    ),
+    "one fewer": (changed(lambda answer: answer["data"].pop()), "1 vectors for 2 terms"),
+    "an index twice": (
+        changed(lambda answer: answer["data"][0].update(index=1)),
+        "an index that is missing or wrong",
+    ),
+    "another size": (
+        changed(lambda answer: answer["data"][0]["embedding"].pop()),
+        "vectors of different dimensions",
+    ),
+    "NaN": (
+        changed(
+            lambda answer: (
+                answer["data"][1]["embedding"].append(float("nan"))
+                or answer["data"][0]["embedding"].append(0.5)
+            )
+        ),
+        "a vector of 'bb' that is not finite",
+    ),
+    "too large": (
+        changed(lambda answer: answer["data"][0]["embedding"].__setitem__(0, 1e300)),
+        "a vector of 'a' that is not finite",
+    ),
+    "texts": (
+        changed(lambda answer: [one.update(embedding=["1", "2"]) for one in answer["data"]]),
+        "that is no list of numbers",
+    ),
+    "nothing": (
+        changed(lambda answer: [one.update(embedding=[]) for one in answer["data"]]),
+        "that is no list of numbers",
+    ),
+    "null": (
+        changed(lambda answer: [one.update(embedding=None) for one in answer["data"]]),
+        "that is no list of numbers",
+    ),
+    "no base64": (
+        changed(lambda answer: [one.update(embedding="§") for one in answer["data"]]),
+        "vectors of different dimensions",
+    ),
+    "refused": (with_status(404, {"error": {"message": "no model m"}}), "HTTP 404, no model m"),
+    "a key is missing": (with_status(401), "HTTP 401; it needs a key, in the environment variable"),
+    "a long wait": (with_status(429, Retry_After="86400"), "asks to wait for 86,400 seconds"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_answer_is_one_line_and_nothing_is_kept(
+    service: LocalService, tmp_path: Path, name: str
+) -> None:
+    fault, message = BAD[name]
+    service.faults.append(fault)
+
+    with pytest.raises(ServiceError) as raised:
+        read(service, ["a", "bb"], tmp_path)
+
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert "secret" not in str(raised.value)
+    assert not list(tmp_path.rglob("*.vectors"))
+
+
+def test_vectors_are_taken_by_their_index_and_from_base64(service: LocalService) -> None:
+    def disguise(answer: dict[str, Any]) -> None:
+        answer["data"].reverse()
+        for one in answer["data"]:
+            packed = np.array(one["embedding"], "<f4").tobytes()
+            one["embedding"] = base64.b64encode(packed).decode()
+
+    service.always = changed(disguise)
+
+    assert np.array_equal(read(service).vectors, expected(TERMS))
+
+
+def test_vectors_without_index_are_in_order(service: LocalService) -> None:
+    service.always = changed(lambda answer: [one.pop("index") for one in answer["data"]])
+
+    assert np.array_equal(read(service).vectors, expected(TERMS))
+
+
+def test_a_slow_service_is_given_up(service: LocalService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "TRIES", 1)
+    done = threading.Event()
+    service.always = lambda _handler, _body: done.wait(5)
+
+    with pytest.raises(ServiceError, match="gives no answer in 1 tries"):
+        read(service, ["a"], options="timeout=1")
+    done.set()
+
+
+@pytest.mark.parametrize("status", [413, 422, 400])
+def test_a_batch_that_is_too_large_for_the_service_is_divided(
+    service: LocalService, status: int
+) -> None:
+    def limited(handler: Handler, body: dict[str, Any]) -> None:
+        if len(body["input"]) > 16:
+            handler.reply({"message": "too many"}, status)
+        else:
+            handler.reply(answer_to(body))
+
+    service.always = limited
+
+    found = read(service, options="batch=64,concurrency=1")
+
+    assert np.array_equal(found.vectors, expected(TERMS))
+    assert [len(body["input"]) for _, _, body in service.requests][:4] == [64, 32, 16, 16]
+    assert max(len(body["input"]) for _, _, body in service.requests[2:]) == 16
+
+
+def test_a_term_that_is_refused_is_named(service: LocalService) -> None:
+    service.always = lambda handler, body: (
+        handler.reply({"message": "too long"}, 413)
+        if "bb" in body["input"]
+        else handler.reply(answer_to(body))
+    )
+
+    with pytest.raises(ServiceError, match=r"HTTP 413, too long, asked for 'bb'"):
+        read(service, ["a", "bb"])
+
+
+def test_nothing_is_asked_twice(service: LocalService, tmp_path: Path) -> None:
+    read(service, TERMS[:50], tmp_path)
+    found = read(service, TERMS, tmp_path, options="batch=9,concurrency=1,rpm=1000000")
+
+    assert np.array_equal(found.vectors, expected(TERMS))
+    assert Counter(service.answered) == Counter(TERMS)
+
+
+def test_what_is_kept_needs_no_service(service: LocalService, tmp_path: Path) -> None:
+    read(service, cache=tmp_path)
+    service.always = with_status(500)
+    n_requests = len(service.requests)
+
+    assert np.array_equal(read(service, TERMS[3:9], tmp_path).vectors, expected(TERMS[3:9]))
+    assert len(service.requests) == n_requests
+
+
+def test_a_run_goes_on_after_the_service_was_down(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(pace, "FIRST_WAIT", 0.001)
+    service = LocalService()
+
+    def die(handler: Handler, _body: object) -> None:
+        service.always = cut
+        cut(handler, _body)
+
+    with service.running():
+        service.faults.extend([lambda handler, body: handler.reply(answer_to(body))] * 6 + [die])
+        with pytest.raises(ServiceError, match="in 6 tries"):
+            read(service, cache=tmp_path)
+    with pytest.raises(ServiceError, match=r"cannot be reached \(.*refused\); is it up\?"):
+        read(service, cache=tmp_path)
+    n_failed = len(service.requests)
+    first = [term for _, _, body in service.requests[:6] for term in body["input"]]
+    service.always = None
+    with service.running():
+        found = read(service, cache=tmp_path)
+
+    assert np.array_equal(found.vectors, expected(TERMS))
+    later = [term for _, _, body in service.requests[n_failed:] for term in body["input"]]
+    assert sorted(first + later) == TERMS
+
+
+def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_path: Path) -> None:
+    class Interrupting(Recording):
+        def advance(self, n_units: int = 1) -> None:
+            super().advance(n_units)
+            if self.n_done > 40:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read(service, cache=tmp_path, stage=Interrupting(), options="batch=4,concurrency=2")
+    threads = [one for one in threading.enumerate() if "work" in one.name]
+    for thread in threads:
+        thread.join(5)
+    read(service, cache=tmp_path, options="batch=4")
+
+    assert not any(thread.is_alive() for thread in threads)
+    assert set(service.answered) == set(TERMS)
+    assert len(service.answered) < 1.2 * len(TERMS)
+
+
+def test_an_interrupt_does_not_wait_for_what_is_under_way(service: LocalService) -> None:
+    done, began = threading.Event(), time.monotonic()
+    service.faults.append(lambda handler, body: handler.reply(answer_to(body)))
+    service.always = lambda _handler, _body: done.wait(30)
+
+    class Interrupting(Recording):
+        def advance(self, n_units: int = 1) -> None:
+            super().advance(n_units)
+            if self.n_done:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read(service, stage=Interrupting(), options="batch=8,concurrency=2")
+
+    assert time.monotonic() - began < 20
+    done.set()
+
+
+def test_another_size_than_before_is_refused(service: LocalService, tmp_path: Path) -> None:
+    read(service, ["a"], tmp_path)
+    service.always = changed(
+        lambda answer: [one.update(embedding=[1.0, 2.0]) for one in answer["data"]]
+    )
+
+    with pytest.raises(InputError, match=r"of 'b' has 2 dimensions, and others have 4"):
+        read(service, ["a", "b"], tmp_path)
+    with pytest.raises(ServiceError, match="of 2 dimensions, not the 4 of dimensions="):
+        read(service, ["a", "b"], options="dimensions=4")
+
+
+KEY = "sk-Very-Secret-0123456789"
+
+
+def test_a_key_is_sent_and_never_shown(
+    service: LocalService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    service.faults.append(with_status(429, {"error": {"message": f"slow: {KEY}"}}))
+    read(service, ["a"], tmp_path, "key=MY_KEY")
+    service.always = with_status(401, {"error": {"message": f"bad key {KEY}"}})
+
+    with pytest.raises(ServiceError) as raised:
+        read(service, ["b"], tmp_path, "key=MY_KEY")
+
+    assert all(headers["Authorization"] == f"Bearer {KEY}" for _, headers, _ in service.requests)
+    assert str(raised.value).endswith("HTTP 401, bad key …")
+    source = open_source(parse_embedding(f"x=api:{service.url},model=m,key=MY_KEY"))
+    assert KEY not in repr(source)
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY.encode() not in kept
+
+
+def test_a_key_by_default_goes_where_it_belongs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def key_for(url: str, options: str = "") -> str | None:
+        return open_source(parse_embedding(f"x=api:{url},model=m{options}")).service.key  # type: ignore[attr-defined]
+
+    monkeypatch.delenv("MEDSIM_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "of-openai")
+    assert key_for("https://api.openai.com/v1") == "of-openai"
+    assert key_for("https://api.openai.com.example.org/v1") is None
+    assert key_for("http://localhost:11434/v1") is None
+    monkeypatch.setenv("MEDSIM_API_KEY", "own")
+    assert key_for("https://api.openai.com/v1") == "own"
+    assert key_for("https://example.org/v1") == "own"
+    assert key_for("http://127.0.0.1:1/v1") == key_for("http://[::1]:1/v1") == "own"
+    assert key_for("http://example.org/v1", ",key=MEDSIM_API_KEY") == "own"
+    with pytest.raises(OptionError, match="would get the key of MEDSIM_API_KEY unencrypted"):
+        key_for("http://example.org/v1")
+    monkeypatch.setenv("MEDSIM_API_KEY", "own key")
+    with pytest.raises(OptionError, match=r"MEDSIM_API_KEY has no key that HTTP can send$"):
+        key_for("https://example.org/v1")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x=api:https://h/v1", "needs the name of a model: add ,model=NAME"),
+        ("x=api:ftp://h/v1,model=m", "no URL of http or https"),
+        ("x=api:h/v1,model=m", "no URL of http or https"),
+        ("x=api:,model=m", "no URL of http or https"),
+        ("x=api:http://[::1/v1,model=m", "is no URL, such as"),
+        ("x=api:https://h:99999/v1,model=m", "is no URL, such as"),
+        ("x=api:https://ann:pass-word@h/v1,model=m", "has a user or password"),
+        ("x=api:https://h/v1?key=pass-word,model=m", "give h without, and a key in the env"),
+        ("x=api:https://h/v 1,model=m", "space or a letter that is not ASCII"),
+        ("x=api:https://h/v1,model=m,key=pass-word", "key= names no environment variable"),
+        ("x=api:https://h/v1,model=m,key=NOT_SET_X", "variable NOT_SET_X of key= is not set"),
+        ("x=api:https://h/v1,key=pass-word,key=B,model=m", "embedding 'x' gives key twice"),
+        ("x=api:https://h/v1,model=m,rpm=0", "`rpm` 0 is out of range"),
+        ("x=api:https://h/v1,model=m,batch=many", "batch='many' is no whole number"),
+        ("x=api:https://h/v1,model=m,pooling=cls", "option pooling=cls does not fit"),
+        ("x=api:https://h/v1,model=m,format=onnx", "option format=onnx does not fit"),
+    ],
+)
+def test_a_wrong_address_or_option_is_one_line(text: str, message: str) -> None:
+    with pytest.raises(OptionError) as raised:
+        open_source(parse_embedding(text))
+
+    assert message in str(raised.value)
+    assert "pass-word" not in str(raised.value)
+
+
+def test_options_of_services_do_not_fit_files(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("2 1\na 1\nb 2\n")
+
+    spec = parse_embedding(f"x={tmp_path / 'words.txt'},model=m")
+    request = Request(
+        terms=["a"], words=["a"], options=spec.options, threads=1, cache=None, stage=Recording()
+    )
+
+    with pytest.raises(OptionError, match="option model=m does not fit"):
+        open_source(spec).read(request)
+
+
+def test_a_host_that_is_nowhere_is_one_line() -> None:
+    service = LocalService()
+    spec = parse_embedding("x=api:https://nowhere.invalid/v1,model=m")
+    request = Request(
+        terms=["a"], words=(), options=spec.options, threads=1, cache=None, stage=Recording()
+    )
+
+    with pytest.raises(ServiceError, match=r"^api:https://nowhere.invalid/v1 cannot be reached \("):
+        open_source(spec).read(request)
+    assert not service.requests
+
+
+def test_how_a_service_is_asked_does_not_decide_its_identity() -> None:
+    def fingerprint(text: str) -> str:
+        return open_source(parse_embedding(f"x=api:{text}")).fingerprint()
+
+    plain = fingerprint("https://H/v1/,model=m")
+    assert plain == fingerprint("https://h/v1,model=m,batch=3,concurrency=9,rpm=5,timeout=3")
+    others = ["https://h/v2,model=m", "https://h/v1,model=n", "https://h/v1,model=m,prefix=q"]
+    others.append("https://h/v1,model=m,dimensions=8")
+    assert len({plain, *map(fingerprint, others)}) == 5
+
+
+def test_an_evaluation_by_a_service_says_which_it_was(
+    service: LocalService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEDSIM_API_KEY", KEY)
+    rows = ["term1,term2,rating"]
+    rows += [
+        f"{one},{other},{at / 10}"
+        for at, (one, other) in enumerate(zip(TERMS, TERMS[5:], strict=False))
+    ]
+    rated = tmp_path / "rated.csv"
+    rated.write_text("\n".join(rows[:40]) + "\n", encoding="utf-8")
+    out = tmp_path / "out"
+
+    medsim.evaluate(
+        rated,
+        out=out,
+        embeddings={"api": f"api:{service.url},model=m,batch=5,concurrency=2,key=MEDSIM_API_KEY"},
+        cache=tmp_path / "cache",
+        resamples=100,
+    )
+
+    text = (out / "manifest.json").read_text(encoding="utf-8")
+    about = json.loads(text)["embeddings"]["api"]
+    assert about["path"] == f"api:{service.url}"
+    assert about["format"] == "api"
+    assert about["options"] == {"model": "m"}
+    assert KEY not in text
+    assert len(service.answered) == len(set(service.answered))
+
+
+def test_all_errors_of_services_are_of_the_one_tree() -> None:
+    assert issubclass(client.RefusedError, ServiceError)
+    assert issubclass(ServiceError, MedsimError)
+
+
+def test_a_build_by_a_service_is_verified_with_what_is_kept(
+    service: LocalService, shared_release: Path, tmp_path: Path
+) -> None:
+    build = medsim.build(
+        shared_release,
+        tmp_path / "out",
+        negatives=["embedding"],
+        embedding=f"own=api:{service.url},model=m,batch=99,concurrency=2",
+        cache=tmp_path / "cache",
+    )
+    service.always = with_status(500)
+    n_requests = len(service.requests)
+
+    verified = medsim.verify(build, cache=tmp_path / "cache")
+
+    assert n_requests > 1
+    assert len(service.requests) == n_requests
+    assert verified.findings["violations"].sum() == 0
+    assert build.manifest.embedding == {"path": f"api:{service.url}", "format": "api"}
+    named = build.manifest.options["embedding"]
+    assert isinstance(named, dict)
+    assert named["options"] == {"model": "m"}
+    with pytest.raises(OptionError, match="model=n, but the build read it with m"):
+        medsim.verify(build, embedding=f"own=api:{service.url},model=n")
+    medsim.verify(
+        build, embedding=f"own=api:{service.url},model=m,batch=7", cache=tmp_path / "cache"
+    )

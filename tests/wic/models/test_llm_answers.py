@@ -1,0 +1,367 @@
+"""Language models on words in context: what they are asked, and what their replies become."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.services import Handler, LocalService, says
+from fixtures.wic import write_benchmark
+
+from medsim import WicScores, evaluate_wic
+from medsim.core.errors import InputError, OptionError, ServiceError
+from medsim.core.opened import open_output
+from medsim.wic.models.llm_prompts import INSTRUCTION
+from medsim.wic.models.llm_replies import Reply, ReplyCache, read_reply, understood
+from medsim.wic.output import WIC_REPLY_COLUMNS
+from medsim.wic.readable import readable_accuracies
+
+pytest.importorskip("httpx2", reason="medsim[api] is not installed")
+
+KEY = "sk-Very-Secret-0123456789"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A benchmark of three splits with 48 instances in test."""
+    return write_benchmark(tmp_path_factory.mktemp("wic"))
+
+
+def sides_of(content: str) -> list[str]:
+    """Return both sentences of a question, without what stands before them."""
+    return [line.partition(": ")[2] for line in content.splitlines()[-2:]]
+
+
+def quoted(row: dict[str, Any], side: int) -> str:
+    text, start, end = (row[f"{name}{side}"] for name in ("sentence", "start", "end"))
+    return f'{text[:start]}"{text[start:end]}"{text[end:]}'
+
+
+def by_kind(body: dict[str, Any]) -> object:
+    """Answer that terms have one meaning if they begin alike."""
+    kinds = [side.split('"')[1].split("-")[0] for side in sides_of(body["messages"][-1]["content"])]
+    return says("TRUE" if kinds[0] == kinds[1] else "FALSE")
+
+
+def score(
+    service: LocalService, data: Path, out: Path, options: str = "", **others: Any
+) -> WicScores:
+    llm = f"llm=api:{service.url},model=m{options}"
+    return evaluate_wic(data, out, llms=[llm], cache=out.parent / "cache", **others)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def statistics(found: WicScores, model: str = "llm") -> dict[str, float]:
+    own = found.results.filter(model=model, subset="all")
+    return dict(own.select("statistic", "value").iter_rows())
+
+
+def test_a_language_model_is_scored_as_any_other(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    service.chat = by_kind
+
+    found = score(service, data, tmp_path / "out", models=["random"])
+
+    test = rows(data / "test.json")
+    right = [
+        (one["term1"].split("-")[0] == one["term2"].split("-")[0]) == bool(one["label"])
+        for one in test
+    ]
+    assert statistics(found) == {
+        "accuracy": np.mean(right),
+        "refused": 0,
+        "unclear": 0,
+        "prompt_tokens": 4800,
+        "completion_tokens": 96,
+    }
+    assert set(found.results.filter(model="llm")["subset"]) > {"all", "synonyms"}
+    assert found.comparisons.filter(between="models").height == 1
+    table = readable_accuracies(found.results)
+    assert table.filter(model="llm")["tokens in"].item() == "4,800"
+    assert table.filter(model="random")["tokens in"].item() == "–"  # noqa: RUF001
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["models"]["llm"] == {
+        "way": "prompted",
+        "path": f"api:{service.url}",
+        "model": "m",
+        "options": {"shots": 0, "tokens": 16},
+        "replies": {"answered": 48},
+        "tokens": {"prompt": 4800, "completion": 96},
+        "reported_models": ["m-1"],
+    }
+
+
+def test_all_that_was_said_is_kept_in_order_of_the_instances(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    service.chat = by_kind
+
+    found = score(service, data, tmp_path / "out")
+
+    replies = pl.read_parquet(tmp_path / "out/replies.parquet")
+    assert replies.equals(found.replies)
+    assert replies.schema == pl.Schema(WIC_REPLY_COLUMNS)
+    assert open_output(tmp_path / "out").manifest.outputs["replies.parquet"].rows == 48
+    sent = {json.dumps(body["messages"]): body for _, _, body in service.requests}
+    for one, row in zip(rows(data / "test.json"), replies.iter_rows(named=True), strict=True):
+        messages = json.loads(row["messages"])
+        assert sides_of(messages[-1]["content"]) == [quoted(one, 1), quoted(one, 2)]
+        assert messages[0]["content"].startswith(INSTRUCTION)
+        body = sent[json.dumps(messages)]
+        assert (body["temperature"], body["max_tokens"], body["model"]) == (0, 16, "m")
+        assert row["prediction"] == (row["reply"] == "TRUE")
+    path, _, _ = service.requests[0]
+    assert path == "/v1/chat/completions"
+
+
+@pytest.mark.parametrize("n_shots", [1, 4, 5])
+def test_shots_are_balanced_training_instances_with_their_labels(
+    service: LocalService, data: Path, tmp_path: Path, n_shots: int
+) -> None:
+    score(service, data, tmp_path / "out", f",shots={n_shots}")
+
+    train = {(quoted(one, 1), quoted(one, 2)): one["label"] for one in rows(data / "train.json")}
+    first, *others = [body["messages"] for _, _, body in service.requests]
+    assert [one["role"] for one in first] == ["user", "assistant"] * n_shots + ["user"]
+    shots = [
+        (tuple(sides_of(one["content"])), two["content"])
+        for one, two in zip(first[:-1:2], first[1::2], strict=True)
+    ]
+    assert [train[sides] for sides, _ in shots] == [int(said == "TRUE") for _, said in shots]  # type: ignore[index]
+    assert abs(2 * sum(said == "TRUE" for _, said in shots) - n_shots) <= 1
+    assert len({sides for sides, _ in shots}) == n_shots
+    assert all(messages[:-1] == first[:-1] for messages in others)
+    assert sum(message["content"].count(INSTRUCTION) for message in first) == 1
+
+
+def test_shots_depend_on_the_content_of_train_and_not_on_its_order(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    score(service, data, tmp_path / "one", ",shots=5")
+    turned = tmp_path / "turned.json"
+    turned.write_text(json.dumps(rows(data / "train.json")[::-1]), encoding="utf-8")
+    n_requests = len(service.requests)
+
+    score(service, data, tmp_path / "two", ",shots=5", train=turned)
+
+    assert len(service.requests) == n_requests == 48
+
+
+def test_a_single_file_has_shots_from_other_folds(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    found = score(service, data / "train.json", tmp_path / "out", ",shots=2")
+
+    assert found.replies is not None
+    own = found.predictions["fold"].to_list()
+    fold_of = {
+        (quoted(one, 1), quoted(one, 2)): fold
+        for one, fold in zip(rows(data / "train.json"), own, strict=True)
+    }
+    for fold, text in zip(own, found.replies["messages"], strict=True):
+        *shots, asked = [sides_of(one["content"]) for one in json.loads(text)[::2]]
+        assert fold_of[tuple(asked)] == fold  # type: ignore[index]
+        assert all(fold_of[tuple(one)] != fold for one in shots)  # type: ignore[index]
+
+
+def test_replies_that_are_no_answer_count_as_the_majority_of_train(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    train = [one for one in rows(data / "train.json") if one["label"] == 1]
+    mostly_true = tmp_path / "true.json"
+    mostly_true.write_text(json.dumps(train), encoding="utf-8")
+    replies = [
+        says("I'm sorry, I cannot help."),
+        says("Maybe."),
+        says(None),
+        says("", refusal="No."),
+    ]
+    service.chat = lambda _: replies[len(service.requests) % 4]
+
+    found = score(service, data, tmp_path / "out", ",concurrency=1", train=mostly_true)
+
+    assert found.predictions["prediction"].to_list() == [1] * 48
+    assert not found.predictions["covered"].any()
+    counts = statistics(found)
+    assert (counts["refused"], counts["unclear"]) == (24, 24)
+    assert found.results.filter(subset="all", statistic="accuracy")["n_uncovered"].item() == 48
+    (warning,) = open_output(tmp_path / "out").manifest.warnings
+    assert warning.startswith("llm gives no clear answer to 48 instances, which count as")
+
+
+def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    service.chat = by_kind
+
+    def refuse(handler: Handler, _body: object) -> None:
+        handler.reply({"error": {"message": "no more credit"}}, 402)
+
+    service.faults.extend([lambda handler, body: handler.reply(by_kind(body))] * 20 + [refuse] * 9)
+    with pytest.raises(ServiceError, match="HTTP 402, no more credit"):
+        score(service, data, tmp_path / "out")
+    service.faults.clear()
+    found = score(service, data, tmp_path / "out")
+    n_requests = len(service.requests)
+    again = score(service, data, tmp_path / "again")
+
+    assert len(service.requests) == n_requests
+    assert again.predictions.equals(found.predictions)
+    answered = [json.dumps(body["messages"]) for _, _, body in service.requests[:20]]
+    later = [json.dumps(body["messages"]) for _, _, body in service.requests[-28:]]
+    assert max(Counter(answered + later).values()) == 1
+
+
+def test_a_damaged_line_of_the_cache_is_no_reply(tmp_path: Path) -> None:
+    chats = [[{"role": "user", "content": f"{number} §"}] for number in range(3)]
+    cache = ReplyCache(tmp_path)
+    for number, chat in enumerate(chats):
+        cache.add([(chat, Reply(text=f"TRUE {number}", n_prompt=number))])
+    path = tmp_path / "replies.jsonl"
+    first, second, third = path.read_bytes().strip().split(b"\n")
+    path.write_bytes(first + b"\n" + second.replace(b"TRUE", b"FALSE") + b"\n" + third[:-9])
+
+    found = ReplyCache(tmp_path)
+    assert [found.get(chat) for chat in chats] == [Reply(text="TRUE 0"), None, None]
+    found.add([(chats[2], Reply(text="no"))])
+    assert ReplyCache(tmp_path).get(chats[2]) == Reply(text="no")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("TRUE", True),
+        ("false.", False),
+        (" **TRUE**\n", True),
+        ('"Yes"', True),
+        ("No, they differ.", False),
+        ("Answer: TRUE", True),
+        ("The label is FALSE, since they do not mean the same.", False),
+        ("They have the same meaning, so the label is TRUE.", True),
+        ("TRUE. It would be FALSE if one were a drug.", True),
+        ("TRUE or FALSE? FALSE", False),
+        ("True/False: true", True),
+        ("<think>false? no</think>\nTRUE", True),
+        ("<think>it is true that", None),
+        ("Both terms are drugs: yes", True),
+        ("There is no doubt: TRUE", True),
+        ("This is not true", None),
+        ("It isn't FALSE", None),
+        ("Could be true, could be false", None),
+        ("I cannot say TRUE or FALSE", None),
+        ("Truely yesterday", None),
+        ("", None),
+        ("同じ", None),
+    ],
+)
+def test_answers_are_found_in_texts(text: str, answer: object) -> None:
+    assert understood(text) is answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (says("TRUE"), "answered"),
+        (says("I'm sorry, but I can't"), "refused"),
+        (says(None, refusal="I will not"), "refused"),
+        (says("TRUE", refusal="no"), "refused"),
+        (says("hm"), "unclear"),
+        (says(None), "unclear"),
+    ],
+)
+def test_verdicts(answer: dict[str, object], verdict: str) -> None:
+    assert read_reply(answer, "x").verdict == verdict
+
+
+def test_contents_in_parts_are_joined_and_what_is_no_text_is_replaced() -> None:
+    parts = [{"type": "text", "text": "TR"}, {"type": "text", "text": "UE \ud800"}, 3]
+    assert read_reply(says(parts), "x").text == "TRUE ?"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"choices": []}, {"choices": [3]}, {"choices": [{"text": "x"}]}, says(3)],  # type: ignore[arg-type]
+)
+def test_an_answer_without_message_is_refused(answer: dict[str, Any]) -> None:
+    with pytest.raises(ServiceError, match=r"^x answers with"):
+        read_reply(answer, "x")
+
+
+def test_a_reply_that_a_filter_keeps_back_is_a_refusal(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    error = {"error": {"message": "filtered", "code": "content_filter"}}
+    service.faults.append(lambda handler, _body: handler.reply(error, 400))
+
+    assert statistics(score(service, data, tmp_path / "out"))["refused"] == 1
+
+
+def test_models_that_name_the_limit_of_tokens_otherwise_are_asked_so(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    def strict(handler: Handler, body: dict[str, Any]) -> None:
+        if "max_tokens" in body:
+            message = "Unsupported parameter: use 'max_completion_tokens' instead."
+            handler.reply({"error": {"message": message}}, 400)
+        else:
+            handler.reply(by_kind(body))
+
+    service.always = strict
+
+    found = score(service, data, tmp_path / "out", ",concurrency=1,tokens=64")
+
+    assert statistics(found)["completion_tokens"] == 96
+    assert len(service.requests) == 49
+    assert service.requests[-1][2]["max_completion_tokens"] == 64
+
+
+def test_no_file_has_the_key(
+    service: LocalService, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEDSIM_API_KEY", KEY)
+    score(service, data, tmp_path / "out")
+
+    assert service.requests[0][1]["Authorization"] == f"Bearer {KEY}"
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 4
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("llm=model.gguf", "`llms` llm= is no service; its address begins with api:"),
+        ("llm=api:http://h/v1", "needs the name of a model"),
+        (
+            "llm=api:http://h/v1,model=m,shot=5",
+            "unknown option of LLMs 'shot'; did you mean shots?",
+        ),
+        ("llm=api:http://h/v1,model=m,shots=few", "shots='few' is no whole number"),
+        ("llm=api:http://h/v1,model=m,shots=101", "`shots` 101 is out of range"),
+    ],
+)
+def test_a_wrong_model_is_one_line(data: Path, tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(OptionError) as raised:
+        evaluate_wic(data, tmp_path / "out", llms=[text])
+
+    assert message in str(raised.value)
+
+
+def test_shots_need_enough_training_instances(data: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.json"
+    few.write_text(json.dumps(rows(data / "train.json")[:3]), encoding="utf-8")
+    llm = "llm=api:http://127.0.0.1:9/v1,model=m,shots=5"
+
+    with pytest.raises(InputError, match="train has 3 True and 0 False instances, too few for 5"):
+        evaluate_wic(data, tmp_path / "out", llms=[llm], train=few)
+    with pytest.raises(OptionError, match="no instances of train, on which llm has its examples"):
+        evaluate_wic(data / "test.json", tmp_path / "out", llms=[llm], dev=data / "dev.json")
