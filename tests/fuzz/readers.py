@@ -31,7 +31,7 @@ from medsim.builds.corrections import read_corrections
 from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
-from medsim.core.reading import parsed_json
+from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.files import digest_of, open_corpus
 from medsim.corpora.problems import Problems
 from medsim.corpora.pubtator import documents_of
@@ -84,7 +84,8 @@ def _encoder(path: Path) -> object:
 
 
 def _answer(path: Path) -> dict[str, object]:
-    found = parsed_json("the answer", path.read_bytes())
+    with open_file(path) as stream:
+        found = parsed_json("the answer", stream.read())
     if not isinstance(found, dict):
         raise ServiceError("answers with JSON that is no object")
     return found
