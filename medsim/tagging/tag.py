@@ -11,7 +11,8 @@ import polars as pl
 
 from medsim.core import interrupts, manifest
 from medsim.core.config import in_threads
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
+from medsim.core.extras import needing
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
@@ -118,13 +119,8 @@ def _identified(
 
 
 def _check_libraries() -> None:
-    try:
+    with needing("taggers need threadpoolctl, and PubTator files PySBD", "tag"):
         import threadpoolctl  # noqa: F401, PLC0415 — an extra
-    except ImportError as error:
-        raise OptionError(
-            "taggers need threadpoolctl, and PubTator files PySBD; install medsim with its extra "
-            "tag"
-        ) from error
 
 
 def _corpora(options: TagOptions, progress: Progress) -> list[Corpus]:

@@ -9,7 +9,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from medsim.core.errors import InputError, OptionError, ServiceError
+from medsim.core.errors import InputError, ServiceError
+from medsim.core.extras import needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings.services.pace import Pace, StoppedError, backoff, retry_after
 
@@ -56,10 +57,8 @@ class ServiceClient:
     """A service, asked over HTTP from several threads; use it in ``with``."""
 
     def __init__(self, service: Service) -> None:
-        try:
+        with needing("services need httpx2", "api"):
             import httpx2  # noqa: PLC0415 — an extra
-        except ImportError as error:
-            raise OptionError("services need httpx2; install medsim with its extra api") from error
         self._library = httpx2
         self._service = service
         self._has_answered = False
