@@ -98,7 +98,8 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     Where ``data`` is a folder, models are fitted on its train.json, thresholds are chosen on its
     dev.json, and test.json is asked about. Where it is one file, it is cross-fitted in ten folds
     that share no sentence and no pair of terms: each is asked about by models fitted on the others.
-    A model or a file of predictions is a text such as "minilm=model.onnx,input=quoted".
+    A model, a file of predictions or a language model is a text such as
+    "minilm=model.onnx,input=quoted".
 
     Raises:
         InputError: a file or model is missing, damaged, or does not fit the instances.

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class ServiceSource:
 
     service: Service
     options: EmbeddingOptions
+    format_name: ClassVar[str] = NAME
+    gives: ClassVar[str] = TERMS
 
     @property
     def location(self) -> str:
@@ -50,19 +52,9 @@ class ServiceSource:
         return self.service.location
 
     @property
-    def format_name(self) -> str:
-        """The name of the format."""
-        return NAME
-
-    @property
     def describes(self) -> str:
         """The format in words, for messages."""
         return f"an embeddings service, model {self.service.model}"
-
-    @property
-    def gives(self) -> str:
-        """The kind of vectors: of whole terms."""
-        return TERMS
 
     def fingerprint(self) -> str:
         """Return a SHA-256 of address, model, dimensions and prefix; the model is not seen."""
