@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.canonical import canonical_digest
 from medsim.embeddings.services.client import RefusedError, ServiceClient
 from medsim.embeddings.services.vectors import CHARACTERS_A_TOKEN
 from medsim.wic.models.answers import majority, unscored
@@ -88,8 +88,7 @@ def _chats(dataset: WicDataset, spec: LlmModel) -> dict[int, Messages]:
 
 def _identity(spec: LlmModel) -> str:
     """Return the name of the folder with a model's replies: of all that decides them."""
-    decided = [_LAYOUT, spec.service.url, spec.service.model, spec.options.tokens]
-    return hashlib.sha256(json.dumps(decided).encode()).hexdigest()
+    return canonical_digest([_LAYOUT, spec.service.url, spec.service.model, spec.options.tokens])
 
 
 def _asked(
