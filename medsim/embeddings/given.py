@@ -191,7 +191,7 @@ def own_name(given: str | Path | Embedding, default: str) -> str | None:
 
 
 def wrapped(given: Any, where: str) -> str | Path | Embedding:
-    """Return what a caller gives as an embedding: texts and paths as they are, objects wrapped.
+    """Return an embedding that a caller gives: texts and paths as they are, objects wrapped.
 
     Raises:
         OptionError: it is nothing that is accepted; the message begins with where it was given.
@@ -240,7 +240,7 @@ def _form_of(source: Any, keys: list[str]) -> Form:
 
 
 def _kind_of(source: object) -> str:
-    """Return what an object is, for a message."""
+    """Return the kind of an object, for a message."""
     if source is None:
         return "None"
     if isinstance(source, type):

@@ -111,7 +111,7 @@ def onnx_files(folder: Path) -> list[Path]:
 
 
 def lacks(folder: Path) -> str:
-    """Return what a folder in no known format lacks to be that of a model, for a message."""
+    """Return the part of a model that a folder in no known format lacks, for a message."""
     with suppress(OSError):
         inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
         if inner:

@@ -187,7 +187,7 @@ class ServiceClient:
         return found
 
     def _fault(self, status: int, headers: Mapping[str, str], data: bytes) -> str:
-        """Return what a failed request may be tried again for; raise where it may not."""
+        """Return the fault of a request that may be tried again; raise where it may not."""
         if status in _REDIRECTS:
             target = headers.get("location", "nowhere").partition("?")[0]
             raise self._error(f"redirects to {self._shown(target)}; name the address that answers")
@@ -252,7 +252,7 @@ class _Asking(Generic[Job, Answer]):
             self.arrived.put(None)
 
     def wait(self) -> list[tuple[Job, Answer] | None]:
-        """Return what has arrived: one or more."""
+        """Return the answers that have arrived: one or more."""
         found: list[tuple[Job, Answer] | None] = []
         while not found:
             with suppress(queue.Empty):  # looks up, as no signal ends a wait in some surroundings

@@ -57,7 +57,7 @@ def llm_answers(dataset: WicDataset, spec: LlmModel, setting: Setting) -> ModelA
 def _answers(
     dataset: WicDataset, chats: dict[int, Messages], replies: dict[int, Reply]
 ) -> ModelAnswers:
-    """Return what follows from replies, given by row as their chats are."""
+    """Return the answers that replies give; they and their chats are by row."""
     labels = dataset.labels
     positive, covered = np.zeros((2, len(labels)), np.bool_)
     for one in dataset.rounds:
@@ -162,7 +162,7 @@ def _table(
 
 
 def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
-    """Return what every language model said: ``WIC_REPLY_COLUMNS``; None where none was asked."""
+    """Return the replies of every language model: ``WIC_REPLY_COLUMNS``; None where none was asked."""
     frames = [
         one.replies.select(pl.lit(name).alias("model"), pl.all())
         for name, one in answers.items()
