@@ -162,7 +162,7 @@ def _table(
 
 
 def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
-    """Return the replies of every language model: ``WIC_REPLY_COLUMNS``; None where none was asked."""
+    """Return the replies of all language models: ``WIC_REPLY_COLUMNS``; None without any."""
     frames = [
         one.replies.select(pl.lit(name).alias("model"), pl.all())
         for name, one in answers.items()
