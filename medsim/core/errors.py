@@ -13,7 +13,7 @@ _CONTROL = re.compile(
     # of a file's name that is no text.
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_VALUE = re.compile(r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote)).)*(?P=quote)|\S+""")
+_VALUE = re.compile(r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote))[^\\])*+(?P=quote)|\S+""")
 
 
 def one_line(text: str) -> str:

@@ -128,23 +128,22 @@ class OutputFolder:
                 self._clear()
                 remove(self.folder)
 
-    def _clear(self) -> None:
+    def _clear(self, *kept: str) -> None:
         """Remove all but the note, without which the folder would not be known as medsim's."""
         for path in self.folder.iterdir():
-            if path.name != _JOB:
+            if path.name not in (_JOB, *kept):
                 remove(path)
 
     def resume(self, job: Mapping[str, object]) -> bool:
         """Return whether files of an interrupted run of the same job are there to be taken over.
 
-        Files of another job are removed.
+        Files of another job are removed, but not what the database of this run has spilled.
         """
         self._job = dict(job)
         if self._found.get("job") == self._job:
             self._digests = self._found["digests"]
             return True
-        self._clear()
-        self.spill.mkdir()
+        self._clear(_SPILL)
         self._note_job()
         return False
 

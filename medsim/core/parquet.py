@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -10,7 +10,7 @@ from polars.io.plugins import register_io_source
 from medsim.core.reading import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _BATCH_ROWS = 1 << 14
@@ -35,15 +35,38 @@ def read_damaged(path: Path) -> pl.DataFrame:
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few files are read so
 
     with open_file(path) as stream, ParquetFile(stream) as file:
-        return pl.DataFrame(file.read())
+        return checked_frame(file.read())
+
+
+def checked_frame(rows: Any) -> pl.DataFrame:
+    """Return a table or a batch of Arrow after looking at all its values.
+
+    Polars takes it for granted that text is UTF-8 and that lists lie within their values.
+
+    Raises:
+        pyarrow.ArrowInvalid: a value is not as it must be.
+    """
+    rows.validate(full=True)
+    return pl.DataFrame(rows)
 
 
 def scan_of_users(path: Path) -> pl.LazyFrame:
-    """Return the rows of a user's file, read when they are asked for.
+    """Return the rows of a user's Parquet file, read when they are asked for.
 
     Arrow reads them, some at a time, since Polars ends the process at some damaged pages.
     """
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few files of users are Parquet
+    return _scan_by_arrow(path, _parquet_batches)
+
+
+def scan_ipc_of_users(path: Path) -> pl.LazyFrame:
+    """Return the rows of a user's Arrow or Feather file, as ``scan_of_users`` does of Parquet."""
+    return _scan_by_arrow(path, _ipc_batches)
+
+
+def _scan_by_arrow(
+    path: Path, batches: Callable[[IO[bytes], list[str] | None], Iterator[Any]]
+) -> pl.LazyFrame:
+    """Return the rows of a file that Arrow reads in batches, the first of which is empty."""
 
     def rows(
         columns: list[str] | None,
@@ -51,9 +74,9 @@ def scan_of_users(path: Path) -> pl.LazyFrame:
         most: int | None,
         _batch_rows: int | None,
     ) -> Iterator[pl.DataFrame]:
-        with open_file(path) as stream, ParquetFile(stream) as file:
-            for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
-                frame = pl.DataFrame(batch)
+        with open_file(path) as stream:
+            for batch in batches(stream, columns):
+                frame = checked_frame(batch)
                 if most is not None:
                     frame = frame.head(most)
                     most -= frame.height
@@ -61,9 +84,31 @@ def scan_of_users(path: Path) -> pl.LazyFrame:
                 if most == 0:
                     return
 
-    with open_file(path) as stream, ParquetFile(stream) as file:
-        schema = pl.DataFrame(file.schema_arrow.empty_table()).schema
+    with open_file(path) as stream:
+        schema = pl.DataFrame(next(batches(stream, None))).schema
     return register_io_source(rows, schema=schema)
+
+
+def _parquet_batches(stream: IO[bytes], columns: list[str] | None) -> Iterator[Any]:
+    """Yield the rows of a Parquet file in batches, an empty one first."""
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few files of users are Parquet
+
+    with ParquetFile(stream) as file:
+        empty = file.schema_arrow.empty_table()
+        yield empty if columns is None else empty.select(columns)
+        yield from file.iter_batches(_BATCH_ROWS, columns=columns)
+
+
+def _ipc_batches(stream: IO[bytes], columns: list[str] | None) -> Iterator[Any]:
+    """Yield the rows of an Arrow file in its batches, an empty one first."""
+    from pyarrow import ipc  # noqa: PLC0415 — few files of users are Arrow
+
+    with ipc.open_file(stream) as file:
+        empty = file.schema.empty_table()
+        yield empty if columns is None else empty.select(columns)
+        for number in range(file.num_record_batches):
+            batch = file.get_batch(number)
+            yield batch if columns is None else batch.select(columns)
 
 
 def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:

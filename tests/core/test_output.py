@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -269,3 +270,22 @@ def test_a_link_to_nothing_is_followed_to_where_it_leads(tmp_path: Path) -> None
 
     assert names(tmp_path) == ["link", "out"]
     assert (tmp_path / "link").is_symlink()
+
+
+def test_rows_that_the_database_has_spilled_outlast_the_files_of_another_run(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "out"
+    with suppress(KeyboardInterrupt), claimed(out, BUILD, overwrite=False) as output:
+        output.resume({"seed": "0"})
+        output.write("pairs/data.parquet", pl.DataFrame({"a": [1]}), {})
+        raise KeyboardInterrupt
+
+    with claimed(out, BUILD, overwrite=False) as output:
+        spilled = output.spill / "rows"
+        spilled.write_text("spilled while the source was read")
+        is_resumed = output.resume({"seed": "1"})
+
+        assert not is_resumed
+        assert spilled.exists()
+        assert not (output.folder / "pairs" / "data.parquet").exists()

@@ -10,7 +10,7 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, terms_in, words_in
 
 from medsim.core.errors import InputError
-from medsim.core.parquet import scan_of_users
+from medsim.core.parquet import scan_ipc_of_users, scan_of_users
 from medsim.embeddings.vocabulary import read_vocabulary
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
@@ -148,10 +148,27 @@ def test_a_damaged_page_of_parquet_is_refused(tmp_path: Path) -> None:
         read_vocabulary(path, None)
 
 
-def test_rows_are_read_as_far_as_they_are_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", ["v.parquet", "v.arrow"])
+def test_words_that_are_no_text_are_refused(tmp_path: Path, file: str) -> None:
+    path = write(tmp_path, FRAME, file)
+    content = path.read_bytes()
+    assert b"heart" in content
+    path.write_bytes(content.replace(b"heart", b"hear\xff"))
+
+    with pytest.raises(InputError, match=rf"{file} cannot be read .*Invalid UTF8"):
+        words_in("table", path, ["lung"])
+
+
+@pytest.mark.parametrize("file", ["v.parquet", "v.arrow"])
+def test_rows_are_read_as_far_as_they_are_asked_for(tmp_path: Path, file: str) -> None:
     frame = pl.DataFrame({"row": range(40_000), "word": "a"}).with_columns(pl.col("row") % 7)
-    frame.write_parquet(tmp_path / "v.parquet", row_group_size=9_000)
-    found = scan_of_users(tmp_path / "v.parquet")
+    path = tmp_path / file
+    if file == "v.arrow":
+        frame.write_ipc(path, record_batch_size=9_000)
+        found = scan_ipc_of_users(path)
+    else:
+        frame.write_parquet(path, row_group_size=9_000)
+        found = scan_of_users(path)
 
     assert found.collect().equals(frame)
     assert found.head(20_000).collect().equals(frame[:20_000])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.parquet import checked_frame
 from medsim.core.reading import reading
 from medsim.core.tables.text import bytes_of, cells_of_lines, first_lines, read_text
 
@@ -138,7 +139,7 @@ def _hashed_parquet(path: Path) -> tuple[pl.DataFrame, str]:
             raise InputError(
                 f"{path} claims {n_rows:,} rows in {len(data):,} bytes, which no table of terms has"
             )
-        return pl.DataFrame(file.read()), sha256
+        return checked_frame(file.read()), sha256
 
 
 def _as_text(column: pl.Series, name: str) -> pl.Series:

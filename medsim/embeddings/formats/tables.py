@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.parquet import scan_of_users
+from medsim.core.parquet import scan_ipc_of_users, scan_of_users
 from medsim.core.reading import reading
 from medsim.embeddings import FORMATS, Format
 from medsim.embeddings.formats.files import (
@@ -89,7 +89,7 @@ def _scan(path: Path) -> pl.LazyFrame:
     if beginning.startswith(_PARQUET):
         return scan_of_users(path)
     if beginning.startswith(_ARROW):
-        return pl.scan_ipc(path.absolute(), glob=False)
+        return scan_ipc_of_users(path)
     raise InputError(f"{path} {what_it_is(beginning)}; a Parquet or Arrow file is due")
 
 
