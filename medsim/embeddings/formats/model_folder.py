@@ -196,10 +196,8 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
 
 def _positions(folder: Path) -> int | None:
     """Return how many tokens a transformer has positions for; None where no file says so."""
-    number, config = (
-        _count(folder / CONFIG, "max_position_embeddings"),
-        read_object(folder / CONFIG),
-    )
+    number = _count(folder / CONFIG, "max_position_embeddings")
+    config = read_object(folder / CONFIG)
     padding = config.get("pad_token_id")
     if number is None or config.get("model_type") not in _AFTER_PADDING:
         return number
