@@ -29,7 +29,8 @@ from medsim.builds.stats import stats_row
 from medsim.builds.term_index import TERM_FILE
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import BrokenPromiseError, OptionError
+from medsim.core.errors import BrokenPromiseError
+from medsim.core.extras import needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
@@ -116,10 +117,8 @@ def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSear
     """Return a context with the search on the cluster that is named, if one is."""
     if options.dask is None:
         return nullcontext()
-    try:
-        from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra dask
-    except ImportError as error:
-        raise OptionError("`dask` needs Dask: install medsim with its extra dask") from error
+    with needing("`dask` needs Dask", "dask"):
+        from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra
     return on_cluster(options.dask, threads=checked_threads(options.threads))
 
 

@@ -20,6 +20,7 @@ from medsim.core.config import (
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, wrapped
+from medsim.embeddings.options import NAMED_BY
 from medsim.terminologies.options import SOURCE, ReadingOptions
 
 SAMPLE = 100
@@ -141,9 +142,7 @@ class BuildOptions(SearchOptions):
     embedding: Annotated[
         EmbeddingLike | None,
         Option(
-            "Embedding that makes embedding negatives similar, as in glove=vectors.txt; options "
-            "follow the path as in bert=model.onnx,pooling=cls. Python takes functions, models and "
-            "vectors as well, see medsim.Embedding.",
+            f"Embedding by which embedding negatives are similar: {NAMED_BY}",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
         ),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
-from medsim.core.errors import OptionError, OutputError
+from medsim.core.errors import OutputError
+from medsim.core.extras import needing
 from medsim.core.files import whole_file
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
@@ -88,13 +89,9 @@ _PAGES: dict[type[Opened[Any]], Callable[[Any], Page]] = {
 @cache
 def _library() -> str:
     """Return Vega with what embeds it, as one script, in the version that Altair writes for."""
-    try:
+    with needing("a report needs Altair and vl-convert", "report"):
         import altair as alt
         import vl_convert
-    except ImportError as error:
-        raise OptionError(
-            "a report needs Altair and vl-convert: install medsim with its extra report"
-        ) from error
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     return script.replace("</script", "<\\/script")

@@ -62,7 +62,7 @@ class Opened(Shown, Generic[M]):
     def _summary(self) -> Summary:
         """Return the summary; classes of kinds have their own facts, calls and table."""
         files = counted(len(self.manifest.outputs), "file")
-        return self._summarized([files], ["views()", 'sql("select …")'])
+        return self._summarized([files], [".views()", '.sql("select …")'])
 
     def _summarized(
         self,

@@ -211,8 +211,8 @@ Threads = Annotated[
 Cache = Annotated[
     str | Path | None,
     Option(
-        "Folder that keeps what encoders made; ~/.cache/medsim/vectors by default; none keeps "
-        "nothing."
+        "Folder that keeps what encoders, services and language models gave; "
+        "~/.cache/medsim/vectors by default; none keeps nothing."
     ),
 ]
 

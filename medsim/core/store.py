@@ -343,7 +343,7 @@ def _identifier(name: str) -> str:
 
 
 def _message(error: Exception) -> str:
-    """Return what DuckDB says, with names that it proposes, but no settings, which are locked."""
+    """Return DuckDB's message, with names that it proposes, but no settings, which are locked."""
     first, *rest = str(error).splitlines()
     hints = [line for line in rest[:1] if line.startswith(("Did you mean", "Candidate bindings"))]
     return " ".join([first.partition(' Use "SET ')[0], *hints])

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from medsim.core.errors import OptionError
+from medsim.core.extras import needing
 
 
 def check_language(language: str) -> None:
     """Raise OptionError for a language that PySBD or simplemma does not have, or without them."""
-    try:
+    with needing("sentences and lemmas need PySBD and simplemma", "wic"):
         from pysbd.languages import LANGUAGE_CODES  # noqa: PLC0415 — an extra
         from simplemma.strategies.dictionaries import dictionary_factory  # noqa: PLC0415 — as above
-    except ImportError as error:
-        raise OptionError(
-            "sentences and lemmas need PySBD and simplemma; install medsim with its extra wic"
-        ) from error
     known = sorted(LANGUAGE_CODES.keys() & dictionary_factory.SUPPORTED_LANGUAGES)
     if language not in known:
         raise OptionError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.corpora import Annotation, Document
-from medsim.corpora.files import lines_of
+from medsim.corpora.files import lines_of, open_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,13 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
             continue
         seen.add(draft.document_id)
         yield _document(draft, path, problems)
+
+
+def is_pubtator(path: Path) -> bool:
+    """Return whether a file begins as a document in the PubTator format does."""
+    with open_corpus(path) as file:
+        first = next((line for _, line in lines_of(file, path)), "")
+    return _TEXT.fullmatch(first) is not None
 
 
 def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Draft]:

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OptionError
+from medsim.core.extras import needing
 from medsim.corpora import ENGLISH
 
 if TYPE_CHECKING:
@@ -165,10 +166,6 @@ def _segmenter(language: str) -> Any:
         # PySBD 0.3.4 has "\s" in plain strings, of which Python warns when it compiles them.
         warnings.filterwarnings("ignore", "invalid escape sequence")
         warnings.filterwarnings("ignore", r"\"\\.\" is an invalid escape sequence")
-        try:
+        with needing("sentences of corpora need PySBD", "tag or wic"):
             import pysbd  # noqa: PLC0415 — an extra
-        except ImportError as error:
-            raise OptionError(
-                "sentences of corpora need PySBD; install medsim with its extra tag or wic"
-            ) from error
     return pysbd.Segmenter(language=language, clean=False)

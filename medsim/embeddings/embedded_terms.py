@@ -115,7 +115,7 @@ def settled(
         )
         source = KnownVectors(model, terms, model.read(request))
         digest = source.fingerprint()
-        stage.found(f"{digest[:12]}, which is not kept as it has no version")
+        stage.found(f"{digest[:12]}, whose vectors are not kept, as it has no version")
     return replace(named, source=source, fingerprint=digest)
 
 

@@ -6,12 +6,11 @@ import hashlib
 import json
 import os
 import tempfile
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.core.errors import InputError, OutputError
 from medsim.embeddings import FORMATS, TERMS, Format, TermVectors, fingerprint
 from medsim.embeddings.formats.model_folder import kind
 from medsim.embeddings.vector_cache import LAYOUT, Part, VectorCache, kept_dimensions
@@ -156,17 +155,6 @@ def unit(vectors: Vectors) -> Vectors:
     """Return vectors scaled to length 1; zeros stay zeros."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
-
-@contextmanager
-def needing(extra: str) -> Iterator[None]:
-    """Turn what an import of the body raises where libraries are missing into an OptionError."""
-    try:
-        yield
-    except ImportError as error:
-        raise OptionError(
-            f"embeddings of format {extra} need more; install medsim with its extra {extra}"
-        ) from error
 
 
 def _batches(terms: Iterable[str]) -> Iterator[list[str]]:

@@ -23,14 +23,12 @@ from medsim.embeddings.options import (
 if TYPE_CHECKING:
     import polars as pl
 
-ACCEPTED = (
+_ACCEPTED = (
     "texts as the command line takes them; functions of a list of texts and models with a method "
     "encode, which return an array with a row for each; mappings of words or terms to vectors; "
     "gensim's KeyedVectors; Polars or pandas frames with a column word or term; and arrays as "
     "medsim.Embedding(array, words=[...]), or terms=[...]"
 )
-"""The values that are accepted as an embedding, for messages."""
-
 DEFAULT_NAME = "embedding"
 """The name of an object that is given without one, where nothing else names it."""
 
@@ -193,7 +191,7 @@ def own_name(given: str | Path | Embedding, default: str) -> str | None:
 
 
 def wrapped(given: Any, where: str) -> str | Path | Embedding:
-    """Return what a caller gives as an embedding: texts and paths as they are, objects wrapped.
+    """Return an embedding that a caller gives: texts and paths as they are, objects wrapped.
 
     Raises:
         OptionError: it is nothing that is accepted; the message begins with where it was given.
@@ -238,11 +236,11 @@ def _form_of(source: Any, keys: list[str]) -> Form:
         return "encoder"
     elif callable(source):
         return "function"
-    raise OptionError(f"{_kind_of(source)} is no embedding; accepted are {ACCEPTED}")
+    raise OptionError(f"{_kind_of(source)} is no embedding; accepted are {_ACCEPTED}")
 
 
 def _kind_of(source: object) -> str:
-    """Return what an object is, for a message."""
+    """Return the kind of an object, for a message."""
     if source is None:
         return "None"
     if isinstance(source, type):

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError
+from medsim.core.extras import needing
 from medsim.core.reading import reading, reason
-from medsim.embeddings.encoders import needing
 from medsim.embeddings.formats.model_folder import (
     CONFIG,
     MODULES,
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from medsim.embeddings.options import EmbeddingOptions
-
-EXTRA = "hub"
-"""The extra that has what is needed."""
 
 _PLACE = re.compile(r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
 _REFUSED = (401, 403)  # statuses of HTTP
@@ -72,7 +69,7 @@ def fetch_model(place: str, options: EmbeddingOptions) -> FetchedModel:
     if found is None:
         raise OptionError(f"{place!r} is not hf:NAME@REVISION, such as hf:organisation/model@main")
     name, revision = found["name"], found["revision"]
-    with needing(EXTRA):
+    with needing("models on a hub need huggingface_hub", "hub"):
         import huggingface_hub  # noqa: F401, PLC0415 — an extra
     first = _fetched(place, name, revision, (CONFIG, MODULES))
     location = f"{HUB}{name}@{first.name}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reason
 from medsim.embeddings import TERMS, WORDS, TermVectors
@@ -88,8 +89,7 @@ class ObjectSource:
         return self.given.name or self.name
 
     def _of_version(self) -> str:
-        key = json.dumps([OBJECT, self._own_name, self.given.version])
-        return hashlib.sha256(key.encode()).hexdigest()
+        return canonical_digest([OBJECT, self._own_name, self.given.version])
 
 
 class TableSource(ObjectSource):

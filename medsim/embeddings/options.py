@@ -37,6 +37,16 @@ TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
 HUB = "hf:"
 """The beginning of a text that names a model on a hub."""
 
+NAMED_BY = (
+    "a file or folder, hf:MODEL of a hub, or api:URL of a service, with options behind it, as in "
+    "bert=model.onnx,pooling=cls. Python takes functions, models and vectors as well, see "
+    "medsim.Embedding."
+)
+"""The texts and objects by which an embedding is named, for the help of options."""
+
+EMBEDDINGS = Option(f"An embedding: {NAMED_BY}", ("--embedding", "-e"), metavar="NAME=PATH")
+"""The option by which evaluations and taggings name embeddings."""
+
 MOST_DIMENSIONS = 1 << 16
 MOST_BATCH = 2048  # as OpenAI has it
 

@@ -11,7 +11,7 @@ from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
-from medsim.embeddings.options import COVERAGES, Coverage, EmbeddingSpec
+from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, EmbeddingSpec
 from medsim.evaluations.bins import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
 from medsim.evaluations.names import (
     ComparedTable,
@@ -43,22 +43,7 @@ SUBSETS: tuple[Subset, ...] = get_args(Subset)
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 """Corrections of p-values for the number of comparisons; the first is the paper's."""
 
-TABLES = (
-    "best",
-    *tabulated_names(),
-    *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
-    "metrics",
-    "parts",
-    "rated",
-    "coverage",
-    "overlap",
-    "retrieval",
-    "separation",
-    "all-separation",
-    "separation-terms",
-    "categories",
-    "all-categories",
-)
+TABLES = tuple(name for name in get_args(ComparedTable) if name not in PAPER)
 """The tables of ``medsim compare``."""
 
 FIXABLE = ("best", "parts", *tabulated_names())
@@ -89,15 +74,7 @@ class EvaluateOptions(Options):
             many=True,
         ),
     ]
-    embeddings: Annotated[
-        Mapping[str, EmbeddingLike],
-        Option(
-            "An embedding; options follow the path, as in bert=model.onnx,pooling=cls. Python "
-            "takes functions, models and vectors as well, see medsim.Embedding.",
-            ("--embedding", "-e"),
-            metavar="NAME=PATH",
-        ),
-    ]
+    embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
     out: Annotated[str | Path, Option("The folder to write, or to add to.", ("--out", "-o"))]
     _: KW_ONLY
     metrics: Annotated[
@@ -106,14 +83,16 @@ class EvaluateOptions(Options):
     ] = None
     seed: Annotated[
         int,
-        Option("Of the bootstrap and of the held-out half.", least=0, most=MOST_SEED, key="seed"),
+        Option(
+            "Seed of the bootstrap and of the held-out half.", least=0, most=MOST_SEED, key="seed"
+        ),
     ] = 0
     resamples: Annotated[
         int | None,
         Option(
-            f"Of the bootstrap of Spearman's correlation; by default {RESAMPLES:,}, and for tests "
-            f"{RESAMPLES_A_COMPARISON} for each two embeddings where that is more, so that any two "
-            "can differ significantly after Bonferroni's correction.",
+            f"Resamples of the bootstrap of Spearman's correlation; by default {RESAMPLES:,}, and "
+            f"for tests {RESAMPLES_A_COMPARISON} for each two embeddings where that is more, so "
+            "that any two can differ significantly after Bonferroni's correction.",
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
@@ -265,7 +244,7 @@ class CompareOptions(Options):
     correction: Annotated[
         Correction,
         Option(
-            "Of p-values, for the number of comparisons: bonferroni or holm.",
+            "Correction of p-values for the number of comparisons: bonferroni or holm.",
             noun="correction",
         ),
     ] = "bonferroni"
@@ -327,11 +306,13 @@ class CorrelateOptions(Options):
     _: KW_ONLY
     metric: Annotated[
         MetricName | None,
-        Option("Of an evaluation; each embedding's best on each set by default.", choices=()),
+        Option(
+            "Metric of an evaluation; each embedding's best on each set by default.", choices=()
+        ),
     ] = None
     statistic: Annotated[
         StatisticName | None,
-        Option("Of an evaluation; auc or, for ratings, spearman by default.", choices=()),
+        Option("Statistic of an evaluation; auc or, for ratings, spearman by default.", choices=()),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
     progress: Reporting = None

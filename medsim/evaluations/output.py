@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from medsim.core.errors import OptionError, counted, listed, unknown_name
+from medsim.core.extras import needing
 from medsim.core.kinds import TERM_COLUMNS, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
@@ -250,12 +251,8 @@ class Evaluation(Opened[EvaluationManifest]):
             raise OptionError(unknown_name("statistic", statistic, list(STATISTICS)))
         if subset not in SUBSETS:
             raise OptionError(unknown_name("subset", subset, list(SUBSETS)))
-        try:
+        with needing("a chart needs Altair", "report"):
             from medsim.evaluations.chart import chart_of  # noqa: PLC0415 — an extra
-        except ImportError as error:
-            raise OptionError(
-                "a chart needs Altair; install medsim with its extra report"
-            ) from error
         return chart_of(self, STATISTICS[statistic], subset)
 
     def comparisons(self) -> pl.DataFrame:

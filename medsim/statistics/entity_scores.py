@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from medsim.statistics.estimates import Estimate
 
 EntityCounts: TypeAlias = NDArray[np.int64]
-"""What was found and right, what was found, and what there is to find: int64[…, 3]."""
+"""Counts of entities found and right, found, and to be found: int64[…, 3]."""
 
 _CELLS_A_STEP = 1 << 21
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.corpora.files import lines_of, open_corpus
+from medsim.corpora.files import lines_of
 from medsim.tagging.entities import OUTSIDE, PREFIXES, Entity, entities_of, tags_of
 
 if TYPE_CHECKING:
@@ -105,10 +105,3 @@ def _tag(cells: list[str], place: str) -> str:
             f"{', '.join(PREFIXES)}, a hyphen and a type, such as B-Disease"
         )
     return tag
-
-
-def is_pubtator(path: Path) -> bool:
-    """Return whether a file begins as a document in the PubTator format does."""
-    with open_corpus(path) as file:
-        first = next((line for _, line in lines_of(file, path)), "")
-    return re.match(r"[^|\t]+\|[ta]\|", first) is not None

@@ -37,11 +37,8 @@ def entities_of(tags: Sequence[str]) -> list[Entity]:
         tags: of one sentence: O, or a letter of ``PREFIXES``, a hyphen and a type.
     """
     found: list[Entity] = []
-    begun, before, kind = (
-        -1,
-        OUTSIDE,
-        "",
-    )  # begun is the first word of an entity that has no end yet
+    begun = -1  # the first word of an entity that has no end yet
+    before, kind = OUTSIDE, ""
     for at, tag in enumerate(tags):
         letter, _, own = tag.partition("-")
         letter = PREFIXES.get(letter, OUTSIDE)

@@ -12,6 +12,7 @@ from medsim.core.errors import OptionError
 from medsim.core.options import Cache, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
+from medsim.embeddings.options import EMBEDDINGS
 
 if TYPE_CHECKING:
     from medsim.embeddings.options import EmbeddingSpec
@@ -39,15 +40,7 @@ class TagOptions(Options):
             many=True,
         ),
     ]
-    embeddings: Annotated[
-        Mapping[str, EmbeddingLike],
-        Option(
-            "An embedding; options follow the path, as in glove=glove.6B.300d.txt,case=lower. "
-            "Python takes functions, models and vectors as well, see medsim.Embedding.",
-            ("--embedding", "-e"),
-            metavar="NAME=PATH",
-        ),
-    ]
+    embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
     out: Annotated[
         str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
     ]
@@ -55,7 +48,8 @@ class TagOptions(Options):
     trials: Annotated[
         int,
         Option(
-            "Taggers that are trained for each corpus and embedding, from other first weights.",
+            "Taggers that are trained for each corpus and embedding, each from its own first "
+            "weights.",
             least=1,
             most=_MOST_TRIALS,
             key="trials",
@@ -74,8 +68,8 @@ class TagOptions(Options):
     random: Annotated[
         int | None,
         Option(
-            f"Also score vectors of so many dimensions that are drawn, under the name {RANDOM}: "
-            "what a tagger learns without knowing any word.",
+            f"Also score, under the name {RANDOM}, vectors of so many dimensions that are drawn by "
+            "chance: what a tagger learns from the corpus alone.",
             least=1,
             most=_MOST_DIMENSIONS,
             key="random",
@@ -84,7 +78,7 @@ class TagOptions(Options):
     one_type: Annotated[
         bool,
         Option(
-            "Take all entities of a corpus for one type, as is usual of NCBI Disease.",
+            "Take all entities of a corpus for one type, as is usual for NCBI Disease.",
             key="one_type",
         ),
     ] = False
@@ -112,7 +106,7 @@ class TagOptions(Options):
     seed: Annotated[
         int,
         Option(
-            "Of first weights, the order of words, and the bootstrap.",
+            "Seed of first weights, the order of words, and the bootstrap.",
             least=0,
             most=MOST_SEED,
             key="seed",

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from medsim.core.errors import counted, listed
 from medsim.core.kinds import Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+
+if TYPE_CHECKING:
+    from medsim.core.shown import Summary
+
+_FEW = 4  # names that a summary lists
 
 TAG_RESULT_COLUMNS: Columns = (
     columns(pl.String, "corpus", "embedding", "type", "statistic")
@@ -95,6 +101,15 @@ class Tagging(Opened[TaggingManifest]):
     """
 
     kind = TAGGING
+
+    def _summary(self) -> Summary:
+        corpora, embeddings = list(self.manifest.corpora), list(self.manifest.embeddings)
+        facts = [
+            f"{counted(len(corpora), 'corpus', 'corpora')} ({listed(corpora, _FEW)})",
+            f"{counted(len(embeddings), 'embedding')} ({listed(embeddings, _FEW)})",
+        ]
+        calls = [".results()", ".tasks()", "medsim.write_report(tagging, …)"]
+        return self._summarized(facts, calls, self.tasks)
 
     def results(self) -> pl.DataFrame:
         """Return a row per corpus, embedding, type and statistic: ``TAG_RESULT_COLUMNS``."""

@@ -11,7 +11,8 @@ import polars as pl
 
 from medsim.core import interrupts, manifest
 from medsim.core.config import in_threads
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
+from medsim.core.extras import needing
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
@@ -87,7 +88,7 @@ def tag(options: TagOptions) -> Tagging:
             {
                 "options": options.recorded(),
                 "corpora": {one.corpus.name: dict(one.corpus.files) for one in corpora},
-                "embeddings": {name: dict(own) for name, own in about.items()},
+                "embeddings": about,
             }
         )
         run = _Run(
@@ -98,10 +99,10 @@ def tag(options: TagOptions) -> Tagging:
             words=words,
             metadata={"medsim": manifest.medsim_version()},
         )
-        for named in embeddings:
-            _tag_all(run, named.spec.name, named, about[named.spec.name])
+        known = {one.spec.name: _tag_all(run, one.spec.name, one) for one in embeddings}
         if options.random is not None:
-            _tag_all(run, RANDOM, None, about[RANDOM])
+            known[RANDOM] = _tag_all(run, RANDOM, None)
+        about = {name: {**own, "known": known[name]} for name, own in about.items()}
         _write_scores(run, list(about))
         _write_corpora(run)
         _manifest(run, about).write(output.folder)
@@ -118,13 +119,8 @@ def _identified(
 
 
 def _check_libraries() -> None:
-    try:
+    with needing("taggers need threadpoolctl, and PubTator files PySBD", "tag"):
         import threadpoolctl  # noqa: F401, PLC0415 — an extra
-    except ImportError as error:
-        raise OptionError(
-            "taggers need threadpoolctl, and PubTator files PySBD; install medsim with its extra "
-            "tag"
-        ) from error
 
 
 def _corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
@@ -143,8 +139,12 @@ def _corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
     return [one.merged() for one in found] if options.one_type else found
 
 
-def _tag_all(run: _Run, name: str, named: NamedEmbedding | None, about: dict[str, object]) -> None:
-    """Write the predictions of an embedding for all corpora, but those that are there already."""
+def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, float]:
+    """Write the predictions of an embedding for all corpora, but those that are there already.
+
+    Returns:
+        The share of the words of each corpus' test split that it has.
+    """
     options = run.options
     missing = [
         one for one in run.corpora if not all(map(run.output.is_complete, _paths(one, name)))
@@ -154,12 +154,12 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None, about: dict[str
     else:
         cache = cache_folder(options.cache)
         table = word_table(named, run.words, run.progress, options.n_threads, cache)
-    about["known"] = {one.corpus.name: _share_known(one, table) for one in run.corpora}
     for one in run.corpora:
         if not table.knows(one.vocabulary).any():
             raise InputError(f"{name} has no vector of any word of {one.corpus.name}")
     for one in missing:
         _tag_one(run, name, one, table.scaled(one.vocabulary))
+    return {one.corpus.name: _share_known(one, table) for one in run.corpora}
 
 
 def _tag_one(run: _Run, name: str, one: EncodedCorpus, vectors: Vectors) -> None:

@@ -65,10 +65,10 @@ def evaluate(
 ) -> None:
     """Score models on words in context, and print accuracies overall and by group.
 
-    Writes a folder with results, comparisons and predictions as Parquet, and manifest.json. As
-    table, md and latex it prints a table to be read; json and csv have a row per value. Of seen
-    instances at least one target term is among those that models were fitted on; of "both seen"
-    ones both, of unseen ones neither.
+    Writes a folder with results, comparisons, predictions and replies of language models as
+    Parquet, and manifest.json. As table, md and latex it prints a table to be read; json and csv
+    have a row per value. Of seen instances at least one target term is among those that models were
+    fitted on; of "both seen" ones both, of unseen ones neither.
 
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """

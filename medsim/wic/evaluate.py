@@ -98,7 +98,8 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     Where ``data`` is a folder, models are fitted on its train.json, thresholds are chosen on its
     dev.json, and test.json is asked about. Where it is one file, it is cross-fitted in ten folds
     that share no sentence and no pair of terms: each is asked about by models fitted on the others.
-    A model or a file of predictions is a text such as "minilm=model.onnx,input=quoted".
+    A model, a file of predictions or a language model is a text such as
+    "minilm=model.onnx,input=quoted".
 
     Raises:
         InputError: a file or model is missing, damaged, or does not fit the instances.
@@ -169,7 +170,7 @@ def _read(options: WicEvaluateOptions, setting: Setting) -> WicDataset:
             seed=setting.seed,
         )
         n_tested = len(found.tested)
-        stage.found(f"{n_tested:,} instances to tell, {found.fitted}")
+        stage.found(f"{n_tested:,} instances to judge, {found.fitted}")
     if n_known := found.n_known():
         setting.progress.warn(
             f"{n_known:,} of {n_tested:,} instances share a sentence or pair of terms with train "
@@ -267,8 +268,8 @@ def _scores(
         if n_uncovered := int((~one.covered[dataset.tested]).sum()):
             fault = "sees nothing of" if one.replies is None else "gives no clear answer to"
             progress.warn(
-                f"{name} {fault} {n_uncovered:,} instances, which count as answered as most are "
-                "labelled that it knows"
+                f"{name} {fault} {n_uncovered:,} instances, which count as answered by the "
+                "most frequent label"
             )
     return scores
 

@@ -101,7 +101,7 @@ class WicBuildOptions(ReadingOptions):
             key="most_repeats",
         ),
     ] = MOST_REPEATS
-    seed: Annotated[int, Option("Of all draws.", least=0, most=MOST_SEED, key="seed")] = 0
+    seed: Annotated[int, Option("Seed of all draws.", least=0, most=MOST_SEED, key="seed")] = 0
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier benchmark at OUT.")] = False
     progress: Reporting = None
@@ -167,9 +167,9 @@ class WicEvaluateOptions(Options):
     models: Annotated[
         Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
-            "random; or an embedding, with options behind its path: input=target or input=sentence "
-            "and network=perceptron or network=bilstm of word vectors; input=target or "
-            "input=quoted of encoders; tune=yes and loss=online-contrastive or loss=cosine of "
+            "random; or an embedding as of medsim eval, with options behind it: input=target or "
+            "input=sentence and network=perceptron or network=bilstm of word vectors; input=target "
+            "or input=quoted of encoders; tune=yes and loss=online-contrastive or loss=cosine of "
             "transformers; epochs=N, rate=N and batch=N of what PyTorch trains. Python takes "
             "functions, models and vectors as well, each a medsim.Embedding with a name, or all of "
             "them by name.",
@@ -222,7 +222,7 @@ class WicEvaluateOptions(Options):
         ),
     ] = None
     seed: Annotated[
-        int, Option("Of folds, of the coin and of what is fitted.", least=0, most=MOST_SEED)
+        int, Option("Seed of folds, of the coin and of what is fitted.", least=0, most=MOST_SEED)
     ] = 0
     seeds: Annotated[
         int,

@@ -214,7 +214,7 @@ def test_without_the_extra_the_error_says_what_to_install(
     result = run("build", "hpo", "-o", tmp_path / "out", "--dask", "local")
 
     assert result.exit_code == 1
-    assert result.stderr == "error: --dask needs Dask: install medsim with its extra dask\n"
+    assert result.stderr == "error: --dask needs Dask; install medsim with its extra dask\n"
 
 
 def test_dask_is_imported_only_where_it_is_used() -> None:

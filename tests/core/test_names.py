@@ -14,7 +14,7 @@ from medsim.core import config, kinds, queries
 from medsim.core.options import Options, declared
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import names, options, paper
-from medsim.evaluations.statistic import STATISTICS
+from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.terminologies.options import ReadingOptions
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +72,7 @@ def test_names_for_editors_are_those_that_there_are() -> None:
     assert set(get_args(names.StatisticName)) == set(STATISTICS)
     assert set(get_args(names.MetricName)) == set(METRICS.all())
     assert list(get_args(names.ComparedTable)) == [*options.TABLES, *paper.PAPER]
+    assert set(options.FIXABLE) | {f"all-{name}" for name in tabulated_names()} <= {*options.TABLES}
 
 
 def test_choices_come_from_the_types_of_options() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from medsim.core.errors import InputError
 from medsim.corpora import Annotation, Document, files
 from medsim.corpora.problems import Problems
+from medsim.corpora.pubtator import is_pubtator
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -265,3 +266,13 @@ def test_published_corpora_are_read_whole() -> None:
         documents = list(read_pubtator(Path(str(DATA)) / "wic" / f"{name}.txt", problems))
         counts = {one.reason: one.n_rows for one in problems.skipped()}
         assert (len(documents), sum(len(one.annotations) for one in documents), counts) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [("17|t|Orl.\n17|a|Dup.\n", True), ("Orl\tB-X\n", False), ("a|t|b\tB-X\n", True), ("", False)],
+)
+def test_pubtator_is_known_by_its_first_line(tmp_path: Path, content: str, expected) -> None:
+    (tmp_path / "corpus").write_text(content)
+
+    assert is_pubtator(tmp_path / "corpus") is expected

@@ -9,7 +9,7 @@ import pytest
 
 from medsim.core.errors import InputError
 from medsim.corpora.files import open_corpus
-from medsim.tagging.conll import Sentence, conll_text, is_pubtator, read_conll
+from medsim.tagging.conll import Sentence, conll_text, read_conll
 from medsim.tagging.entities import Entity
 
 
@@ -75,13 +75,3 @@ def test_sentences_of_a_document_are_written_and_read_as_they_are(tmp_path: Path
 def test_a_faulty_line_is_told_with_its_number(tmp_path: Path, content, fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         sentences(tmp_path / "train.tsv", content)
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [("17|t|Orl.\n17|a|Dup.\n", True), ("Orl\tB-X\n", False), ("a|t|b\tB-X\n", True), ("", False)],
-)
-def test_pubtator_is_known_by_its_first_line(tmp_path: Path, content: str, expected) -> None:
-    (tmp_path / "corpus").write_text(content)
-
-    assert is_pubtator(tmp_path / "corpus") is expected

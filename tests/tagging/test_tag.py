@@ -112,6 +112,16 @@ def test_views_have_the_declared_columns(made: medsim.Tagging) -> None:
     assert made.views()["rows"].min() > 0
 
 
+def test_a_tagging_says_what_it_is_of(made: medsim.Tagging) -> None:
+    first, second = repr(made).split("\n")
+
+    assert first.startswith("Tagging('")
+    assert f"{len(made.manifest.corpora)} corp" in first
+    assert all(name in first for name in made.manifest.embeddings)
+    assert ".tasks()" in second
+    assert all(f">{name}</td>" in made._repr_html_() for name in made.manifest.embeddings)
+
+
 def test_the_table_of_tasks_is_an_extrinsic_side(made: medsim.Tagging) -> None:
     tasks = made.tasks()
     more = pl.DataFrame({"model": ["x", "y"], "velps": [0.1, 0.3]})

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.extras import needing
 from medsim.core.reading import reading
-from medsim.embeddings.encoders import needing, register_encoder
+from medsim.embeddings.encoders import register_encoder
 from medsim.embeddings.formats.model_folder import model_files
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class StaticEncoder:
 
     def __init__(self, path: Path, options: EmbeddingOptions, _threads: int) -> None:
         options.check_fit(NAME, "normalize", "prefix")
-        with needing(NAME):
+        with needing("static models need model2vec", NAME):
             import model2vec  # noqa: PLC0415 — an extra
             import tokenizers  # noqa: PLC0415 — comes with it
         with reading(path, _DESCRIBES):

@@ -111,7 +111,7 @@ def onnx_files(folder: Path) -> list[Path]:
 
 
 def lacks(folder: Path) -> str:
-    """Return what a folder in no known format lacks to be that of a model, for a message."""
+    """Return the part of a model that a folder in no known format lacks, for a message."""
     with suppress(OSError):
         inner = sorted(one.name for one in folder.iterdir() if one.is_dir() and kind(one))
         if inner:
@@ -196,10 +196,8 @@ def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:
 
 def _positions(folder: Path) -> int | None:
     """Return how many tokens a transformer has positions for; None where no file says so."""
-    number, config = (
-        _count(folder / CONFIG, "max_position_embeddings"),
-        read_object(folder / CONFIG),
-    )
+    number = _count(folder / CONFIG, "max_position_embeddings")
+    config = read_object(folder / CONFIG)
     padding = config.get("pad_token_id")
     if number is None or config.get("model_type") not in _AFTER_PADDING:
         return number

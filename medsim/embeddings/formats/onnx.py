@@ -8,8 +8,9 @@ import numpy as np
 
 from medsim.core.config import in_threads
 from medsim.core.errors import InputError, OptionError
+from medsim.core.extras import needing
 from medsim.core.reading import reading
-from medsim.embeddings.encoders import needing, register_encoder, unit
+from medsim.embeddings.encoders import register_encoder, unit
 from medsim.embeddings.formats.model_folder import (
     MOST_TOKENS,
     TOKENIZER,
@@ -177,7 +178,7 @@ def _pooling(
 
 def _read_tokenizer(path: Path, settings: Settings) -> tuple[Any, str]:
     """Return a tokenizer that never pads and always truncates, and the library's version."""
-    with needing(NAME):
+    with needing("encoders in ONNX need tokenizers", NAME):
         import tokenizers  # noqa: PLC0415 — an extra
     with reading(path, _TOKENIZER_FORM):
         tokenizer = tokenizers.Tokenizer.from_file(str(path))

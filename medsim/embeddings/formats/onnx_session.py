@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from medsim.core.errors import InputError
+from medsim.core.extras import needing
 from medsim.core.reading import open_file, reading
-from medsim.embeddings.encoders import needing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ class OnnxSession:
 
     def __init__(self, path: Path) -> None:
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would send what it runs over HTTPS
-        with needing("onnx"):
+        with needing("encoders in ONNX need onnxruntime", "onnx"):
             import onnxruntime  # noqa: PLC0415 — an extra
         self._path = path
         settings = onnxruntime.SessionOptions()

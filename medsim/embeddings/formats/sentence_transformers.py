@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medsim.core.errors import InputError, OptionError
+from medsim.core.extras import needing
 from medsim.core.reading import reading
-from medsim.embeddings.encoders import needing, register_encoder
+from medsim.embeddings.encoders import register_encoder
 from medsim.embeddings.formats.model_folder import (
     CONFIG,
     MODULES,
@@ -52,7 +53,7 @@ class SentenceEncoder:
         if options.normalize == "no" and read_settings(path).normalize:
             raise OptionError(f"normalize=no does not fit {path}, which scales its vectors itself")
         _check_runs_no_code(path)
-        with needing(NAME):
+        with needing("folders of transformers need sentence-transformers", NAME):
             import sentence_transformers  # noqa: PLC0415 — an extra
             import torch  # noqa: PLC0415 — comes with it
             import transformers  # noqa: PLC0415 — as torch

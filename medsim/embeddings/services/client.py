@@ -9,7 +9,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from medsim.core.errors import InputError, OptionError, ServiceError
+from medsim.core.errors import InputError, ServiceError
+from medsim.core.extras import needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings.services.pace import Pace, StoppedError, backoff, retry_after
 
@@ -56,10 +57,8 @@ class ServiceClient:
     """A service, asked over HTTP from several threads; use it in ``with``."""
 
     def __init__(self, service: Service) -> None:
-        try:
+        with needing("services need httpx2", "api"):
             import httpx2  # noqa: PLC0415 — an extra
-        except ImportError as error:
-            raise OptionError("services need httpx2; install medsim with its extra api") from error
         self._library = httpx2
         self._service = service
         self._has_answered = False
@@ -188,7 +187,7 @@ class ServiceClient:
         return found
 
     def _fault(self, status: int, headers: Mapping[str, str], data: bytes) -> str:
-        """Return what a failed request may be tried again for; raise where it may not."""
+        """Return the fault of a request that may be tried again; raise where it may not."""
         if status in _REDIRECTS:
             target = headers.get("location", "nowhere").partition("?")[0]
             raise self._error(f"redirects to {self._shown(target)}; name the address that answers")
@@ -253,7 +252,7 @@ class _Asking(Generic[Job, Answer]):
             self.arrived.put(None)
 
     def wait(self) -> list[tuple[Job, Answer] | None]:
-        """Return what has arrived: one or more."""
+        """Return the answers that have arrived: one or more."""
         found: list[tuple[Job, Answer] | None] = []
         while not found:
             with suppress(queue.Empty):  # looks up, as no signal ends a wait in some surroundings

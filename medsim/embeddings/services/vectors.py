@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from medsim.core.canonical import canonical_digest
 from medsim.core.errors import OptionError, ServiceError
 from medsim.embeddings import TERMS
 from medsim.embeddings.encoders import collected
@@ -43,6 +42,8 @@ class ServiceSource:
 
     service: Service
     options: EmbeddingOptions
+    format_name: ClassVar[str] = NAME
+    gives: ClassVar[str] = TERMS
 
     @property
     def location(self) -> str:
@@ -50,31 +51,20 @@ class ServiceSource:
         return self.service.location
 
     @property
-    def format_name(self) -> str:
-        """The name of the format."""
-        return NAME
-
-    @property
     def describes(self) -> str:
         """The format in words, for messages."""
         return f"an embeddings service, model {self.service.model}"
 
-    @property
-    def gives(self) -> str:
-        """The kind of vectors: of whole terms."""
-        return TERMS
-
     def fingerprint(self) -> str:
         """Return a SHA-256 of address, model, dimensions and prefix; the model is not seen."""
-        decided = [self.service.url, self.service.model, self.options.dimensions]
-        return hashlib.sha256(json.dumps([*decided, self.options.prefix]).encode()).hexdigest()
+        own = self.options
+        return canonical_digest([self.service.url, own.model, own.dimensions, own.prefix])
 
     def read(self, request: Request) -> TermVectors:
         """Return the vectors of a request's terms, none of which is asked for twice."""
-        key = json.dumps([LAYOUT, NAME, self.fingerprint()]).encode()
         return collected(
             request,
-            hashlib.sha256(key).hexdigest(),
+            canonical_digest([LAYOUT, NAME, self.fingerprint()]),
             lambda terms: _asked(self, terms, request) if terms else (),
             self.options.dimensions,
         )

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from medsim.core.errors import OptionError
+from medsim.core.extras import needing
 from medsim.core.terms import lowered
 from medsim.corpora import ENGLISH
 
@@ -29,10 +29,6 @@ def lemma_of(term: str, language: str = ENGLISH) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def _lemma_of_word(word: str, language: str) -> str:
-    try:
+    with needing("lemmas of terms need simplemma", "wic"):
         import simplemma  # noqa: PLC0415 — an extra
-    except ImportError as error:
-        raise OptionError(
-            "lemmas of terms need simplemma; install medsim with its extra wic"
-        ) from error
     return lowered([simplemma.lemmatize(word, lang=language)])[0]

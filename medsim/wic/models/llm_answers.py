@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.canonical import canonical_digest
 from medsim.embeddings.services.client import RefusedError, ServiceClient
 from medsim.embeddings.services.vectors import CHARACTERS_A_TOKEN
 from medsim.wic.models.answers import majority, unscored
@@ -57,7 +57,7 @@ def llm_answers(dataset: WicDataset, spec: LlmModel, setting: Setting) -> ModelA
 def _answers(
     dataset: WicDataset, chats: dict[int, Messages], replies: dict[int, Reply]
 ) -> ModelAnswers:
-    """Return what follows from replies, given by row as their chats are."""
+    """Return the answers that replies give; they and their chats are by row."""
     labels = dataset.labels
     positive, covered = np.zeros((2, len(labels)), np.bool_)
     for one in dataset.rounds:
@@ -88,8 +88,7 @@ def _chats(dataset: WicDataset, spec: LlmModel) -> dict[int, Messages]:
 
 def _identity(spec: LlmModel) -> str:
     """Return the name of the folder with a model's replies: of all that decides them."""
-    decided = [_LAYOUT, spec.service.url, spec.service.model, spec.options.tokens]
-    return hashlib.sha256(json.dumps(decided).encode()).hexdigest()
+    return canonical_digest([_LAYOUT, spec.service.url, spec.service.model, spec.options.tokens])
 
 
 def _asked(
@@ -163,7 +162,7 @@ def _table(
 
 
 def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
-    """Return what every language model said: ``WIC_REPLY_COLUMNS``; None where none was asked."""
+    """Return the replies of all language models: ``WIC_REPLY_COLUMNS``; None without any."""
     frames = [
         one.replies.select(pl.lit(name).alias("model"), pl.all())
         for name, one in answers.items()

@@ -25,7 +25,7 @@ ANSWERED, REFUSED, UNCLEAR = "answered", "refused", "unclear"
 """The verdicts on a reply."""
 
 FILTERED = "content_filter"
-"""How services name a reply that they keep back."""
+"""The name that services give to a reply that they keep back."""
 
 _THOUGHT = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medsim.core.errors import OptionError
+from medsim.core.extras import needing
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import average_precision
 
@@ -59,12 +59,8 @@ class Fitted:
 
 def prepare_torch(needed_by: str, threads: int) -> None:
     """Set the number of threads of PyTorch in this process; raise OptionError without PyTorch."""
-    try:
+    with needing(f"{needed_by} needs PyTorch", "baselines"):
         import torch  # noqa: PLC0415 — an extra
-    except ImportError as error:
-        raise OptionError(
-            f"{needed_by} needs PyTorch; install medsim with its extra baselines"
-        ) from error
     torch.set_num_threads(threads)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.core.extras import needing
 from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import points_of
@@ -134,14 +135,10 @@ def perceptron_scores(features: Table, labels: Flags, asked: Table, seed: int) -
     """
     if labels.all() or not labels.any():
         return np.full(len(asked), float(len(labels) > 0 and labels.all()))
-    try:
+    with needing("a perceptron on word vectors needs scikit-learn", "wic"):
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 — an extra
         from sklearn.neural_network import MLPClassifier  # noqa: PLC0415 — as above
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 — comes with it
-    except ImportError as error:
-        raise OptionError(
-            "a perceptron on word vectors needs scikit-learn; install medsim with its extra wic"
-        ) from error
     mean, deviation = features.mean(axis=0), features.std(axis=0)
     scale = np.where(deviation > 0, deviation, np.inf)
     model = MLPClassifier((N_HIDDEN,), max_iter=_MOST_EPOCHS, random_state=seed % _SEEDS)
