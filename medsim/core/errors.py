@@ -80,9 +80,9 @@ class BrokenPromiseError(MedsimError):
     exit_code = 3
 
 
-def unknown_name(kind: str, name: str, known: list[str]) -> str:
+def unknown_name(kind: str, name: object, known: list[str]) -> str:
     """Return the message for an unknown name, with the nearest known ones first."""
-    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    near = get_close_matches(str(name), known, n=3, cutoff=0.5)
     if near:
         return f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?"
     return f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}"

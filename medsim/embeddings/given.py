@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.reading import reason
 from medsim.embeddings.options import (
     Case,
     Coverage,
@@ -133,9 +134,16 @@ class Embedding:
         if len(given) > 1:
             raise OptionError("rows of an array are words or terms; give either, not both")
         self.source: Any = source
-        self.form: Form = _form_of(source, given)
+        try:
+            self.form: Form = _form_of(source, given)
+        except OptionError:
+            raise
+        except Exception as error:  # an object's own attributes raise what they like
+            raise OptionError(
+                f"{_kind_of(source)} fails when it is looked at: {reason(error)}"
+            ) from error
         self.kind = given[0] if given else None
-        self.keys = words if words is not None else terms
+        self.keys = _listed(given[0], words if words is not None else terms) if given else None
         self.name = name
         self.version = version
         self.options = _as_text(options)
@@ -237,6 +245,22 @@ def _form_of(source: Any, keys: list[str]) -> Form:
     elif callable(source):
         return "function"
     raise OptionError(f"{_kind_of(source)} is no embedding; accepted are {_ACCEPTED}")
+
+
+def _listed(kind: str, keys: Any) -> list[Any]:
+    """Return the words or terms of an array, which may be an array themselves, or come only once.
+
+    Raises:
+        OptionError: they are one text, or no words or terms at all.
+    """
+    if isinstance(keys, (str, bytes)):
+        raise OptionError(f"{kind}={keys!r} is one text; a list of them is due, one for each row")
+    try:
+        return list(keys.tolist() if hasattr(keys, "tolist") else keys)
+    except TypeError as error:
+        raise OptionError(
+            f"{kind}= takes a list of texts, one for each row, not {_kind_of(keys)}"
+        ) from error
 
 
 def _kind_of(source: object) -> str:

@@ -72,6 +72,8 @@ def _plain(value: Any) -> Any:
         return (tensor if tensor.is_complex() else tensor.float()).numpy()
     if hasattr(value, "toarray"):
         return value.toarray()
+    if isinstance(value, np.ma.MaskedArray):  # what is masked is no number
+        return np.ma.filled(value.astype(np.float64), np.nan)
     return value
 
 

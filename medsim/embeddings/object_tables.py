@@ -38,18 +38,10 @@ def table_of(given: Embedding, kind: str, of: str, *, chosen: bool) -> tuple[Key
     Raises:
         InputError: they are not, or do not fit each other; the message begins with ``of``.
     """
-    match given.form:
-        case "mapping":
-            values, vectors = list(given.source), _rows_of_mapping(given.source, of)
-            if not chosen:
-                _check_words(values, of)
-        case "keyed vectors":
-            index = given.source.key_to_index
-            values, vectors = sorted(index, key=index.__getitem__), given.source.vectors
-        case "frame":
-            values, vectors = _of_frame(_polars(given.source, of), of)
-        case _:
-            values, vectors = list(given.keys or ()), given.source
+    with reading(of, "words or terms and their vectors"):
+        values, vectors = _parts_of(given, of)
+    if given.form == "mapping" and not chosen:
+        _check_words(values, of)
     if not values:
         raise InputError(f"{of} has no {kind}")
     found = as_matrix(vectors, of)
@@ -59,6 +51,23 @@ def table_of(given: Embedding, kind: str, of: str, *, chosen: bool) -> tuple[Key
     if wrong := next((key for key in values if not isinstance(key, str)), None):
         raise InputError(f"{of} has {wrong!r} among its {kind}, which is no text")
     return Keys(path=of, values=values, kind=kind), single(found)
+
+
+def _parts_of(given: Embedding, of: str) -> tuple[list[Any], Any]:
+    """Return the words or terms of an object, and its vectors as it has them."""
+    match given.form:
+        case "mapping":
+            return list(given.source), _rows_of_mapping(given.source, of)
+        case "keyed vectors":
+            index = given.source.key_to_index
+            values = sorted(index, key=index.__getitem__)
+            if [index[value] for value in values] != list(range(len(values))):
+                raise InputError(f"{of} has a key_to_index whose rows are not 0, 1, 2 and so on")
+            return values, given.source.vectors
+        case "frame":
+            return _of_frame(_polars(given.source, of), of)
+        case _:
+            return list(given.keys or ()), given.source
 
 
 def _check_words(keys: Sequence[object], of: str) -> None:

@@ -243,7 +243,7 @@ class _ObjectEncoder:
                 f"{of} fails on {counted(len(texts), 'text')}, {texts[0]!r} the first: "
                 f"{reason(error)}"
             ) from error
-        vectors = as_vectors(answer, of, terms)
+        vectors = as_vectors(answer, of, terms).copy()  # a model may write into one array each time
         if self.n_dimensions and vectors.shape[1] != self.n_dimensions:
             raise InputError(
                 f"{of} gives {terms[0]!r} a vector of {vectors.shape[1]:,} numbers, and others one "

@@ -30,9 +30,11 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
         kinds: the types of entities.
 
     Returns:
-        int64[n_documents, 1 + n_kinds, n_trials, 3], documents in their order; the first type is
-        ``ALL``.
+        int64[n_documents, 1 + n_kinds, n_trials, 3], documents in their order, or sentences where
+        there is but one document; the first type is ``ALL``.
     """
+    if predictions["document_id"].n_unique() == 1:  # resamples of one document never differ
+        predictions = predictions.with_columns(pl.col("sentence").cast(str).alias("document_id"))
     documents = predictions["document_id"].unique(maintain_order=True).to_list()
     row_of = {document: row for row, document in enumerate(documents)}
     at_kind = {kind: at for at, kind in enumerate(kinds, start=1)}

@@ -57,9 +57,9 @@ class WordTable:
         is_known = self.known[own]
         if is_known.any():
             known = self.vectors[own][is_known]
-            vectors[:-1] = known.mean(axis=0)
+            vectors[:-1] = known.mean(axis=0, dtype=np.float64)
             vectors[:-1][is_known] = known
-            vectors *= np.float32(SPREAD / max(float(known.std()), 1e-30))
+            vectors *= np.float32(SPREAD / max(float(known.std(dtype=np.float64)), 1e-30))
         return vectors
 
 

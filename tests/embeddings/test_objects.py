@@ -69,6 +69,8 @@ TABLES: Mapping[str, Callable[[], Any]] = {
     "array": lambda: medsim.Embedding(VECTORS, words=WORDS),
     "half precision": lambda: medsim.Embedding(VECTORS.astype(np.float16), words=tuple(WORDS)),
     "lists": lambda: medsim.Embedding(VECTORS.tolist(), words=iter(WORDS)),
+    "words in an array": lambda: medsim.Embedding(VECTORS, words=np.array(WORDS)),
+    "words in a column": lambda: medsim.Embedding(VECTORS, words=pl.Series(WORDS)),
     "Polars": lambda: pl.DataFrame({"word": WORDS, "vector": VECTORS.tolist()}),
     "lazy": lambda: pl.LazyFrame({"word": WORDS, "vector": VECTORS.tolist()}),
     "Polars, a column a number": lambda: pl.DataFrame(
@@ -125,6 +127,25 @@ def test_functions_and_models_embed_terms(
             assert isinstance(found.embedded, TermPoints)
             assert np.allclose(found.embedded.vectors, expected, rtol=1e-6)
             assert found.covered.all()
+
+
+def test_words_that_come_only_once_serve_every_run() -> None:
+    given = medsim.Embedding(VECTORS, words=iter(WORDS))
+
+    assert [embedded(given).n_vocabulary for _ in range(2)] == [3, 3]
+
+
+def test_a_model_may_return_one_array_that_it_writes_into_every_time() -> None:
+    kept = np.zeros((10, 2), np.float32)
+
+    def reused(texts: Sequence[str]) -> np.ndarray:
+        kept[: len(texts)] = lengths(texts)
+        return kept[: len(texts)]
+
+    found = embedded(reused).embedded
+
+    assert isinstance(found, TermPoints)
+    assert found.vectors.tolist() == lengths(TERMS).tolist()
 
 
 class Tensor:
@@ -221,6 +242,23 @@ def wider(texts: Sequence[str]) -> np.ndarray:
     return np.ones((len(texts), 3 if len(texts) > 2 else 4))
 
 
+class Damaged(dict[str, Any]):
+    """A mapping whose file is gone."""
+
+    def values(self) -> Any:
+        """Fail."""
+        raise OSError(5, "disk gone")
+
+
+class Unready:
+    """A model that is loaded when it is first asked, and cannot be."""
+
+    @property
+    def encode(self) -> Any:
+        """Fail."""
+        raise RuntimeError("no weights")
+
+
 FAULTS: Mapping[str, tuple[Any, str]] = {
     "texts": (lambda texts: [f"{text}!" for text in texts], "values of type text, not numbers"),
     "not finite": (
@@ -244,6 +282,16 @@ FAULTS: Mapping[str, tuple[Any, str]] = {
     "mapping of texts": ({"eye": ["a"]}, "values of type text"),
     "mapping of numbers": ({1: [1.0]}, "has 1 among its words, which is no text"),
     "mapping of terms": ({"left hand": [1.0]}, r"the key 'left hand', .* keys='terms'"),
+    "failing mapping": (Damaged(eye=[1.0]), r"words or terms and their vectors \(disk gone\)"),
+    "other rows": (
+        SimpleNamespace(key_to_index={"eye": 1, "hand": 2}, vectors=VECTORS[:2]),
+        "a key_to_index whose rows are not 0, 1, 2",
+    ),
+    "no rows": (SimpleNamespace(key_to_index=None, vectors=VECTORS), "AttributeError"),
+    "masked": (
+        lambda texts: np.ma.masked_greater(lengths(texts), 3),
+        "a vector that is not finite",
+    ),
     "null word": (pl.DataFrame({"word": ["eye", None], "v": [[1.0], [2.0]]}), "row 2 has no word"),
     "null vector": (
         pl.DataFrame({"word": ["eye", "foot"], "v": [[1.0], None]}),
@@ -304,6 +352,9 @@ def test_what_is_no_embedding_gets_one_line_of_what_is(given: Any) -> None:
     ("make", "says"),
     [
         (lambda: medsim.Embedding(VECTORS, words=WORDS, terms=WORDS), "give either, not both"),
+        (lambda: medsim.Embedding(VECTORS, words="eye"), "words='eye' is one text; a list"),
+        (lambda: medsim.Embedding(VECTORS, terms=3), "terms= takes a list of texts, .* type int"),
+        (lambda: medsim.Embedding(Unready()), "Unready fails when it is looked at: no weights"),
         (lambda: medsim.Embedding(Model(), words=["a"]), "rows of an array, not of a value of"),
         (lambda: medsim.Embedding(Model(), poling="cls"), "unknown option of medsim.Embedding"),
         (lambda: medsim.Embedding(Model(), prefix=1), "prefix=1 is no text"),

@@ -111,6 +111,8 @@ def test_a_chart_of_what_is_not_there_is_refused(
         shared_evaluation.chart("mrr")
     with pytest.raises(OptionError, match="unknown statistic 'acu'; did you mean auc"):
         shared_evaluation.chart("acu")  # type: ignore[arg-type]  # a slip
+    with pytest.raises(OptionError, match="unknown statistic None; known: auc"):
+        shared_evaluation.chart(None)  # type: ignore[arg-type]  # a slip
     with pytest.raises(OptionError, match="unknown subset 'all'"):
         shared_evaluation.chart("auc", subset="all")  # type: ignore[arg-type]  # a slip
     monkeypatch.setitem(__import__("sys").modules, "altair", None)

@@ -256,3 +256,25 @@ def test_a_warning_of_a_corpus_reaches_the_manifest(corpus: Path, tmp_path: Path
 
     assert any("document occurs again" in line for line in progress.warnings)
     assert made.manifest.warnings == progress.warnings
+
+
+def test_sentences_are_resampled_where_there_is_one_document(tmp_path: Path) -> None:
+    for split, tag in {"train": "B-Name", "dev": "B-Name", "test": "O"}.items():
+        lines = ["-DOCSTART-\tO\n", *(["velp\tB-Name\n", f"velp\t{tag}\n"] * 6)]
+        (tmp_path / f"{split}.tsv").write_text("\n".join(lines), encoding="utf-8")
+
+    made = medsim.tag(tmp_path, {}, tmp_path / "tags", random=4, trials=1, epochs=1)
+
+    (row,) = made.results().filter(type="all", statistic="precision").to_dicts()
+    assert row["value"] == 0.5
+    assert row["n_documents"] == 12
+    assert row["low"] < row["high"]
+
+
+def test_vectors_of_any_size_are_scaled(corpus: Path, tmp_path: Path) -> None:
+    def large(texts: list[str]) -> np.ndarray:
+        return np.array([[1e38 * (-1) ** len(text), 3e37 * len(text[:5])] for text in texts])
+
+    made = medsim.tag(corpus, {"large": large}, tmp_path / "tags", **OPTIONS | {"epochs": 1})
+
+    assert made.trials().height == OPTIONS["trials"]
