@@ -45,7 +45,9 @@ class _Draft:
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
-def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator[Document]:
+def documents_of(
+    file: HashedReader, path: Path, problems: Problems, *, linked: bool = True
+) -> Iterator[Document]:
     """Yield the documents of an open file, plain or compressed by gzip, in their order.
 
     A document is a line ``ID|t|title``, a line ``ID|a|abstract`` (none for no abstract), and lines
@@ -56,7 +58,8 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
     MedMentions' README describes the format; ``codes_of`` has that of codes.
 
     ``problems`` are told of every annotation, abstract and document that is left out. Of documents
-    with one id the first is kept. The text at the offsets of a mention must be its own.
+    with one id the first is kept. The text at the offsets of a mention must be its own. Codes are
+    read where ``linked`` is True; else annotations have none, whatever stands there.
     """
     seen: set[str] = set()
     for draft in _drafts(file, path, problems):
@@ -64,7 +67,7 @@ def documents_of(file: HashedReader, path: Path, problems: Problems) -> Iterator
             problems.add("document occurs again", f"{path}: line {draft.line}", draft.document_id)
             continue
         seen.add(draft.document_id)
-        yield _document(draft, path, problems)
+        yield _document(draft, path, problems, linked=linked)
 
 
 def is_pubtator(path: Path) -> bool:
@@ -109,7 +112,7 @@ def _added(draft: _Draft | None, number: int, line: str, text: re.Match[str] | N
     return None
 
 
-def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
+def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) -> Document:
     """Return a document with its valid annotations."""
     abstract = draft.abstract or ""
     text = f"{draft.title} {abstract}"
@@ -119,7 +122,7 @@ def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
         if columns[1][:1].isalpha():
             problems.count("line states a relation")
             continue
-        found = _annotation(columns, text)
+        found = _annotation(columns, text, linked=linked)
         if isinstance(found, Annotation):
             annotations.append(found)
         else:
@@ -133,7 +136,7 @@ def _document(draft: _Draft, path: Path, problems: Problems) -> Document:
     )
 
 
-def _annotation(columns: list[str], text: str) -> Annotation | tuple[str, str]:
+def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | tuple[str, str]:
     """Return the annotation of a text in a line: its id, start, end, and the rest of the line.
 
     Of a faulty one the reason why it is left out, and its value.
@@ -152,7 +155,7 @@ def _annotation(columns: list[str], text: str) -> Annotation | tuple[str, str]:
         return "mention is not in the text at its offsets", found
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]
-    if (codes := codes_of(column)) is None:
+    if (codes := codes_of(column) if linked else ()) is None:
         return "code is in an unknown form", repr(column)
     return Annotation(start=start, end=end, text=term, kind=kind, codes=codes)
 

@@ -146,7 +146,7 @@ def _read(path: Path, name: str, cutting: Cutting) -> Corpus:
         with open_corpus(file) as stream:
             if is_pubtator(file):
                 n_pubtator += 1
-                documents = documents_of(stream, file, problems)
+                documents = documents_of(stream, file, problems, linked=False)
                 sentences = list(tagged_sentences(documents, name, cutting, problems))
             elif split == WHOLE:
                 raise InputError(

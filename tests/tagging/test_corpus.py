@@ -183,3 +183,13 @@ def test_types_are_taken_for_one(tmp_path: Path) -> None:
 
     assert merged.kinds() == ["entity"]
     assert merged.splits["dev"][0].tags == ["B-entity", "I-entity", "B-entity"]
+
+
+def test_the_form_of_codes_does_not_count(tmp_path: Path) -> None:
+    path = pubtator(tmp_path / "p.txt", *range(60))
+    path.write_text(path.read_text().replace("\tX\t-", "\tGene\tnot:a code?"))
+
+    found = one_corpus(path)
+
+    assert sum(len(one.entities) for split in found.splits.values() for one in split) == 60
+    assert found.skipped == ()
