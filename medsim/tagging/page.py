@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from medsim.core.errors import counted
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -38,8 +39,9 @@ def tagging_page(made: Tagging) -> Page:
     trials = manifest.options.get("trials")
     return Page(
         title="Named entities by word vectors",
-        lead=f"{len(manifest.embeddings)} embeddings on {len(manifest.corpora)} corpora, {trials} "
-        f"taggers each, by medsim {manifest.medsim}.",
+        lead=f"{counted(len(manifest.embeddings), 'embedding')} on "
+        f"{counted(len(manifest.corpora), 'corpus', 'corpora')}, {trials} taggers each, "
+        f"by medsim {manifest.medsim}.",
         notice=None,
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[

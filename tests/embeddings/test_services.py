@@ -303,7 +303,7 @@ BAD = {
     ),
     "no base64": (
         changed(lambda answer: [one.update(embedding="§") for one in answer["data"]]),
-        "vectors of different dimensions",
+        "text that is no base64",
     ),
     "refused": (with_status(404, {"error": {"message": "no model m"}}), "HTTP 404, no model m"),
     "a key is missing": (with_status(401), "HTTP 401; it needs a key, in the environment variable"),

@@ -1,6 +1,6 @@
 """Feeds damaged files to every reader, which must read them or say in one line why not.
 
-    just fuzz --seconds 600 --reader npy
+    just fuzz --reader npy
 
 An input is made of a reader's good files and a seed, and read in a process of its own that may end
 in any way. Those at fault are kept with their seed, by which ``--seed`` reads one again.
@@ -52,7 +52,7 @@ class Counts:
 def main() -> int:
     """Run the fuzz, print its counts, and return 1 if there is a fault."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60, help="for each reader")
+    parser.add_argument("--seconds", type=float, default=600, help="each, 600 by default")
     parser.add_argument("--reader", action="append", choices=[*READERS], help="all by default")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, help="read one input, and show what becomes of it")

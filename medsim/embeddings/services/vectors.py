@@ -204,8 +204,14 @@ def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vect
             raise ServiceError(f"{location} answers with an index that is missing or wrong")
         data = sorted(data, key=lambda one: int(one["index"]))
     try:
-        found = np.asarray([_numbers(one.get("embedding")) for one in data])
-    except ValueError as error:  # of different lengths, or no base64
+        vectors = [_numbers(one.get("embedding")) for one in data]
+    except ValueError as error:
+        raise ServiceError(
+            f"{location} answers with text that is no base64 of 32-bit floating point"
+        ) from error
+    try:
+        found = np.asarray(vectors)
+    except ValueError as error:
         raise ServiceError(f"{location} answers with vectors of different dimensions") from error
     if found.ndim != 2 or not found.shape[1] or found.dtype.kind not in "fi":  # noqa: PLR2004
         raise ServiceError(f"{location} answers with an embedding that is no list of numbers")
