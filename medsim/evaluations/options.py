@@ -43,8 +43,23 @@ SUBSETS: tuple[Subset, ...] = get_args(Subset)
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 """Corrections of p-values for the number of comparisons; the first is the paper's."""
 
-TABLES = tuple(name for name in get_args(ComparedTable) if name not in PAPER)
-"""The tables of ``medsim compare``."""
+TABLES = (
+    "best",
+    *tabulated_names(),
+    *(f"{of}-{name}" for of in ("all", "standings", "spread") for name in tabulated_names()),
+    "metrics",
+    "parts",
+    "rated",
+    "coverage",
+    "overlap",
+    "retrieval",
+    "separation",
+    "all-separation",
+    "separation-terms",
+    "categories",
+    "all-categories",
+)
+"""The tables of ``medsim compare``, those of declared statistics among them."""
 
 FIXABLE = ("best", "parts", *tabulated_names())
 """Those in which embeddings can be compared at fixed metrics."""
