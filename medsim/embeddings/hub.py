@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.options import EmbeddingOptions
 
-_PLACE = re.compile(r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>[^@\s]+))?", re.ASCII)
+_PLACE = re.compile(
+    r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>(?!.*\.\.)[^@\s]+))?",  # as git has it
+    re.ASCII,
+)
 _REFUSED = (401, 403)  # statuses of HTTP
 _LOGIN = "log in by: hf auth login (or set HF_TOKEN)"
 

@@ -265,11 +265,13 @@ def test_a_revision_that_is_not_there_says_so(hub: Hub) -> None:
     assert message_of(f"hf:{MODEL}@v9") == f"hf:{MODEL}@v9: the model has no such revision"
 
 
-@pytest.mark.parametrize("text", ["hf:", "hf:a/b/c", "hf:../x", "hf:a@", "hf:a b", "hf:a/b@c d"])
+@pytest.mark.parametrize(
+    "text", ["hf:", "hf:a/b/c", "hf:../x", "hf:a@", "hf:a b", "hf:a/b@c d", "hf:a/b@../c"]
+)
 def test_a_text_of_another_form_is_refused(hub: Hub, text: str) -> None:
     with pytest.raises((OptionError, InputError), match=r"hf:"):
         opened(text)
-    assert not any("resolve" in one for one in hub.asked)
+    assert not hub.asked
 
 
 def test_a_missing_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
