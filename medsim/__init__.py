@@ -2,12 +2,12 @@
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
 ``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``correlate``,
-``tag``, ``write_report`` (which is ``medsim report``), and ``open``, which gives the tables and
-SQL of a build, as ``Evaluation`` does of an evaluation's folder (``from medsim import *`` leaves
-``open`` out); ``Embedding`` is a function, a model or vectors with a name; ``build_shard`` is
-``medsim build --shard``. Those of ``medsim study`` are ``sample_study``, ``grade_study``,
-``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and ``choose_pairs``,
-those of ``medsim wic`` ``build_wic``, ``verify_wic``, ``describe_wic`` (which is
+``tag``, ``export``, ``write_report`` (which is ``medsim report``), and ``open``, which gives the
+tables and SQL of a build, as ``Evaluation`` does of an evaluation's folder (``from medsim import
+*`` leaves ``open`` out); ``Embedding`` is a function, a model or vectors with a name;
+``build_shard`` is ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``,
+``grade_study``, ``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and
+``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``, ``describe_wic`` (which is
 ``medsim wic stats``) and ``evaluate_wic``.
 """
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from medsim.evaluations.correlate import correlate
     from medsim.evaluations.evaluate import evaluate
     from medsim.evaluations.output import Evaluation
+    from medsim.exports.export import export
+    from medsim.exports.output import Exported
+    from medsim.splits.output import Splits
     from medsim.studies.associations import inspect_study
     from medsim.studies.folder import Study
     from medsim.studies.grade import grade_study
@@ -55,9 +58,11 @@ __all__ = [
     "Build",
     "Embedding",
     "Evaluation",
+    "Exported",
     "MedsimError",
     "Progress",
     "Scores",
+    "Splits",
     "Study",
     "Tagging",
     "Verification",
@@ -75,6 +80,7 @@ __all__ = [
     "domains_study",
     "evaluate",
     "evaluate_wic",
+    "export",
     "grade_study",
     "inspect_study",
     "instances_study",
@@ -93,9 +99,11 @@ _HOMES = {
     "Build": "medsim.builds.output:Build",
     "Embedding": "medsim.embeddings.given:Embedding",
     "Evaluation": "medsim.evaluations.output:Evaluation",
+    "Exported": "medsim.exports.output:Exported",
     "MedsimError": "medsim.core.errors:MedsimError",
     "Progress": "medsim.core.progress:Progress",
     "Scores": "medsim.studies.score:Scores",
+    "Splits": "medsim.splits.output:Splits",
     "Study": "medsim.studies.folder:Study",
     "Tagging": "medsim.tagging.output:Tagging",
     "Verification": "medsim.core.checks:Verification",
@@ -113,6 +121,7 @@ _HOMES = {
     "domains_study": "medsim.studies.word_domains:domains_study",
     "evaluate": "medsim.evaluations.evaluate:evaluate",
     "evaluate_wic": "medsim.wic.evaluate:evaluate_wic",
+    "export": "medsim.exports.export:export",
     "grade_study": "medsim.studies.grade:grade_study",
     "inspect_study": "medsim.studies.associations:inspect_study",
     "instances_study": "medsim.studies.instances:instances_study",

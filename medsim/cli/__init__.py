@@ -10,12 +10,23 @@ from medsim.builds import commands as datasets
 from medsim.cli import commands as outputs
 from medsim.core.console import app
 from medsim.evaluations import commands as evaluation
+from medsim.exports import commands as exports
 from medsim.studies import commands as studies
 from medsim.tagging import commands as tagging
 from medsim.terminologies import commands as releases
 from medsim.wic import commands as wic
 
-__all__ = ["app", "datasets", "evaluation", "outputs", "releases", "studies", "tagging", "wic"]
+__all__ = [
+    "app",
+    "datasets",
+    "evaluation",
+    "exports",
+    "outputs",
+    "releases",
+    "studies",
+    "tagging",
+    "wic",
+]
 
 
 def _print_version(wanted: bool) -> None:

@@ -6,7 +6,7 @@ opens an output of the kind has it. One line in ``medsim.core.opened`` lets ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 import polars as pl
@@ -31,11 +31,15 @@ class View:
         files: pattern of the files that hold it, below the output's folder.
         columns: the first columns of each file; None where they depend on what was asked for.
         optional: whether outputs of the kind may lack it.
+        about: a sentence that says what its rows are.
+        notes: by column, what its values are.
     """
 
     files: str
     columns: Columns | None = None
     optional: bool = False
+    about: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

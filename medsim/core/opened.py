@@ -38,7 +38,9 @@ _FAULTS_OF_CODE = (AssertionError, AttributeError, IndexError, NameError, TypeEr
 _CLASSES = {
     "build": "medsim.builds.output:Build",
     "evaluation": "medsim.evaluations.output:Evaluation",
+    "splits": "medsim.splits.output:Splits",
     "study": "medsim.studies.folder:Study",
+    "export": "medsim.exports.output:Exported",
     "scores": "medsim.studies.output:ScoresFolder",
     "tagging": "medsim.tagging.output:Tagging",
     "wic": "medsim.wic.benchmark:Benchmark",

@@ -28,7 +28,7 @@ from medsim.core.places import check_free, check_not_read, own_files, resolved, 
 from medsim.core.set_aside import name_aside, put_back, remove_set_aside, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import Any
 
@@ -166,6 +166,17 @@ class OutputFolder:
         with self._whole(name) as partial:
             partial.write_bytes(data)
         self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
+
+    def write_file(self, name: str, write: Callable[[Path], int]) -> None:
+        """Write a file of any size, which appears whole or not at all.
+
+        Args:
+            name: its path in the folder.
+            write: writes it to a path, and returns how many rows it has.
+        """
+        with self._whole(name) as partial:
+            n_rows = write(partial)
+        self.outputs[name] = Output(rows=n_rows, fingerprint=digest_of(self.folder / name))
 
     @contextmanager
     def _whole(self, name: str) -> Iterator[Path]:

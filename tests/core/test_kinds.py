@@ -30,7 +30,7 @@ OUTPUTS = {
 }
 """The kinds of the outputs in the archives of the version before, by their place."""
 
-NEW = {"tagging"}
+NEW = {"export", "splits", "tagging"}
 """The kinds of which the version before had none."""
 
 ADDED = {"n_pairs_oov", "category_error"}

@@ -1,0 +1,1 @@
+"""Exports: builds and their splits in the files that other tools read."""

@@ -1,0 +1,19 @@
+"""The command that exports builds and splits."""
+
+from __future__ import annotations
+
+from medsim.core.console import Format, app, command, print_table
+from medsim.exports.options import ExportOptions
+
+
+@command(app, ExportOptions)
+def export(options: ExportOptions, *, form: Format = "table") -> None:
+    """Export a build or its splits to the files that another tool reads.
+
+    Writes OUT with those files and manifest.json, and prints the rows of each file.
+
+    Example: medsim export hpo-splits -o hpo-triplets --for jsonl
+    """
+    from medsim.exports.export import export as run
+
+    print_table(run(**options.given()).files(), form)

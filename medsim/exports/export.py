@@ -1,0 +1,92 @@
+"""Exports a build or its splits to the files that another tool reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medsim.builds.output import Build
+from medsim.core import manifest
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
+from medsim.core.files import digest_of
+from medsim.core.manifest import MANIFEST
+from medsim.core.opened import open_output, reading_output
+from medsim.core.options import folder_of, public
+from medsim.core.output import claimed
+from medsim.core.progress import Progress
+from medsim.exports.formats import FORMATS, Export
+from medsim.exports.options import ExportOptions
+from medsim.exports.output import EXPORT, Exported, ExportManifest
+from medsim.splits.output import Splits
+
+if TYPE_CHECKING:
+    from medsim.exports.formats import ExportFormat
+
+_WHOLE = (
+    "train"  # the split of a build that was not split, as load_dataset of Hugging Face names it
+)
+_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "seed")
+
+
+@public(ExportOptions)
+def export(options: ExportOptions) -> Exported:
+    """Return the export that it writes.
+
+    Raises:
+        InputError: the folder holds no finished build and no splits.
+        OptionError: an option is out of range, or does not fit the tool.
+        OutputError: ``out`` is taken or cannot be written.
+    """
+    form = FORMATS.get(options.to)
+    _check_accepted(options, form)
+    exported: Build | Splits = open_exported(folder_of(options.folder))
+    progress = options.progress or Progress()
+    with (
+        reading_output(exported),
+        claimed(
+            Path(options.out),
+            EXPORT,
+            overwrite=options.overwrite,
+            whole=[exported.folder],
+        ) as output,
+    ):
+        run = Export(
+            exported=exported,
+            splits=exported.builds if isinstance(exported, Splits) else {_WHOLE: exported},
+            options=options,
+            output=output,
+            threads=checked_threads(options.threads),
+            progress=progress,
+        )
+        skipped = form.write(run)
+        ExportManifest(
+            medsim=manifest.medsim_version(),
+            libraries=manifest.library_versions(),
+            source=exported.manifest.source,
+            exported=digest_of(exported.folder / MANIFEST),
+            options=options.recorded(),
+            threads=run.threads,
+            skipped=[asdict(one) for one in skipped],
+            warnings=list(progress.warnings),
+            outputs=dict(sorted(output.outputs.items())),
+            stages=[asdict(record) for record in progress.records],
+        ).write(output.folder)
+        output.publish()
+    return Exported(options.out)
+
+
+def open_exported(folder: Path) -> Build | Splits:
+    """Return the finished build or splits in a folder."""
+    opened: Any = open_output(folder, Build, Splits)
+    found: Build | Splits = opened
+    return found
+
+
+def _check_accepted(options: ExportOptions, form: ExportFormat) -> None:
+    """Raise OptionError for an option that the tool's files do not go by."""
+    standard = ExportOptions(folder=options.folder, out=options.out, to=options.to)
+    for name in _OF_FORMATS:
+        if name not in form.accepts and getattr(options, name) != getattr(standard, name):
+            raise OptionError(f"`{name}` says nothing to an export for {options.to}; leave it out")

@@ -1,0 +1,58 @@
+"""One module a tool that exports are made for, each registered by the tool's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from medsim.core.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from medsim.builds.output import Build
+    from medsim.core.manifest import Skipped
+    from medsim.core.output import OutputFolder
+    from medsim.core.progress import Progress
+    from medsim.exports.options import ExportOptions
+    from medsim.splits.output import Splits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """One run of ``medsim export``, as formats take it.
+
+    Attributes:
+        exported: the build or the splits.
+        splits: the builds by split; a build that was not split is all "train".
+        options: of the run.
+        output: the folder that is written.
+        threads: to use.
+        progress: told of every stage.
+    """
+
+    exported: Build | Splits
+    splits: Mapping[str, Build]
+    options: ExportOptions
+    output: OutputFolder
+    threads: int
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFormat:
+    """The files that one tool reads.
+
+    Attributes:
+        about: a sentence that says what is written.
+        write: writes the files, and returns what it left out.
+        accepts: the options, beside those of every export, that it goes by.
+    """
+
+    about: str
+    write: Callable[[Export], list[Skipped]]
+    accepts: frozenset[str] = frozenset()
+
+
+FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
+"""The formats by the name of the tool, as ``medsim export --for`` takes it."""

@@ -1,0 +1,77 @@
+"""The options of ``medsim export``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
+from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
+
+Tool = Literal["jsonl"]
+"""The tools that exports are made for; see ``medsim.exports.formats``."""
+
+MOST_NEGATIVES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions(Options):
+    """The options of ``medsim export``."""
+
+    folder: Annotated[
+        str | Path | OpenedFolder,
+        Option("The folder of a build or of splits.", argument=True, metavar="FOLDER"),
+    ]
+    out: Annotated[
+        str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
+    ]
+    to: Annotated[Tool, Option("The tool that is to read it.", ("--for",), key="to", noun="tool")]
+    _: KW_ONLY
+    negatives: Annotated[
+        Strategy | None,
+        Option(
+            "Strategy of the hard negatives of each anchor; levenshtein by default.",
+            lower=True,
+            noun="strategy of negatives",
+            key="negatives",
+            kept_empty=False,
+        ),
+    ] = None
+    n_negatives: Annotated[
+        int | None,
+        Option(
+            "Negatives of each positive; 5 by default.",
+            least=0,
+            most=MOST_NEGATIVES,
+            key="n_negatives",
+            kept_empty=False,
+        ),
+    ] = None
+    datasets: Annotated[
+        Sequence[Dataset],
+        Option(
+            "Datasets whose pairs are exported; all by default.",
+            listed=True,
+            lower=True,
+            noun="dataset",
+            key="datasets",
+            kept_empty=False,
+        ),
+    ] = ()
+    difficulty: Annotated[
+        Difficulty | None,
+        Option(
+            "Difficulty of the pairs; both by default.",
+            lower=True,
+            key="difficulty",
+            kept_empty=False,
+        ),
+    ] = None
+    seed: Annotated[
+        int, Option("Seed of the order of rows.", least=0, most=MOST_SEED, key="seed")
+    ] = 0
+    threads: Threads = None
+    overwrite: Annotated[bool, Option("Replace an earlier export at OUT.")] = False
+    progress: Reporting = None

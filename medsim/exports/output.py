@@ -1,0 +1,51 @@
+"""The output of ``medsim export``: its kind and its manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from medsim.core.errors import counted
+from medsim.core.kinds import Kind
+from medsim.core.manifest import RunManifest
+from medsim.core.opened import Opened
+
+if TYPE_CHECKING:
+    from medsim.core.shown import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportManifest(RunManifest):
+    """The manifest of an export.
+
+    Attributes:
+        source: of the terminology, see ``medsim.builds.output.BuildManifest``.
+        exported: the fingerprint of the manifest of what was exported.
+        skipped: reason and rows of what was left out.
+    """
+
+    kind: ClassVar[str] = "export"
+    source: dict[str, object]
+    exported: str
+    skipped: list[dict[str, object]]
+
+
+EXPORT = Kind(noun="export", command="medsim export", manifest=ExportManifest, views={})
+
+
+class Exported(Opened[ExportManifest]):
+    """A finished export; other tools read its files."""
+
+    kind = EXPORT
+
+    def _summary(self) -> Summary:
+        files = self.files()
+        facts = [f"for {self.manifest.options.get('to')}", counted(files.height, "file")]
+        return self._summarized(facts, [".folder", ".files()"], lambda: files)
+
+    def files(self) -> pl.DataFrame:
+        """Return a row per file: its path in the folder and its rows."""
+        rows = [(path, one.rows) for path, one in self.manifest.outputs.items()]
+        return pl.DataFrame(rows, schema={"file": pl.String, "rows": pl.Int64}, orient="row")

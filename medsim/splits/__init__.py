@@ -1,0 +1,1 @@
+"""Splits without leaks: a build shared out so that nothing of one split is linked to another."""
