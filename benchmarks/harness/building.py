@@ -82,7 +82,7 @@ def fingerprint_of(built: medsim.Build) -> str:
     digest = hashlib.sha256()
     for path, one in built.manifest.outputs.items():
         if path.startswith("pairs/"):
-            digest.update(fingerprint(built.read(path).drop(SET_COLUMNS)).encode())
+            digest.update(fingerprint(built.read(path).drop(*SET_COLUMNS)).encode())
         elif path != TERM_FILE:
             digest.update(one.fingerprint.encode())
     return digest.hexdigest()[:16]

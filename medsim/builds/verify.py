@@ -98,10 +98,8 @@ def _check_files(build: Build) -> Iterator[Finding]:
             changed.append(name)
         if name in sets and set(SET_COLUMNS) <= set(frame.columns):  # not in earlier versions
             has_names = True
-            if frame.select(SET_COLUMNS).unique().rows(named=True) not in (
-                [],
-                [sets[name].columns()],
-            ):
+            of_rows = frame.select(*SET_COLUMNS).unique().rows(named=True)
+            if any(one != sets[name].columns() for one in of_rows):
                 misnamed.append(name)
     yield Finding("columns", "Every file has the columns of its table.", unreadable)
     yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)

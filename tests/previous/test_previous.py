@@ -96,7 +96,7 @@ def known_before(build: medsim.Build) -> dict[str, str]:
     del found["terminology/term.parquet"]
     for name in found:
         if name.startswith("pairs/"):
-            found[name] = fingerprint(build.read(name).drop(SET_COLUMNS))
+            found[name] = fingerprint(build.read(name).drop(*SET_COLUMNS))
     return found
 
 
