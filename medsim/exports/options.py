@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
 
-Tool = Literal["jsonl"]
+Tool = Literal["duckdb", "jsonl"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
 MOST_NEGATIVES = 1_000
