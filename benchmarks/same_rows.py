@@ -16,7 +16,7 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.corpora import invented
 from benchmarks.harness.searching import SEED, candidates_of
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.term_index import TERM_FILE
+from medsim.builds.output import TERM_FILE
 
 if TYPE_CHECKING:
     from benchmarks.harness.corpora import Corpus

@@ -14,7 +14,7 @@ import numpy as np
 import medsim
 from benchmarks.harness import Measured
 from benchmarks.harness.brute_force import distances
-from medsim.builds.term_index import TERM_FILE
+from medsim.builds.output import TERM_FILE
 
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest

@@ -14,7 +14,7 @@ from medsim.builds.cards.card import CARD, build_card
 from medsim.builds.datasets import SetMaker, run_checks, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
+from medsim.builds.output import BUILD, PAIR_FILES, TERM_FILE, Build, BuildManifest
 from medsim.builds.stages import (
     Run,
     derive,
@@ -27,7 +27,6 @@ from medsim.builds.stages import (
     with_vectors,
 )
 from medsim.builds.stats import stats_row
-from medsim.builds.term_index import TERM_FILE
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError

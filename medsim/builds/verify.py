@@ -13,7 +13,14 @@ from medsim.builds.datasets import run_checks, set_keys
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
-from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
+from medsim.builds.output import (
+    BUILD,
+    PAIR_FILES,
+    STATS_COLUMNS,
+    TERM_COLUMNS,
+    TERM_FILE,
+    Build,
+)
 from medsim.builds.recomputed_checks import (
     Recomputed,
     check_nearest,
@@ -24,7 +31,6 @@ from medsim.builds.recomputed_checks import (
     check_terms,
     recompute,
 )
-from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError

@@ -31,8 +31,9 @@ class View:
         files: pattern of the files that hold it, below the output's folder.
         columns: the first columns of each file; None where they depend on what was asked for.
         optional: whether outputs of the kind may lack it.
-        about: a sentence that says what its rows are.
-        notes: by column, what its values are.
+        about: what its rows are, in a sentence or two.
+        notes: what the values of each column are, by column; of those that only some files have,
+            too.
     """
 
     files: str
