@@ -59,8 +59,8 @@ _LEAK = """\
 - This is one split. Rows that are held out at random share terms and concepts with the others;
   `medsim split` makes splits that do not."""
 _NO_LEAK = """\
-- The splits have no concept, no term (ignoring case) and no pair in common, and negatives are drawn
-  within a split."""
+- The splits of this build have no concept, no term (ignoring case) and no pair in common, and
+  negatives are drawn within a split."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class Card:
             *self._tables(),
             *self._making(),
             "## Limits",
-            f"{_LIMITS}\n{_NO_LEAK if len(self.splits) > 1 else _LEAK}",
+            f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
             "## Licence and citation",
             f"The terms are those of the source. {_plain(self.licence.terms)}",
             "The method is that of this paper; cite the terminology and its release as well.",
@@ -220,13 +220,34 @@ class Card:
             yield file["name"], f"{file['size']:,} bytes, SHA-256 {file['sha256']}"
 
 
-def build_card(manifest: BuildManifest, split: str = WHOLE) -> str:
+def build_card(manifest: BuildManifest) -> str:
     """Return the card of a build, from its manifest before the card is named in it."""
+    configs = BuildFiles(outputs={split_of(manifest): manifest.outputs}).configs()
+    return _card(manifest, manifest.options, configs)
+
+
+def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, object]) -> str:
+    """Return the card of splits.
+
+    Args:
+        splits: the manifests of their builds, which lie in folders named after them.
+        options: by which the build was split.
+    """
+    outputs = {name: one.outputs for name, one in splits.items()}
+    first = next(iter(splits.values()))
+    known = {**first.options, "split": dict(options)}
+    return _card(first, known, BuildFiles(outputs=outputs, nested=True).configs())
+
+
+def split_of(manifest: BuildManifest) -> str:
+    """Return the name of the split that a build is; one that was not split is all ``WHOLE``."""
+    split = manifest.options.get("split")
+    return str(split["name"]) if isinstance(split, dict) else WHOLE
+
+
+def _card(manifest: BuildManifest, options: Mapping[str, object], configs: Sequence[Config]) -> str:
     return Card(
-        source=manifest.source,
-        options=manifest.options,
-        medsim=manifest.medsim,
-        configs=BuildFiles(outputs={split: manifest.outputs}).configs(),
+        source=manifest.source, options=options, medsim=manifest.medsim, configs=configs
     ).text()
 
 
