@@ -74,7 +74,7 @@ def test_sql_sees_the_declared_views_with_their_columns(
     with opened._store(threads=1) as store:
         for view, row in views.items():
             assert store.select(f"from {view}").height == row["rows"]
-    for view in views:
+    for view in views.keys() - opened.kind.derived:
         files = sorted((outputs / place).glob(declared[view].files))
         assert {file.relative_to(opened.folder).as_posix() for file in files} <= set(
             opened.manifest.outputs
