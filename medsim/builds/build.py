@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from medsim.builds.cards.card import CARD, build_card
 from medsim.builds.datasets import SetMaker, run_checks, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
@@ -208,7 +209,7 @@ def _write_manifest(
         )
     skipped = (*terminology.skipped, *derived.positives.skipped, *without_vectors(derived))
     components = derived.index.components
-    BuildManifest(
+    written = BuildManifest(
         medsim=manifest.medsim_version(),
         libraries=libraries_of(run.named),
         source=terminology.to_json(),
@@ -225,4 +226,6 @@ def _write_manifest(
         warnings=list(run.progress.warnings),
         outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in run.progress.records],
-    ).write(output.folder)
+    )
+    output.write_text(CARD, build_card(written), 0)
+    replace(written, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
