@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WHOLE = (
     "train"  # the split of a build that was not split, as load_dataset of Hugging Face names it
 )
-_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "seed")
+_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding")
 
 
 @public(ExportOptions)
