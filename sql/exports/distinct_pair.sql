@@ -6,7 +6,8 @@
 --
 -- reads   pair, chosen_set: dataset, difficulty; term: term_id, term
 -- writes  a row per pair, key (term1_id, term2_id); an id is null where a text is none of the terms
--- params  $negatives text: the strategy; $least_label integer: 1 for positives, 0 for all;
+-- params  $negatives text: the strategy
+--         $least_label integer: 1 for positives alone, 0 for negatives as well
 --         $seed text: of the order
 
 with labelled as (
