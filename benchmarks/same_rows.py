@@ -16,7 +16,7 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.corpora import invented
 from benchmarks.harness.searching import SEED, candidates_of
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.term_index import TERM_FILE
+from medsim.builds.output import TERM_FILE
 
 if TYPE_CHECKING:
     from benchmarks.harness.corpora import Corpus
@@ -112,7 +112,7 @@ def _merged(release: Path) -> str:
 def _rows(built: medsim.Build) -> str:
     """Return a fingerprint of all that a build wrote."""
     # The terms follow from the other files, and baselines are older than they are.
-    outputs = {path: one for path, one in built.manifest.outputs.items() if path != TERM_FILE}
+    outputs = {path: one for path, one in built.manifest.tables.items() if path != TERM_FILE}
     prints = "".join(one.fingerprint for one in outputs.values())
     return hashlib.sha256(prints.encode()).hexdigest()[:16]
 

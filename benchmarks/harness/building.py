@@ -14,7 +14,7 @@ import numpy as np
 import medsim
 from benchmarks.harness import Measured
 from benchmarks.harness.brute_force import distances
-from medsim.builds.term_index import TERM_FILE
+from medsim.builds.output import TERM_FILE
 
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest
@@ -61,7 +61,7 @@ def measured(about: str, built: Built) -> Measured:
     slowest = sorted(stages, key=lambda stage: -float(str(stage["seconds"])))[:_SLOWEST]
     told = ", ".join(f"{stage['name']} {stage['seconds']:.1f} s" for stage in slowest)
     # The terms follow from the other files, and baselines are older than they are.
-    outputs = {path: one for path, one in built.manifest.outputs.items() if path != TERM_FILE}
+    outputs = {path: one for path, one in built.manifest.tables.items() if path != TERM_FILE}
     prints = "".join(one.fingerprint for one in outputs.values())
     return Measured(
         about=f"{about}: {built.n_positives:,} positives",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from medsim.builds.notes import ABOUT, NOTES
 from medsim.core import queries
 from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES
 from medsim.core.errors import OptionError, counted, unknown_name
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.config import Dataset, Difficulty, Strategy
+    from medsim.core.manifest import Output
     from medsim.core.shown import Summary
 
 PAIR_COLUMNS: Columns = (
@@ -64,9 +66,34 @@ class BuildManifest(RunManifest):
     components: dict[str, int]
     shortfall: int
 
+    @property
+    def tables(self) -> dict[str, Output]:
+        """Its files of rows by path: all that it has but its card."""
+        return {path: one for path, one in self.outputs.items() if path.endswith(".parquet")}
+
 
 PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
 """The paths of the files of pairs in a build."""
+
+TERM_FILE = "terminology/term.parquet"
+"""The file of a build with the terms that its pairs may have."""
+
+TERM_COLUMNS: Columns = (
+    columns(pl.String, "term", "lower_term")
+    | {"component": pl.Int32}
+    | columns(pl.String, "difficulty")
+)
+"""The columns of ``terminology/term.parquet``, a row per term in order of text.
+
+Terms that a chain of positives links have the same component. The difficulty is that of the easiest
+positive of the term, whatever its case; null where it is in none.
+"""
+
+
+def _described(name: str, files: str, of_files: Columns, *, optional: bool = False) -> View:
+    """Return a view with its descriptions."""
+    return View(files, of_files, optional=optional, about=ABOUT[name], notes=NOTES[name])
+
 
 BUILD = Kind(
     noun="build",
@@ -74,12 +101,12 @@ BUILD = Kind(
     manifest=BuildManifest,
     views={
         **{  # builds of earlier versions have no codes
-            name: View(f"terminology/{name}.parquet", table, optional=name == "code")
+            name: _described(name, f"terminology/{name}.parquet", table, optional=name == "code")
             for name, table in CANONICAL_TABLES.items()
         },
-        "term": View("terminology/term.parquet", optional=True),
-        "pair": View(PAIR_FILES, PAIR_COLUMNS),
-        "stats": View("stats.parquet", STATS_COLUMNS),
+        "term": _described("term", TERM_FILE, TERM_COLUMNS, optional=True),
+        "pair": _described("pair", PAIR_FILES, PAIR_COLUMNS),
+        "stats": _described("stats", "stats.parquet", STATS_COLUMNS),
     },
     resumed_by="pairs",
 )

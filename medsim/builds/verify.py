@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.cards.card import CARD
 from medsim.builds.datasets import run_checks, set_keys
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
-from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
+from medsim.builds.output import (
+    BUILD,
+    PAIR_FILES,
+    STATS_COLUMNS,
+    TERM_COLUMNS,
+    TERM_FILE,
+    Build,
+)
 from medsim.builds.recomputed_checks import (
     Recomputed,
     check_nearest,
@@ -23,10 +31,10 @@ from medsim.builds.recomputed_checks import (
     check_terms,
     recompute,
 )
-from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import read_damaged_rows, reading_output
@@ -69,14 +77,18 @@ def verify(options: VerifyOptions) -> Verification:
 
 def _check_files(build: Build) -> Iterator[Finding]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
-    promised = build.manifest.outputs
+    promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
     expected = set(BUILD.views_in(build.folder).values()) - {PAIR_FILES}
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
-    yield Finding("files", "The files of a build are there, and no others.", wrong)
     unreadable, changed = [], []
+    if card is not None and not (build.folder / CARD).is_file():  # earlier versions wrote none
+        wrong.append(CARD)
+    elif card is not None and digest_of(build.folder / CARD) != card.fingerprint:
+        changed.append(CARD)
+    yield Finding("files", "The files of a build are there, and no others.", wrong)
     for name in sorted(expected & found & set(promised)):
         try:
             frame = read_damaged_rows(build.folder / name)

@@ -12,7 +12,7 @@ from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, wrapped
 
-Tool = Literal["jsonl", "sapbert", "sentence-transformers"]
+Tool = Literal["huggingface", "jsonl", "sapbert", "sentence-transformers"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
 MOST_NEGATIVES = 1_000
@@ -89,6 +89,15 @@ class ExportOptions(Options):
         ),
     ] = None
     cache: Cache = None
+    private: Annotated[
+        bool,
+        Option(
+            "Export for yourself what may not be passed on, or may not for all that is known; the "
+            "card says so first.",
+            key="private",
+            kept_empty=False,
+        ),
+    ] = False
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier export at OUT.")] = False
     progress: Reporting = None

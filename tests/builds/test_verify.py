@@ -12,8 +12,9 @@ import pytest
 from fixtures.builds import EVERY_FIRST_TERM, alter, first_replaced, nearest_made_far, row_replaced
 
 import medsim
+from medsim.builds.output import TERM_FILE
 from medsim.builds.recomputed_checks import statistics_agree
-from medsim.builds.term_index import TERM_FILE, terms_of
+from medsim.builds.term_index import terms_of
 
 FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
 SYN_SYN = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"

@@ -9,9 +9,8 @@ import pytest
 
 import medsim
 
-datasets = pytest.importorskip("datasets", reason="needs medsim[tools]")
-torch = pytest.importorskip("torch", reason="needs medsim[tools]", exc_type=ImportError)
-models = pytest.importorskip("sentence_transformers", reason="needs medsim[tools]")
+datasets = pytest.importorskip("datasets", reason="medsim[tools] is not installed")
+models = pytest.importorskip("sentence_transformers", reason="medsim[tools] is not installed")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # of other libraries
 
@@ -29,6 +28,7 @@ def exported(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture
 def encoder(exported: Path) -> Any:
     """An encoder of words that begins with vectors of no meaning."""
+    import torch
     from sentence_transformers.models import StaticEmbedding
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel

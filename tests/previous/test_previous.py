@@ -89,7 +89,7 @@ def fingerprints(opened: medsim.Build | medsim.Evaluation | medsim.Benchmark) ->
 def known_before(build: medsim.Build) -> dict[str, str]:
     """Return the fingerprints of the files that the version before wrote as well."""
     found = fingerprints(build)
-    del found["terminology/term.parquet"]
+    del found["terminology/term.parquet"], found["README.md"]
     return found
 
 
