@@ -25,7 +25,15 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from medsim.exports.formats import ExportFormat
 
-_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "seed", "private")
+_OF_FORMATS = (
+    "negatives",
+    "n_negatives",
+    "datasets",
+    "difficulty",
+    "seed",
+    "embedding",
+    "private",
+)
 
 
 @public(ExportOptions)
