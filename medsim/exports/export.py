@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WHOLE = (
     "train"  # the split of a build that was not split, as load_dataset of Hugging Face names it
 )
-_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "seed")
+_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "rated", "seed")
 
 
 @public(ExportOptions)
@@ -49,6 +49,7 @@ def export(options: ExportOptions) -> Exported:
             Path(options.out),
             EXPORT,
             overwrite=options.overwrite,
+            read=options.paths_read(),
             whole=[exported.folder],
         ) as output,
     ):

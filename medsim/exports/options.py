@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
 
-Tool = Literal["jsonl"]
+Tool = Literal["jsonl", "mteb"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
 MOST_NEGATIVES = 1_000
@@ -69,6 +69,16 @@ class ExportOptions(Options):
             kept_empty=False,
         ),
     ] = None
+    rated: Annotated[
+        Sequence[str | Path],
+        Option(
+            "A file of rated pairs that becomes a task as well; its columns follow its path where "
+            "they are in no known layout, as in rated.csv,term1=A,term2=B,rating=score.",
+            metavar="FILE",
+            key="rated",
+            kept_empty=False,
+        ),
+    ] = ()
     seed: Annotated[
         int, Option("Seed of the order of rows.", least=0, most=MOST_SEED, key="seed")
     ] = 0
