@@ -33,6 +33,7 @@ _OF_FORMATS = (
     "seed",
     "embedding",
     "private",
+    "rated",
 )
 
 
@@ -55,6 +56,7 @@ def export(options: ExportOptions) -> Exported:
             Path(options.out),
             EXPORT,
             overwrite=options.overwrite,
+            read=options.paths_read(),
             whole=[exported.folder],
         ) as output,
     ):

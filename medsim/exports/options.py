@@ -12,7 +12,7 @@ from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, wrapped
 
-Tool = Literal["huggingface", "jsonl", "sapbert", "sentence-transformers"]
+Tool = Literal["huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
 MOST_NEGATIVES = 1_000
@@ -71,6 +71,16 @@ class ExportOptions(Options):
             kept_empty=False,
         ),
     ] = None
+    rated: Annotated[
+        Sequence[str | Path],
+        Option(
+            "A file of rated pairs that becomes a task as well; its columns follow its path where "
+            "they are in no known layout, as in rated.csv,term1=A,term2=B,rating=score.",
+            metavar="FILE",
+            key="rated",
+            kept_empty=False,
+        ),
+    ] = ()
     seed: Annotated[
         int,
         Option(
