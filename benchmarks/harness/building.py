@@ -80,7 +80,7 @@ def fingerprint_of(built: medsim.Build) -> str:
     their folders do.
     """
     digest = hashlib.sha256()
-    for path, one in built.manifest.outputs.items():
+    for path, one in built.manifest.tables.items():
         if path.startswith("pairs/"):
             digest.update(fingerprint(built.read(path).drop(*SET_COLUMNS)).encode())
         elif path != TERM_FILE:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.config import Dataset, Difficulty, Strategy
+    from medsim.core.manifest import Output
     from medsim.core.shown import Summary
 
 PAIR_COLUMNS: Columns = (
@@ -70,6 +71,11 @@ class BuildManifest(RunManifest):
     skipped: list[dict[str, object]]
     components: dict[str, int]
     shortfall: int
+
+    @property
+    def tables(self) -> dict[str, Output]:
+        """Its files of rows by path: all that it has but its card."""
+        return {path: one for path, one in self.outputs.items() if path.endswith(".parquet")}
 
 
 PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"

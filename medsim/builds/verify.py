@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.cards.card import CARD
 from medsim.builds.datasets import run_checks, set_keys
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
@@ -34,6 +35,7 @@ from medsim.builds.recomputed_checks import (
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import read_damaged_rows, reading_output
@@ -77,7 +79,7 @@ def verify(options: VerifyOptions) -> Verification:
 
 def _check_files(build: Build) -> Iterator[Finding]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
-    promised = build.manifest.outputs
+    promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
     expected = set(BUILD.views_in(build.folder).values()) - {PAIR_FILES}
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
@@ -106,6 +108,10 @@ def _check_files(build: Build) -> Iterator[Finding]:
     if has_names:
         promise = "The columns of a file of pairs that name its set agree with its folders."
         yield Finding("set_names", promise, misnamed)
+    if card is not None:  # earlier versions wrote none
+        path = build.folder / CARD
+        is_same = path.is_file() and digest_of(path) == card.fingerprint
+        yield Finding("card", "The card is that of the manifest.", [] if is_same else [CARD])
 
 
 def _check_content(

@@ -14,7 +14,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
 from medsim.core.hints import fits, type_of
-from medsim.core.manifest import MANIFEST, Manifest, Output
+from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +105,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         if name != kind.name:
             raise InputError(
                 f"{path} is a manifest of kind {name!r}, not of {kind.with_article}, as "
-                f"{kind.command} writes it"
+                f"{kind.command} writes it{one_within(folder, kind.name)}"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         manifest = kind.manifest(**found, outputs=outputs)
@@ -121,6 +121,16 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
             f"with {kind.command}, or copy it again from where it was made"
         ) from error
     return manifest
+
+
+def one_within(folder: Path, *kinds: str) -> str:
+    """Return the end of a message that names one of the outputs of some kinds in a folder, if any.
+
+    A set of splits, for one, holds builds.
+    """
+    found = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
+    inner = next((place for place in found if kind_of(place) in kinds), None)
+    return "" if inner is None else f"; name one of those in it, such as {inner}"
 
 
 class _Part(dict[str, Any]):

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted
 from medsim.core.files import check_own_file
-from medsim.core.kinds import Kind, read_manifest
+from medsim.core.kinds import Kind, one_within, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
 from medsim.core.parquet import read_damaged, read_parquet, scan_files, scan_parquet
 from medsim.core.places import is_text
@@ -270,7 +270,8 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
             "anew, or copy it again from where it was made"
         )
     if accepted and known not in accepted:
-        raise InputError(f"{place} is {known.kind.with_article}, not {one}")
+        such_as = one_within(place, *(found.kind.name for found in accepted))
+        raise InputError(f"{place} is {known.kind.with_article}, not {one}{such_as}")
     opened: O = known(place)
     return opened
 

@@ -120,9 +120,11 @@ def test_the_manifest_tells_where_everything_comes_from(build) -> None:
     assert manifest.options["seed"] == 0
     assert manifest.options["language"] == "en"
     assert {"python", "polars", "duckdb"} <= set(manifest.libraries)
-    assert set(manifest.outputs) == {
-        path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")
-    }
+    assert (
+        set(manifest.tables)
+        == set(manifest.outputs) - {"README.md"}
+        == {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
+    )
     assert all(stage["peak_mib"] > 0 for stage in manifest.stages)
     assert manifest.components["largest"] >= 2
 

@@ -1,0 +1,37 @@
+"""Commands that split builds, and verify builds and splits."""
+
+from __future__ import annotations
+
+from medsim.core.console import Format, app, command, print_table
+from medsim.splits.options import AnyVerifyOptions, SplitOptions
+
+
+@command(app, SplitOptions)
+def split(options: SplitOptions, *, form: Format = "table") -> None:
+    """Split a build so that no concept, term or pair of one split is linked to another.
+
+    Writes OUT with a build each in train/, validation/ and test/, which every command that reads
+    a build takes, concepts.parquet, stats.parquet and manifest.json, and prints the sizes: groups
+    and concepts, then the positives of each dataset, and their shares.
+
+    Example: medsim split hpo -o hpo-splits --ratios 80/10/10
+    """
+    from medsim.splits.output import readable_sizes
+    from medsim.splits.split import split as run
+
+    print_table(run(**options.given()).sizes(), form, readable=readable_sizes)
+
+
+@command(app, AnyVerifyOptions)
+def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
+    """Check all promises of a build or of splits, each derived anew from its files.
+
+    Writes nothing. Exit code 3 says that a promise does not hold.
+
+    Example: medsim verify hpo --sample 500
+    """
+    from medsim.splits.verify import verify as run
+
+    found = run(**options.given())
+    print_table(found.findings, form)
+    found.require(options.folder)
