@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 from typing import TYPE_CHECKING
 
 import duckdb
-import polars as pl
 import pytest
 from fixtures.builds import selected
 
 import medsim
 from medsim.builds.output import BUILD
 from medsim.core.errors import InputError, OutputError
-from medsim.core.manifest import Output
-from medsim.splits.output import SPLITS, SplitsManifest
+from medsim.splits.output import SPLITS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,32 +27,6 @@ def opened(path: Path) -> duckdb.DuckDBPyConnection:
 def sizes(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
     names = [name for (name,) in database.sql("select table_name from duckdb_tables()").fetchall()]
     return {name: len(database.table(name)) for name in names}
-
-
-@pytest.fixture(scope="module")
-def splits(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Splits of which two are the same build, as far as exports look."""
-    folder = tmp_path_factory.mktemp("splits") / "out"
-    for name in ("train", "test"):
-        shutil.copytree(shared_build.folder, folder / name)
-    tables = {
-        "concepts.parquet": {"concept_id": ["1"], "group_id": ["1"], "split": ["train"]},
-        "stats.parquet": {"split": ["train", "test"], "n_positives": [1, 2]},
-    }
-    for name, rows in tables.items():
-        pl.DataFrame(rows).write_parquet(folder / name)
-    facts: dict[str, object] = {
-        "medsim": "1",
-        "build": "",
-        "threads": 1,
-        "warnings": [],
-        "stages": [],
-        "splits": {"train": {}, "test": {}},
-        "outputs": {name: Output(rows=1, fingerprint="") for name in tables},
-    }
-    left = {one.name: {} for one in dataclasses.fields(SplitsManifest) if one.name not in facts}
-    SplitsManifest(**facts, **left).write(folder)  # type: ignore[arg-type]  # by their names
-    return folder
 
 
 def test_the_database_of_a_build_has_its_views_as_tables(
@@ -92,24 +63,27 @@ def test_every_table_and_column_of_the_database_has_a_comment(
         assert comment == BUILD.views[table].notes[column]
 
 
-def test_the_database_of_splits_has_their_builds_together(splits: Path, tmp_path: Path) -> None:
-    medsim.export(splits, tmp_path / "out", "duckdb", threads=1)
+def test_the_database_of_splits_has_their_builds_together(
+    shared_splits: medsim.Splits, tmp_path: Path
+) -> None:
+    medsim.export(shared_splits, tmp_path / "out", "duckdb", threads=1)
 
-    of_build = dict(medsim.open(splits / "train").views().select("view", "rows").rows())
-    del of_build["stats"]
+    own = dict(shared_splits.views().select("view", "rows").rows())
+    parts = {
+        name: dict(build.views().select("view", "rows").rows())
+        for name, build in shared_splits.builds.items()
+    }
+    summed = {view: sum(part[view] for part in parts.values()) for view in BUILD.views}
     with opened(tmp_path / "out" / "splits.duckdb") as database:
-        of_splits = {"concept_split": 1, "stats": 2}
-        assert sizes(database) == of_splits | {name: 2 * n for name, n in of_build.items()}
-        counts = "select split, count(*) from pair group by split order by split"
-        assert database.sql(counts).fetchall() == [
-            ("test", of_build["pair"]),
-            ("train", of_build["pair"]),
-        ]
+        assert sizes(database) == summed | own
+        counts = "select split, count(*) from positive group by split"
+        found = dict(database.sql(counts).fetchall())
+        assert found == {name: part["positive"] for name, part in parts.items()}
         comments = database.sql(
             "select comment from duckdb_columns() where column_name = 'split'"
         ).fetchall()
-        assert len(comments) == len(of_build) + len(of_splits)
-        assert all("split" in comment.lower() for (comment,) in comments)
+        assert len(comments) == len(summed | own)
+        assert all("split" in (comment or "").lower() for (comment,) in comments)
         about = database.sql(
             "select comment from duckdb_tables() where table_name = 'concept_split'"
         ).fetchall()
