@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from medsim.builds.cards.card import CARD, build_card
 from medsim.builds.datasets import SetMaker, run_checks, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
+from medsim.builds.output import BUILD, PAIR_FILES, TERM_FILE, Build, BuildManifest
 from medsim.builds.stages import (
     Run,
     derive,
@@ -26,7 +27,6 @@ from medsim.builds.stages import (
     with_vectors,
 )
 from medsim.builds.stats import stats_row
-from medsim.builds.term_index import TERM_FILE
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError
@@ -209,7 +209,7 @@ def _write_manifest(
         )
     skipped = (*terminology.skipped, *derived.positives.skipped, *without_vectors(derived))
     components = derived.index.components
-    BuildManifest(
+    written = BuildManifest(
         medsim=manifest.medsim_version(),
         libraries=libraries_of(run.named),
         source=terminology.to_json(),
@@ -226,4 +226,6 @@ def _write_manifest(
         warnings=list(run.progress.warnings),
         outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in run.progress.records],
-    ).write(output.folder)
+    )
+    output.write_text(CARD, build_card(written), 0)
+    replace(written, outputs=dict(sorted(output.outputs.items()))).write(output.folder)

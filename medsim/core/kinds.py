@@ -28,16 +28,21 @@ class View:
     """A table of an output, as SQL statements see it.
 
     Attributes:
-        files: pattern of the files that hold it, below the output's folder.
-        columns: the first columns of each file; None where they depend on what was asked for.
+        files: pattern of the files that hold it, below the output's folder; empty where a query
+            makes it.
+        columns: the first columns of each file, or all that a query gives; None where they depend
+            on what was asked for.
         optional: whether outputs of the kind may lack it.
-        about: a sentence that says what its rows are.
-        notes: by column, what its values are.
+        query: the name of the query that makes it of other views that no output lacks.
+        about: what its rows are, in a sentence or two.
+        notes: what the values of each column are, by column; of those that only some files have,
+            too.
     """
 
-    files: str
+    files: str = ""
     columns: Columns | None = None
     optional: bool = False
+    query: str = ""
     about: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
 
@@ -78,8 +83,13 @@ class Kind(Generic[M]):
         return {
             name: view.files
             for name, view in self.views.items()
-            if not view.optional or next(folder.glob(view.files), None) is not None
+            if view.files and (not view.optional or next(folder.glob(view.files), None) is not None)
         }
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """The queries that make views of others, by view."""
+        return {name: view.query for name, view in self.views.items() if view.query}
 
 
 def read_manifest(folder: Path, kind: Kind[M]) -> M:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medsim.builds.cards.card import WHOLE
 from medsim.builds.output import Build
 from medsim.core import manifest
 from medsim.core.config import checked_threads
@@ -24,10 +25,16 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from medsim.exports.formats import ExportFormat
 
-_WHOLE = (
-    "train"  # the split of a build that was not split, as load_dataset of Hugging Face names it
+_OF_FORMATS = (
+    "negatives",
+    "n_negatives",
+    "datasets",
+    "difficulty",
+    "seed",
+    "embedding",
+    "private",
+    "rated",
 )
-_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "seed")
 
 
 @public(ExportOptions)
@@ -49,12 +56,13 @@ def export(options: ExportOptions) -> Exported:
             Path(options.out),
             EXPORT,
             overwrite=options.overwrite,
+            read=options.paths_read(),
             whole=[exported.folder],
         ) as output,
     ):
         run = Export(
             exported=exported,
-            splits=exported.builds if isinstance(exported, Splits) else {_WHOLE: exported},
+            splits=exported.builds if isinstance(exported, Splits) else {WHOLE: exported},
             options=options,
             output=output,
             threads=checked_threads(options.threads),

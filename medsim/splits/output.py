@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from medsim.builds.notes import NOTES
 from medsim.builds.output import STATS_COLUMNS, Build
 from medsim.core import queries
 from medsim.core.errors import OptionError, unknown_name
@@ -38,7 +39,7 @@ class SplitsManifest(RunManifest):
 
     Attributes:
         source: see ``medsim.builds.output.BuildManifest``.
-        build: a SHA-256 of the fingerprints of the files of the build that was split.
+        build: a SHA-256 of the fingerprints of the Parquet files of the build that was split.
         rule: what the rule that shared groups out went by, beside the options.
         splits: by name: how many groups, concepts and terms it has, the concepts of its largest
             group, and by dataset its positives and its share of all.
@@ -51,6 +52,8 @@ class SplitsManifest(RunManifest):
     splits: dict[str, dict[str, object]]
 
 
+_SPLIT_NOTE = f"Name of the split: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
+
 SPLITS = Kind(
     noun="set of splits",
     command="medsim split",
@@ -58,9 +61,24 @@ SPLITS = Kind(
     resumed_by="train/pairs",
     views={
         "concept_split": View(
-            "concepts.parquet", SIDE_COLUMNS, about="A row per concept: its group and its split."
+            "concepts.parquet",
+            SIDE_COLUMNS,
+            about="A row per concept: its group and its split.",
+            notes={
+                "concept_id": "Identifier of the concept in its terminology.",
+                "group_id": (
+                    "Smallest identifier in the concept's group: all concepts that positives, "
+                    "shared names or corrections link, directly or through others."
+                ),
+                "split": _SPLIT_NOTE,
+            },
         ),
-        "stats": View("stats.parquet", SPLIT_STATS_COLUMNS, about="A row per split and set."),
+        "stats": View(
+            "stats.parquet",
+            SPLIT_STATS_COLUMNS,
+            about="A row per split and set: its size and the Levenshtein distances of its pairs.",
+            notes={"split": _SPLIT_NOTE, **NOTES["stats"]},
+        ),
     },
 )
 

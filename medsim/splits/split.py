@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.builds.build import write_build
+from medsim.builds.cards.card import CARD, splits_card
 from medsim.builds.embedded import identity_of, paired_terms
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import BUILD, Build
@@ -18,7 +19,7 @@ from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import MOST_COUNT, checked_threads
 from medsim.core.errors import BrokenPromiseError
-from medsim.core.kinds import CANONICAL_TABLES
+from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
@@ -80,7 +81,7 @@ def split(options: SplitOptions) -> Splits:
 def build_digest(build: Build) -> str:
     """Return a SHA-256 of the rows of a build: of the fingerprints of its files."""
     return canonical_digest(
-        sorted((path, one.fingerprint) for path, one in build.manifest.outputs.items())
+        sorted((path, one.fingerprint) for path, one in build.manifest.tables.items())
     )
 
 
@@ -235,6 +236,8 @@ def _write_whole(
     )
     output.write("concepts.parquet", division.concepts, key)
     output.write("stats.parquet", stats, key)
+    manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
+    output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
     SplitsManifest(
         medsim=manifest.medsim_version(),
         libraries=manifest.library_versions(*(() if named is None else manifest.ENCODERS)),
