@@ -76,7 +76,7 @@ def test_the_splits_of_an_export_are_those_of_medsim(shared_splits, exported, lo
         assert frame_of(positives[name]).equals(build.positives())
 
 
-@pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")  # of rdflib's own
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what mlcroissant calls
 def test_the_description_is_sound_and_reads_the_rows(
     shared_splits, exported: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
