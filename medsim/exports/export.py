@@ -25,7 +25,16 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from medsim.exports.formats import ExportFormat
 
-_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "seed", "private")
+_OF_FORMATS = (
+    "negatives",
+    "n_negatives",
+    "datasets",
+    "difficulty",
+    "seed",
+    "embedding",
+    "private",
+    "rated",
+)
 
 
 @public(ExportOptions)
@@ -47,6 +56,7 @@ def export(options: ExportOptions) -> Exported:
             Path(options.out),
             EXPORT,
             overwrite=options.overwrite,
+            read=options.paths_read(),
             whole=[exported.folder],
         ) as output,
     ):

@@ -1,0 +1,303 @@
+"""Tasks that mteb runs as they stand: a Python file, their metadata as JSON, and Parquet."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.core.errors import OptionError
+from medsim.core.manifest import Skipped, medsim_version
+from medsim.evaluations.linked import linked_terms
+from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.ratings.columns import parse_rated
+from medsim.evaluations.ratings.layouts import LAYOUTS
+from medsim.evaluations.sets import SET_COLUMNS
+from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.splits.output import Splits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from medsim.builds.output import Build
+    from medsim.evaluations.linked import LinkedTerms
+    from medsim.evaluations.ratings import RatedPairs
+    from medsim.exports.formats import Export
+
+MOST_QUERIES = 50_000
+"""The most queries of a retrieval: mteb compares all of them with 50,000 terms at a time, which
+takes 10 GB in single precision."""
+
+_SPLIT = "test"
+_TEMPLATE = "mteb_tasks.txt"
+_PAPER = "https://doi.org/10.1609/aaai.v34i05.6404"
+_CITATION = """@inproceedings{schulz2020embeddings,
+  title = {Can Embeddings Adequately Represent Medical Terminology? New Large-Scale Medical Term \
+Similarity Datasets Have the Answer!},
+  author = {Schulz, Claudia and Juric, Damir},
+  booktitle = {Proceedings of the AAAI Conference on Artificial Intelligence},
+  volume = {34},
+  number = {05},
+  pages = {8775--8782},
+  year = {2020},
+  doi = {10.1609/aaai.v34i05.6404}
+}"""
+_LANGUAGES = """
+ar=ara-Arab bg=bul-Cyrl ca=cat-Latn cs=ces-Latn da=dan-Latn de=deu-Latn el=ell-Grek
+en=eng-Latn es=spa-Latn et=est-Latn eu=eus-Latn fi=fin-Latn fr=fra-Latn he=heb-Hebr
+hr=hrv-Latn hu=hun-Latn it=ita-Latn ja=jpn-Jpan ko=kor-Hang lt=lit-Latn lv=lav-Latn
+nl=nld-Latn no=nob-Latn pl=pol-Latn pt=por-Latn ru=rus-Cyrl sk=slk-Latn sl=slv-Latn
+sv=swe-Latn tr=tur-Latn uk=ukr-Cyrl zh=zho-Hans
+"""  # of ISO 639-1, as sources name languages, to ISO 639-3 and the script, as mteb does
+_LANGUAGE_CODES = dict(code.split("=") for code in _LANGUAGES.split())
+_ADDRESS = re.compile(r"https?://[^\s,;]+")
+_UNSAFE = re.compile(r"[^\w+.-]")  # in the name of a task, which is that of a file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """A task whose data is written.
+
+    Attributes:
+        name: of the task, without the end by which tasks of other data differ.
+        kind: mteb's type of task.
+        file: its data, below the folder.
+        about: sentences for the description.
+        main_score: the one of mteb's scores that stands for all.
+        prompt: the instruction for models that take one.
+        facts: the metadata that it shares with other tasks of the same data.
+        members: of the task's class.
+    """
+
+    name: str
+    kind: str
+    file: str
+    about: str
+    main_score: str
+    prompt: object
+    facts: Mapping[str, object]
+    members: Mapping[str, object] = field(default_factory=dict)
+
+    def entry(self, fingerprint: str) -> dict[str, object]:
+        """Return what tasks.json says of it, given the fingerprint of its data.
+
+        Its name ends with that of the data, for mteb keeps results by the names of tasks alone.
+        """
+        metadata = {
+            "name": f"{self.name}-{fingerprint[:8]}",
+            "description": self.about,
+            "type": self.kind,
+            "category": "t2t",
+            "main_score": self.main_score,
+            "prompt": self.prompt,
+            "dataset": {"path": self.file, "revision": fingerprint},
+            "domains": ["Medical", "Written"],
+            "task_subtypes": [],
+            "dialect": [],
+            "sample_creation": "found",
+            **self.facts,
+        }
+        return {"file": self.file, "metadata": metadata, "members": self.members}
+
+
+def write_mteb(run: Export) -> list[Skipped]:
+    """Write tasks of the sets, of retrieval and of rated pairs; see ``ExportFormat``.
+
+    Of splits they are of the test split, of a build of all that it has.
+    """
+    exported, skipped = run.exported, list[Skipped]()
+    build = exported[_SPLIT] if isinstance(exported, Splits) else exported
+    name = _UNSAFE.sub("_", str(build.manifest.source["name"]))
+    source = _Source(build=build, name=name if build is exported else f"{name}-{_SPLIT}")
+    tasks = [
+        *_set_tasks(run, source, skipped),
+        *_retrieval_tasks(run, source, skipped),
+        *_rated_tasks(run, skipped),
+    ]
+    entries = [task.entry(run.output.outputs[task.file].fingerprint) for task in tasks]
+    text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    run.output.write_text("tasks.json", text, len(entries))
+    code = (files(__package__) / _TEMPLATE).read_text(encoding="utf-8")
+    run.output.write_text("tasks.py", code, len(code.splitlines()))
+    return skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """The build that tasks are made of, and its name in theirs."""
+
+    build: Build
+    name: str
+
+    @property
+    def about(self) -> str:
+        """The terminology and its terms of use in words."""
+        source = self.build.manifest.source
+        day = source.get("release_date") or "no known date"
+        split = " (the test split)" if self.name.endswith(f"-{_SPLIT}") else ""
+        return f"The terms are of {source['name']} of {day}{split}. {self._terms_of_use}".strip()
+
+    @property
+    def _terms_of_use(self) -> str:
+        return str(self.build.manifest.source.get("terms_of_use") or "")
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The metadata of all tasks of the build."""
+        manifest = self.build.manifest
+        day = manifest.source.get("release_date")
+        language = _LANGUAGE_CODES.get(str(manifest.options.get("language")))
+        licence = _ADDRESS.search(self._terms_of_use)
+        return {
+            "reference": _PAPER,
+            "bibtex_citation": _CITATION,
+            "date": [day, day] if day else None,
+            "eval_langs": [language] if language else [],
+            "license": licence[0] if licence else "not specified",
+            "annotations_creators": "derived",
+            "is_public": manifest.source.get("redistributable") is True,
+        }
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The metadata of Parquet files."""
+        return {"medsim": medsim_version(), "terms_of_use": self._terms_of_use}
+
+
+def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
+    """Yield a task of pair classification for each set that was asked for."""
+    stats = source.build.stats()
+    if run.options.datasets:
+        stats = stats.filter(pl.col("dataset").is_in(run.options.datasets))
+    if run.options.difficulty:
+        stats = stats.filter(difficulty=run.options.difficulty)
+    for row in stats.iter_rows(named=True):
+        dataset, difficulty, negatives = (row[column] for column in SET_COLUMNS)
+        n_rows = row["n_positives"] + row["n_negatives"]
+        if not row["n_positives"] or not row["n_negatives"]:
+            if n_rows:
+                why = f"{dataset}/{difficulty}/{negatives} has no positives, or no negatives"
+                skipped.append(Skipped(reason=why, n_rows=n_rows))
+            continue
+        pairs = source.build.pairs(dataset, difficulty, negatives).select(
+            sentence1="term1", sentence2="term2", labels="label"
+        )
+        file = f"pairs/{dataset}-{difficulty}-{negatives}.parquet"
+        _write_rows(run, file, pairs, source.metadata, n_rows)
+        yield _Task(
+            name=f"{source.name}-{dataset}-{difficulty}-{negatives}",
+            kind="PairClassification",
+            file=file,
+            about="Do two medical terms mean the same? Those labelled 1 are linked by the "
+            f"terminology ({dataset}, {difficulty}), the others are {negatives} negatives. "
+            f"{source.about}",
+            main_score="cosine_ap",
+            prompt="Retrieve medical terms that mean the same as the given term",
+            facts=source.facts,
+        )
+
+
+def _write_rows(
+    run: Export, file: str, rows: pl.LazyFrame, metadata: dict[str, str], n_rows: int
+) -> None:
+    """Write rows to a Parquet file, some at a time."""
+
+    def write(path: Path) -> int:
+        rows.sink_parquet(path.absolute(), metadata=metadata)
+        return n_rows
+
+    run.output.write_file(file, write)
+
+
+def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
+    """Yield the task of finding linked terms, if there are any."""
+    linked = linked_terms(source.build, run.threads)
+    is_query = _queries(linked, skipped)
+    if not is_query.any():
+        return
+    terms = linked.terms.select(
+        pl.int_range(pl.len()).cast(pl.String).alias("id"),
+        pl.col("term").alias("text"),
+        pl.col("component").alias("group"),
+        is_query.alias("is_query"),
+    )
+    run.output.write("terms.parquet", terms, source.metadata)
+    yield _Task(
+        name=f"{source.name}-retrieval",
+        kind="Retrieval",
+        file="terms.parquet",
+        about="Is a medical term that means the same found among all others? Each term that the "
+        f"terminology links to another is looked up. {source.about}",
+        main_score="mrr_at_10",
+        prompt={"query": "Given a medical term, retrieve terms that mean the same"},
+        facts=source.facts,
+    )
+
+
+def _queries(linked: LinkedTerms, skipped: list[Skipped]) -> pl.Series:
+    """Return which terms are looked up: ``MOST_QUERIES`` by their hash, if more are linked."""
+    is_query = linked.terms["is_linked"].to_numpy()
+    rows = np.flatnonzero(is_query)
+    if (n_more := len(rows) - MOST_QUERIES) <= 0:
+        return pl.Series(is_query)
+    why = f"term is no query, since a retrieval has at most {MOST_QUERIES:,}"
+    skipped.append(Skipped(reason=why, n_rows=n_more))
+    is_query = np.zeros(len(is_query), np.bool_)
+    is_query[rows[np.argsort(linked.hashes[rows], kind="stable")[:MOST_QUERIES]]] = True
+    return pl.Series(is_query)
+
+
+def _rated_tasks(run: Export, skipped: list[Skipped]) -> Iterator[_Task]:
+    """Yield a task of similarity for each rating of each rated file."""
+    for path in run.options.rated:
+        rated = read_rated(*parse_rated(str(path)))
+        skipped += (replace(one, reason=f"{rated.name}: {one.reason}") for one in rated.skipped)
+        for warning in rated.warnings:
+            run.progress.warn(f"{rated.name}: {warning}")
+        for rating in rated.pairs.columns[2:]:
+            yield _rated_task(run, rated, rating)
+
+
+def _rated_task(run: Export, rated: RatedPairs, rating: str) -> _Task:
+    name = _UNSAFE.sub("_", f"{rated.name}-{rating}")
+    file = f"rated/{name}.parquet"
+    if file in run.output.outputs:
+        raise OptionError(f"`rated`: two sets are named {name!r}; rename one of the files")
+    pairs = rated.pairs.select(sentence1="term1", sentence2="term2", score=rating).drop_nulls()
+    run.output.write(file, pairs, {"medsim": medsim_version()})
+    low, high = rated.range or (min(pairs["score"]), max(pairs["score"]))
+    of = next((f", {one.source}" for one in LAYOUTS if one.name == rated.layout), "")
+    return _Task(
+        name=name,
+        kind="STS",
+        file=file,
+        about="How similar are two medical terms? People rated each pair; the score is the column "
+        f"{rating} of the file {rated.name} ({rated.layout}{of}).",
+        main_score="cosine_spearman",
+        prompt="Retrieve medical terms that are similar in meaning to the given term",
+        facts={
+            "reference": None,
+            "bibtex_citation": "",
+            "date": None,
+            "eval_langs": [],
+            "license": "not specified",
+            "annotations_creators": "human-annotated",
+        },
+        members={"min_score": low, "max_score": high if high > low else low + 1},
+    )
+
+
+FORMATS.register(
+    "mteb",
+    ExportFormat(
+        about="Tasks of mteb, with their data: pair classification, retrieval, rated pairs.",
+        write=write_mteb,
+        accepts=frozenset({"datasets", "difficulty", "rated"}),
+    ),
+)
