@@ -31,9 +31,9 @@ _EXPORTS: dict[str, tuple[Tool, Strategy | None]] = {
     "sentence-transformers": ("sentence-transformers", "levenshtein"),
     "sentence-transformers, random": ("sentence-transformers", "random"),
     "sapbert": ("sapbert", None),
-    "jsonl": ("jsonl", "levenshtein"),
+    "jsonl": ("jsonl", "random"),
 }
-"""The tool and the strategy of each export."""
+"""The tool and the strategy of each export; the nearest terms are searched for once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
