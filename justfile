@@ -57,6 +57,17 @@ test-torch *arguments:
     fi
     grep -rl --include='test_*.py' 'importorskip("torch"' tests | xargs .venv-torch/bin/python -m pytest -n 0 {{ arguments }}
 
+# The tests of exports by the tools that read them (datasets, mlcroissant, mteb and others), in an
+# environment of their own, which the first run installs.
+test-tools *arguments:
+    #!/usr/bin/env bash
+    set -e
+    if [ ! -x .venv-tools/bin/python ]; then
+        {{ bin }}python -m venv .venv-tools
+        .venv-tools/bin/python -m pip install -q -c constraints.txt -e '.[dev,tools]'
+    fi
+    grep -rl --include='test_*.py' 'medsim\[tools\] is not installed' tests | xargs .venv-tools/bin/python -m pytest -n 0 {{ arguments }}
+
 # Write the golden rows anew; look at the difference before you commit it.
 golden:
     {{ bin }}python tests/golden/write.py

@@ -13,10 +13,10 @@ import numpy as np
 import medsim
 from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
+from benchmarks.harness.building import fingerprint_of
 from benchmarks.harness.corpora import invented
 from benchmarks.harness.searching import SEED, candidates_of
 from medsim.builds.negatives.nearest import NearestSearch
-from medsim.builds.term_index import TERM_FILE
 
 if TYPE_CHECKING:
     from benchmarks.harness.corpora import Corpus
@@ -98,7 +98,7 @@ def _found(search: NearestSearch, shards: list[Ids], queries: Ids) -> str:
 
 def _built(release: Path, threads: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        return _rows(medsim.build(release, Path(folder) / "out", threads=threads))
+        return fingerprint_of(medsim.build(release, Path(folder) / "out", threads=threads))
 
 
 def _merged(release: Path) -> str:
@@ -106,15 +106,7 @@ def _merged(release: Path) -> str:
         out = Path(folder) / "out"
         for number in range(_SHARDS):
             medsim.build_shard(release, out, shard=f"{number + 1}/{_SHARDS}")
-        return _rows(medsim.merge(out))
-
-
-def _rows(built: medsim.Build) -> str:
-    """Return a fingerprint of all that a build wrote."""
-    # The terms follow from the other files, and baselines are older than they are.
-    outputs = {path: one for path, one in built.manifest.outputs.items() if path != TERM_FILE}
-    prints = "".join(one.fingerprint for one in outputs.values())
-    return hashlib.sha256(prints.encode()).hexdigest()[:16]
+        return fingerprint_of(medsim.merge(out))
 
 
 BENCHMARKS.register("same_rows", measure)

@@ -2,9 +2,9 @@
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
 ``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``correlate``,
-``tag``, ``export``, ``write_report`` (which is ``medsim report``), and ``open``, which gives the
-tables and SQL of a build, as ``Evaluation`` does of an evaluation's folder (``from medsim import
-*`` leaves ``open`` out); ``Embedding`` is a function, a model or vectors with a name;
+``split``, ``tag``, ``export``, ``write_report`` (which is ``medsim report``), and ``open``, which
+gives the tables and SQL of a build, as ``Evaluation`` does of an evaluation's folder (``from medsim
+import *`` leaves ``open`` out); ``Embedding`` is a function, a model or vectors with a name;
 ``build_shard`` is ``medsim build --shard``. Those of ``medsim study`` are ``sample_study``,
 ``grade_study``, ``instances_study``, ``domains_study``, ``inspect_study``, ``score_study`` and
 ``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``, ``describe_wic`` (which is
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from medsim.exports.export import export
     from medsim.exports.output import Exported
     from medsim.splits.output import Splits
+    from medsim.splits.split import split
     from medsim.studies.associations import inspect_study
     from medsim.studies.folder import Study
     from medsim.studies.grade import grade_study
@@ -87,6 +88,7 @@ __all__ = [
     "merge",
     "sample_study",
     "score_study",
+    "split",
     "synth",
     "tag",
     "verify",
@@ -129,6 +131,7 @@ _HOMES = {
     "open": "medsim.builds.output:open_build",
     "sample_study": "medsim.studies.sample:sample_study",
     "score_study": "medsim.studies.score:score_study",
+    "split": "medsim.splits.split:split",
     "synth": "medsim.terminologies.releases:synth",
     "tag": "medsim.tagging.tag:tag",
     "verify": "medsim.builds.verify:verify",

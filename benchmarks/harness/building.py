@@ -14,7 +14,8 @@ import numpy as np
 import medsim
 from benchmarks.harness import Measured
 from benchmarks.harness.brute_force import distances
-from medsim.builds.term_index import TERM_FILE
+from medsim.builds.output import SET_COLUMNS, TERM_FILE
+from medsim.core.manifest import fingerprint
 
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest
@@ -32,12 +33,14 @@ class Built:
         yardstick_seconds: for the fixed piece of work, the mean of before and after.
         manifest: of the build.
         n_positives: in all sets of one strategy.
+        fingerprint: see ``fingerprint_of``.
     """
 
     seconds: float
     yardstick_seconds: float
     manifest: BuildManifest
     n_positives: int
+    fingerprint: str
 
 
 def build(source: str, threads: int) -> Built:
@@ -52,6 +55,7 @@ def build(source: str, threads: int) -> Built:
             yardstick_seconds=(before + yardstick(threads)) / 2,
             manifest=built.manifest,
             n_positives=int(built.stats()["n_positives"].sum()) // 2,
+            fingerprint=fingerprint_of(built),
         )
 
 
@@ -60,16 +64,28 @@ def measured(about: str, built: Built) -> Measured:
     stages = built.manifest.stages
     slowest = sorted(stages, key=lambda stage: -float(str(stage["seconds"])))[:_SLOWEST]
     told = ", ".join(f"{stage['name']} {stage['seconds']:.1f} s" for stage in slowest)
-    # The terms follow from the other files, and baselines are older than they are.
-    outputs = {path: one for path, one in built.manifest.outputs.items() if path != TERM_FILE}
-    prints = "".join(one.fingerprint for one in outputs.values())
     return Measured(
         about=f"{about}: {built.n_positives:,} positives",
         times=f"{built.seconds:.1f} s, of which {told}; yardstick {built.yardstick_seconds:.2f} s",
         ratios={"yardstick": built.yardstick_seconds / built.seconds},
         peak=f"{max(int(str(stage['peak_mib'])) for stage in stages)} MiB",
-        fingerprint=hashlib.sha256(prints.encode()).hexdigest()[:16],
+        fingerprint=built.fingerprint,
     )
+
+
+def fingerprint_of(built: medsim.Build) -> str:
+    """Return a fingerprint of all rows of a build, but for what baselines are older than.
+
+    That is the terms, which follow from the other files, and the columns of pairs that say what
+    their folders do.
+    """
+    digest = hashlib.sha256()
+    for path, one in built.manifest.tables.items():
+        if path.startswith("pairs/"):
+            digest.update(fingerprint(built.read(path).drop(*SET_COLUMNS)).encode())
+        elif path != TERM_FILE:
+            digest.update(one.fingerprint.encode())
+    return digest.hexdigest()[:16]
 
 
 def yardstick(threads: int) -> float:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from medsim.builds.cards.card import CARD, build_card
 from medsim.builds.datasets import SetMaker, run_checks, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, PAIR_FILES, Build, BuildManifest
+from medsim.builds.output import BUILD, PAIR_FILES, TERM_FILE, Build, BuildManifest
 from medsim.builds.stages import (
     Run,
     derive,
@@ -26,7 +27,6 @@ from medsim.builds.stages import (
     with_vectors,
 )
 from medsim.builds.stats import stats_row
-from medsim.builds.term_index import TERM_FILE
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError
@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.term_index import Derived
+    from medsim.core.output_part import OutputPart
     from medsim.terminologies.sources import Terminology
 
+    Written = OutputFolder | OutputPart
     FirstSearch = Callable[[Run, TermIndex, Sequence[SearchRequest]], Sequence[SearchResult]]
 
 
@@ -97,20 +99,43 @@ def complete(
             run = run.with_settled(paired_terms(early))
             key = run_key(run, terminology)
         output.resume(key)
-        derived = early or derive(run, terminology)
-        _write_terminology(run, derived, output, key)
-        warn_of_large_component(run, derived.index)
-        if run.named is not None:
-            derived = with_vectors(run, run.named, derived)
-        known: Sequence[SearchResult] = ()
-        if search is not None:
-            left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
-            known = search(run, derived.index, requests_of_sets(derived, left))
-        stats = _write_sets(run, derived, known, output, key)
-        _check(run, output)
-        _write_manifest(run, terminology, derived, stats, output)
+        write_build(run, terminology, early or derive(run, terminology), output, search)
         output.publish()
     return Build(options.out)
+
+
+def write_build(
+    run: Run,
+    terminology: Terminology,
+    derived: Derived,
+    output: Written,
+    search: FirstSearch | None = None,
+) -> pl.DataFrame:
+    """Write all files of a build, the manifest last, and return its statistics.
+
+    Args:
+        run: its options and means; its embedding, if it has one, is settled.
+        terminology: the facts about the canonical tables, which are in the store.
+        derived: the positives of those and the terms that they join.
+        output: where it is written.
+        search: see ``complete``.
+
+    Raises:
+        BrokenPromiseError: the datasets break their own rules.
+    """
+    key = run_key(run, terminology)
+    _write_terminology(run, derived, output, key)
+    warn_of_large_component(run, derived.index)
+    if run.named is not None:
+        derived = with_vectors(run, run.named, derived)
+    known: Sequence[SearchResult] = ()
+    if search is not None:
+        left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
+        known = search(run, derived.index, requests_of_sets(derived, left))
+    stats = _write_sets(run, derived, known, output, key)
+    _check(run, output)
+    _write_manifest(run, terminology, derived, stats, output)
+    return stats
 
 
 def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSearch | None]:
@@ -122,9 +147,7 @@ def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSear
     return on_cluster(options.dask, threads=checked_threads(options.threads))
 
 
-def _write_terminology(
-    run: Run, derived: Derived, output: OutputFolder, key: Mapping[str, str]
-) -> None:
+def _write_terminology(run: Run, derived: Derived, output: Written, key: Mapping[str, str]) -> None:
     for table in CANONICAL_TABLES:
         output.write(f"terminology/{table}.parquet", run.store.table(table), key)
     output.write(TERM_FILE, derived.terms(), key)
@@ -134,7 +157,7 @@ def _write_sets(
     run: Run,
     derived: Derived,
     known: Sequence[SearchResult],
-    output: OutputFolder,
+    output: Written,
     key: Mapping[str, str],
 ) -> pl.DataFrame:
     """Write the datasets and their statistics, which are returned."""
@@ -154,9 +177,7 @@ def _write_sets(
     return stats
 
 
-def _written_before(
-    run: Run, output: OutputFolder, maker: SetMaker, key: SetKey
-) -> pl.DataFrame | None:
+def _written_before(run: Run, output: Written, maker: SetMaker, key: SetKey) -> pl.DataFrame | None:
     pairs = output.read(key.path)
     if pairs is None or pairs.schema != key.schema():
         return None
@@ -166,7 +187,7 @@ def _written_before(
     return pairs
 
 
-def _check(run: Run, output: OutputFolder) -> None:
+def _check(run: Run, output: Written) -> None:
     """Check the rules of the datasets on the files."""
     with run.progress.stage("check the rules") as stage:
         run.store.view_files(output.folder, {"pair": PAIR_FILES})
@@ -179,7 +200,7 @@ def _check(run: Run, output: OutputFolder) -> None:
 
 
 def _write_manifest(
-    run: Run, terminology: Terminology, derived: Derived, stats: pl.DataFrame, output: OutputFolder
+    run: Run, terminology: Terminology, derived: Derived, stats: pl.DataFrame, output: Written
 ) -> None:
     shortfall = int(stats["shortfall"].sum())
     if shortfall:
@@ -188,7 +209,7 @@ def _write_manifest(
         )
     skipped = (*terminology.skipped, *derived.positives.skipped, *without_vectors(derived))
     components = derived.index.components
-    BuildManifest(
+    written = BuildManifest(
         medsim=manifest.medsim_version(),
         libraries=libraries_of(run.named),
         source=terminology.to_json(),
@@ -205,4 +226,6 @@ def _write_manifest(
         warnings=list(run.progress.warnings),
         outputs=dict(sorted(output.outputs.items())),
         stages=[asdict(record) for record in run.progress.records],
-    ).write(output.folder)
+    )
+    output.write_text(CARD, build_card(written), 0)
+    replace(written, outputs=dict(sorted(output.outputs.items()))).write(output.folder)

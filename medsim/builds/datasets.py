@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.builds.embedded import pair_cosines
 from medsim.builds.negatives import STRATEGIES, PositiveSet, UsedPairs
-from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS
+from medsim.builds.output import EMBEDDED_PAIR_COLUMNS, PAIR_COLUMNS, SET_COLUMNS
 from medsim.builds.positives import Positives, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
@@ -58,11 +58,15 @@ class SetKey:
         return f"{self.dataset}/{self.difficulty}/{self.negatives}"
 
     def columns(self) -> dict[str, str]:
-        """Return the columns that the folders name."""
+        """Return the values of ``SET_COLUMNS`` in every row of its file."""
         return asdict(self)
 
     def schema(self) -> pl.Schema:
         """Return the columns of its file."""
+        return pl.Schema({**self.unnamed_schema(), **SET_COLUMNS})
+
+    def unnamed_schema(self) -> pl.Schema:
+        """Return the columns of its file in builds of earlier versions, where folders name it."""
         return pl.Schema(EMBEDDED_PAIR_COLUMNS if self.negatives == "embedding" else PAIR_COLUMNS)
 
 
@@ -140,7 +144,9 @@ class SetMaker:
         draft = self.draw(key, stage).with_columns(set_name=pl.lit(str(key)))
         if draft.is_empty():  # as most sets of a small terminology are
             return pl.DataFrame(schema=key.schema())
-        return self._with_similarity(in_order(draft, self._store, self._seed).drop("set_name"))
+        pairs = in_order(draft, self._store, self._seed).drop("set_name")
+        own = (pl.lit(value).alias(name) for name, value in key.columns().items())
+        return self._with_similarity(pairs).with_columns(own)
 
     def draw(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return positives and negatives of one set, ``DRAFT_COLUMNS``, in no particular order."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from medsim.builds.notes import ABOUT, NOTES
 from medsim.core import queries
-from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES
+from medsim.core.config import DEFAULT_STRATEGIES, DIFFICULTIES, available_threads
 from medsim.core.errors import OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.config import Dataset, Difficulty, Strategy
+    from medsim.core.manifest import Output
     from medsim.core.shown import Summary
 
 PAIR_COLUMNS: Columns = (
@@ -26,16 +28,22 @@ PAIR_COLUMNS: Columns = (
     | {"label": pl.Int8, "distance": pl.Int32}
     | columns(pl.String, "concept1", "concept2")
 )
-"""The columns of a file of pairs; dataset, difficulty and negatives come from its folders."""
+"""The first columns of a file of pairs."""
 
 EMBEDDED_PAIR_COLUMNS: Columns = {**PAIR_COLUMNS, "similarity": pl.Float32}
-"""The columns of a file of pairs with embedding negatives.
+"""The first columns of a file of pairs with embedding negatives.
 
 The similarity is the cosine under the embedding; null where a term has no vector.
 """
 
+SET_COLUMNS: Columns = columns(pl.String, "dataset", "difficulty", "negatives")
+"""The last columns of a file of pairs, which say of which set it is, as its folders do.
+
+Files of builds of earlier versions lack them.
+"""
+
 STATS_COLUMNS: Columns = (
-    columns(pl.String, "dataset", "difficulty", "negatives")
+    SET_COLUMNS
     | columns(pl.Int64, "n_positives", "n_negatives", "shortfall", "n_terms")
     | columns(pl.Float64, "mean_distance_positives", "mean_distance_negatives")
     | {"median_distance_negatives": pl.Float64}
@@ -64,9 +72,43 @@ class BuildManifest(RunManifest):
     components: dict[str, int]
     shortfall: int
 
+    @property
+    def tables(self) -> dict[str, Output]:
+        """Its files of rows by path: all that it has but its card."""
+        return {path: one for path, one in self.outputs.items() if path.endswith(".parquet")}
+
 
 PAIR_FILES = "pairs/dataset=*/difficulty=*/negatives=*/data.parquet"
 """The paths of the files of pairs in a build."""
+
+TERM_FILE = "terminology/term.parquet"
+"""The file of a build with the terms that its pairs may have."""
+
+TERM_COLUMNS: Columns = (
+    columns(pl.String, "term", "lower_term")
+    | {"component": pl.Int32}
+    | columns(pl.String, "difficulty")
+)
+"""The columns of ``terminology/term.parquet``, a row per term in order of text.
+
+Terms that a chain of positives links have the same component. The difficulty is that of the easiest
+positive of the term, whatever its case; null where it is in none.
+"""
+
+
+POSITIVE_COLUMNS: Columns = (
+    columns(pl.String, "pair_id", "term1", "term2")
+    | {"distance": pl.Int32}
+    | columns(pl.String, "difficulty", "concept1", "concept2")
+    | {"datasets": pl.List(pl.String)}
+)
+"""The columns of the view of positives, a row per two terms that mean the same."""
+
+
+def _described(name: str, files: str, of_files: Columns, *, optional: bool = False) -> View:
+    """Return a view with its descriptions."""
+    return View(files, of_files, optional=optional, about=ABOUT[name], notes=NOTES[name])
+
 
 BUILD = Kind(
     noun="build",
@@ -74,12 +116,18 @@ BUILD = Kind(
     manifest=BuildManifest,
     views={
         **{  # builds of earlier versions have no codes
-            name: View(f"terminology/{name}.parquet", table, optional=name == "code")
+            name: _described(name, f"terminology/{name}.parquet", table, optional=name == "code")
             for name, table in CANONICAL_TABLES.items()
         },
-        "term": View("terminology/term.parquet", optional=True),
-        "pair": View(PAIR_FILES, PAIR_COLUMNS),
-        "stats": View("stats.parquet", STATS_COLUMNS),
+        "term": _described("term", TERM_FILE, TERM_COLUMNS, optional=True),
+        "pair": _described("pair", PAIR_FILES, PAIR_COLUMNS),
+        "positive": View(
+            columns=POSITIVE_COLUMNS,
+            query="builds/views/positive",
+            about=ABOUT["positive"],
+            notes=NOTES["positive"],
+        ),
+        "stats": _described("stats", "stats.parquet", STATS_COLUMNS),
     },
     resumed_by="pairs",
 )
@@ -128,8 +176,8 @@ class Build(Opened[BuildManifest]):
                 positives are the same.
 
         Returns:
-            The columns of a pairs file, then dataset, difficulty and negatives. Where files with
-            embedding negatives are among others, similarity is null in those.
+            The columns of a pairs file, of which dataset, difficulty and negatives are the last.
+            Where files with embedding negatives are among others, similarity is null in those.
 
         Raises:
             OptionError: a name is unknown; the message suggests near ones.
@@ -144,6 +192,20 @@ class Build(Opened[BuildManifest]):
                 raise OptionError(unknown_name(column, value, list(known)))
         parts = [f"{column}={value or '*'}" for column, (value, _) in chosen.items()]
         return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
+
+    def positives(self) -> pl.DataFrame:
+        """Return each two terms that mean the same once, whichever datasets have them.
+
+        Files of pairs have a positive once for each strategy of negatives, and in each dataset that
+        it is in; here it has one row. Where datasets have it in both directions, the one that is
+        smaller by (term1, term2) stays.
+
+        Returns:
+            ``POSITIVE_COLUMNS``, the datasets as a list in order of name; rows are in order of
+            pair_id, so that the first are a sample of all.
+        """
+        with self._store(threads=available_threads()) as store:
+            return store.select("from positive order by pair_id, term1, term2")
 
     def table(self, name: CanonicalTable) -> pl.LazyFrame:
         """Return a canonical table: concept, description, association, is_a or code."""

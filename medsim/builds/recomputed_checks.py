@@ -19,10 +19,10 @@ from medsim.builds.datasets import (
     set_keys,
     with_term_ids,
 )
-from medsim.builds.output import PAIR_COLUMNS
+from medsim.builds.output import PAIR_COLUMNS, TERM_FILE
 from medsim.builds.positives import pair_distances
 from medsim.builds.stats import stats_row
-from medsim.builds.term_index import TERM_FILE, reload
+from medsim.builds.term_index import reload
 from medsim.core.checks import Finding
 from medsim.core.errors import InputError
 from medsim.kernels.packing import tie_hashes

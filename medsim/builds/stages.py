@@ -24,7 +24,7 @@ from medsim.embeddings.vector_cache import cache_folder
 from medsim.terminologies.sources import read_terminology
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from medsim.builds.datasets import SetKey
@@ -40,7 +40,12 @@ _LARGE_COMPONENT = 0.01  # of all terms; a chain of wrong positives can join wha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The options of a build or a shard, the files that they name, and the means of the run."""
+    """The options of a build or a shard, the files that they name, and the means of the run.
+
+    Attributes:
+        recorded: the options as the manifest has them, where they are those of another build that
+            this one is a part of; None where they are its own.
+    """
 
     options: SearchOptions
     corrections: tuple[Correction, ...]
@@ -49,6 +54,7 @@ class Run:
     store: Store
     threads: int
     progress: Progress
+    recorded: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, options: SearchOptions, store: Store) -> Run:
@@ -158,6 +164,8 @@ def run_key(run: Run, terminology: Terminology) -> dict[str, str]:
 
 def recorded_options(run: Run) -> dict[str, object]:
     """Return the options that decide the rows, in the order of manifests."""
+    if run.recorded is not None:
+        return dict(run.recorded)
     record = run.options.recorded()
     if run.corrections:
         record["corrections"] = [[one.term1, one.term2, one.same] for one in run.corrections]

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.builds.corrections import corrections_in
 from medsim.builds.negatives import TermIndex
-from medsim.builds.output import BUILD
+from medsim.builds.output import BUILD, TERM_COLUMNS, TERM_FILE
 from medsim.builds.positives import derive_names, derive_positives
 from medsim.core.config import EASY_DISTANCE, POOLS
 from medsim.core.errors import InputError
@@ -25,21 +25,6 @@ if TYPE_CHECKING:
     from medsim.builds.output import Build
     from medsim.builds.positives import Positives
     from medsim.kernels.types import Ids
-
-TERM_FILE = "terminology/term.parquet"
-"""The file of a build with the terms that its pairs may have."""
-
-TERM_COLUMNS = {
-    "term": pl.String,
-    "lower_term": pl.String,
-    "component": pl.Int32,
-    "difficulty": pl.String,
-}
-"""The columns of ``terminology/term.parquet``, a row per term in order of text.
-
-Terms that a chain of positives links have the same component. The difficulty is that of the easiest
-positive of the term, whatever its case; null where it is in none.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

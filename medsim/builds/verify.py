@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.cards.card import CARD
 from medsim.builds.datasets import run_checks, set_keys
 from medsim.builds.embedded import check_same, embedded, embedding_of, paired_terms
 from medsim.builds.embedding_checks import check_most_similar, check_similarities
 from medsim.builds.options import VerifyOptions
-from medsim.builds.output import BUILD, PAIR_FILES, STATS_COLUMNS, Build
+from medsim.builds.output import (
+    BUILD,
+    PAIR_FILES,
+    SET_COLUMNS,
+    STATS_COLUMNS,
+    TERM_COLUMNS,
+    TERM_FILE,
+    Build,
+)
 from medsim.builds.recomputed_checks import (
     Recomputed,
     check_nearest,
@@ -23,10 +32,10 @@ from medsim.builds.recomputed_checks import (
     check_terms,
     recompute,
 )
-from medsim.builds.term_index import TERM_COLUMNS, TERM_FILE
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, DIALECT_DESCRIPTION_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import read_damaged_rows, reading_output
@@ -39,6 +48,7 @@ from medsim.embeddings.vector_cache import cache_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from medsim.builds.datasets import SetKey
     from medsim.embeddings.embedded_terms import NamedEmbedding
 
 
@@ -69,29 +79,39 @@ def verify(options: VerifyOptions) -> Verification:
 
 def _check_files(build: Build) -> Iterator[Finding]:
     """Yield whether files are there, have their columns, and hold the rows of the manifest."""
-    promised = build.manifest.outputs
+    promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     found = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
     expected = set(BUILD.views_in(build.folder).values()) - {PAIR_FILES}
     sets = {key.path: key for strategy in build.strategies for key in set_keys(strategy)}
     expected |= set(sets)
     wrong = sorted((expected ^ found) | (expected ^ set(promised)))
     yield Finding("files", "The files of a build are there, and no others.", wrong)
-    unreadable, changed = [], []
+    unreadable, changed, misnamed, has_names = [], [], [], False
     for name in sorted(expected & found & set(promised)):
         try:
             frame = read_damaged_rows(build.folder / name)
         except InputError:
             unreadable.append(name)
             continue
-        schema = sets[name].schema() if name in sets else _schema(build, name)
-        if frame.schema != schema:
+        if frame.schema not in _schemas(build, name, sets.get(name)):
             unreadable.append(name)
-        elif (
-            fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows
-        ):
+            continue
+        if fingerprint(frame) != promised[name].fingerprint or frame.height != promised[name].rows:
             changed.append(name)
+        if name in sets and set(SET_COLUMNS) <= set(frame.columns):  # not in earlier versions
+            has_names = True
+            of_rows = frame.select(*SET_COLUMNS).unique().rows(named=True)
+            if any(one != sets[name].columns() for one in of_rows):
+                misnamed.append(name)
     yield Finding("columns", "Every file has the columns of its table.", unreadable)
     yield Finding("fingerprint", "Every file holds the rows of the manifest.", changed)
+    if has_names:
+        promise = "The columns of a file of pairs that name its set agree with its folders."
+        yield Finding("set_names", promise, misnamed)
+    if card is not None:  # earlier versions wrote none
+        path = build.folder / CARD
+        is_same = path.is_file() and digest_of(path) == card.fingerprint
+        yield Finding("card", "The card is that of the manifest.", [] if is_same else [CARD])
 
 
 def _check_content(
@@ -137,11 +157,14 @@ def _check_embedding(
     return findings
 
 
-def _schema(build: Build, name: str) -> pl.Schema:
+def _schemas(build: Build, name: str, key: SetKey | None) -> list[pl.Schema]:
+    """Return the columns that a file may have: a file of pairs those of earlier versions, too."""
+    if key is not None:
+        return [key.schema(), key.unnamed_schema()]
     if name == TERM_FILE:
-        return pl.Schema(TERM_COLUMNS)
+        return [pl.Schema(TERM_COLUMNS)]
     if name == "terminology/description.parquet" and "dialect" in build.manifest.options:
-        return pl.Schema(DIALECT_DESCRIPTION_COLUMNS)
+        return [pl.Schema(DIALECT_DESCRIPTION_COLUMNS)]
     if name.startswith("terminology/"):
-        return pl.Schema(CANONICAL_TABLES[Path(name).stem])
-    return pl.Schema(STATS_COLUMNS)
+        return [pl.Schema(CANONICAL_TABLES[Path(name).stem])]
+    return [pl.Schema(STATS_COLUMNS)]

@@ -11,6 +11,7 @@ from medsim.cli import commands as outputs
 from medsim.core.console import app
 from medsim.evaluations import commands as evaluation
 from medsim.exports import commands as exports
+from medsim.splits import commands as splits
 from medsim.studies import commands as studies
 from medsim.tagging import commands as tagging
 from medsim.terminologies import commands as releases
@@ -23,6 +24,7 @@ __all__ = [
     "exports",
     "outputs",
     "releases",
+    "splits",
     "studies",
     "tagging",
     "wic",

@@ -14,7 +14,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
 from medsim.core.hints import fits, type_of
-from medsim.core.manifest import MANIFEST, Manifest, Output
+from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,16 +28,21 @@ class View:
     """A table of an output, as SQL statements see it.
 
     Attributes:
-        files: pattern of the files that hold it, below the output's folder.
-        columns: the first columns of each file; None where they depend on what was asked for.
+        files: pattern of the files that hold it, below the output's folder; empty where a query
+            makes it.
+        columns: the first columns of each file, or all that a query gives; None where they depend
+            on what was asked for.
         optional: whether outputs of the kind may lack it.
-        about: a sentence that says what its rows are.
-        notes: by column, what its values are.
+        query: the name of the query that makes it of other views that no output lacks.
+        about: what its rows are, in a sentence or two.
+        notes: what the values of each column are, by column; of those that only some files have,
+            too.
     """
 
-    files: str
+    files: str = ""
     columns: Columns | None = None
     optional: bool = False
+    query: str = ""
     about: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
 
@@ -78,8 +83,13 @@ class Kind(Generic[M]):
         return {
             name: view.files
             for name, view in self.views.items()
-            if not view.optional or next(folder.glob(view.files), None) is not None
+            if view.files and (not view.optional or next(folder.glob(view.files), None) is not None)
         }
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """The queries that make views of others, by view."""
+        return {name: view.query for name, view in self.views.items() if view.query}
 
 
 def read_manifest(folder: Path, kind: Kind[M]) -> M:
@@ -95,7 +105,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         if name != kind.name:
             raise InputError(
                 f"{path} is a manifest of kind {name!r}, not of {kind.with_article}, as "
-                f"{kind.command} writes it"
+                f"{kind.command} writes it{one_within(folder, kind.name)}"
             )
         outputs = {name: Output(**output) for name, output in found.pop("outputs").items()}
         manifest = kind.manifest(**found, outputs=outputs)
@@ -111,6 +121,16 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
             f"with {kind.command}, or copy it again from where it was made"
         ) from error
     return manifest
+
+
+def one_within(folder: Path, *kinds: str) -> str:
+    """Return the end of a message that names one of the outputs of some kinds in a folder, if any.
+
+    A set of splits, for one, holds builds.
+    """
+    found = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
+    inner = next((place for place in found if kind_of(place) in kinds), None)
+    return "" if inner is None else f"; name one of those in it, such as {inner}"
 
 
 class _Part(dict[str, Any]):

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted
 from medsim.core.files import check_own_file
-from medsim.core.kinds import Kind, read_manifest
+from medsim.core.kinds import Kind, one_within, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
 from medsim.core.parquet import read_damaged, read_parquet, scan_files, scan_parquet
 from medsim.core.places import is_text
@@ -82,7 +82,7 @@ class Opened(Shown, Generic[M]):
         return sum(one.rows for name, one in outputs if name.startswith(path))
 
     def read(self, path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return the rows of one file, without the columns that folders name.
+        """Return the rows of one file, with the columns that it has itself.
 
         Args:
             path: inside the folder, as the manifest has it.
@@ -118,12 +118,16 @@ class Opened(Shown, Generic[M]):
     def _statement(self, text: str, *, as_text: bool = False) -> Statement:
         folder = self.folder.resolve()
         self._promised(*self._views.values())
-        return Statement(text=text, folder=folder, views=self._views, as_text=as_text)
+        derived = tuple(self.kind.derived.values())
+        return Statement(
+            text=text, folder=folder, views=self._views, derived=derived, as_text=as_text
+        )
 
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
         with self._store(threads=1) as store:
-            rows = [_describe(store, view) for view in self._views]
+            seen = {*self._views, *self.kind.derived}
+            rows = [_describe(store, view) for view in self.kind.views if view in seen]
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
 
     @contextmanager
@@ -131,7 +135,7 @@ class Opened(Shown, Generic[M]):
         self._promised(*self._views.values())
         folder = self.folder.resolve()
         with Store(threads=threads) as store:
-            store.view_files(folder, self._views)
+            store.view_files(folder, self._views, self.kind.derived.values())
             store.lock_down(folder)
             yield store
 
@@ -252,7 +256,8 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
             "anew, or copy it again from where it was made"
         )
     if accepted and known not in accepted:
-        raise InputError(f"{place} is {known.kind.with_article}, not {one}")
+        such_as = one_within(place, *(found.kind.name for found in accepted))
+        raise InputError(f"{place} is {known.kind.with_article}, not {one}{such_as}")
     opened: O = known(place)
     return opened
 

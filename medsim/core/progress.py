@@ -116,6 +116,10 @@ class Progress:
         """Return one that reports to the standard error stream."""
         return cls(sys.stderr, wording)
 
+    def part(self, name: str) -> Progress:
+        """Return one that reports to the same stream, under a name, and keeps its own records."""
+        return Progress(self._stream, lambda line: self._wording(f"{name}: {line}"))
+
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
         """Run the body as a stage named ``name``; its record is kept when it ends well."""

@@ -21,7 +21,7 @@ from medsim.core.errors import InputError, MedsimError, OptionError, StatementEr
 from medsim.core.options import Option, Options, Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -94,12 +94,14 @@ class Statement:
         text: of the statement.
         folder: that the views are of; nothing else is read.
         views: the pattern below the folder of the files of each view, by its name.
+        derived: queries that make views of those.
         as_text: whether days and times are text, so that there are none that Python lacks.
     """
 
     text: str
     folder: Path
     views: Mapping[str, str]
+    derived: Sequence[str] = ()
     as_text: bool = False
 
 
@@ -190,6 +192,7 @@ def _request(statement: Statement, options: StatementOptions) -> bytes:
         "text": statement.text,
         "folder": os.fsdecode(statement.folder),
         "views": dict(statement.views),
+        "derived": list(statement.derived),
         "as_text": statement.as_text,
         "threads": options.threads or available_threads(),
         "memory": options.n_bytes,
@@ -286,7 +289,7 @@ def _run() -> None:
     kind = _DAMAGED
     try:
         with Store(threads=request["threads"], memory=request["memory"]) as store:
-            store.view_files(folder, request["views"])
+            store.view_files(folder, request["views"], request["derived"])
             store.lock_down(folder)
             kind = _REFUSED
             with store.batches(request["text"], as_text=request["as_text"]) as reader:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Self
@@ -12,13 +11,12 @@ from typing import TYPE_CHECKING, Self
 import duckdb
 
 from medsim.core import queries
-from medsim.core.config import thread_pool
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
+from medsim.core.pipes import close_unclaimed, pump
 from medsim.core.plain_paths import PlainPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
     import polars as pl
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _SHOWN = 5  # kinds of statements in a message
-_CHUNKS_AHEAD = 64  # DuckDB reads many megabytes at once and parses them before it reads on
 
 _BATCH_ROWS = 8_192
 _PLAIN = frozenset(
@@ -106,15 +103,15 @@ class Store:
         failures: list[BaseException] = []
         refused: QueryError | None = None
         try:
-            pump = threading.Thread(target=_pump, args=(chunks, unclaimed, failures), daemon=True)
-            pump.start()
+            pumping = threading.Thread(target=pump, args=(chunks, unclaimed, failures), daemon=True)
+            pumping.start()
             self._execute(name, {"stream": f"/dev/fd/{reading}", **params})
         except QueryError as error:
             refused = error
         finally:
             os.close(reading)  # a pump that still writes now ends with a broken pipe
-            if not _close_unclaimed(unclaimed) and pump.is_alive():
-                pump.join()
+            if not close_unclaimed(unclaimed) and pumping.is_alive():
+                pumping.join()
         if failures:
             raise failures[0]
         if refused:
@@ -149,14 +146,18 @@ class Store:
             with _interruptible():
                 self._connection.execute(f"drop table if exists {_identifier(table)}")
 
-    def view_files(self, folder: Path, views: Mapping[str, str]) -> None:
+    def view_files(
+        self, folder: Path, views: Mapping[str, str], derived: Iterable[str] = ()
+    ) -> None:
         """Make views over files of Parquet or CSV.
 
         Args:
             folder: where they lie.
             views: the glob below the folder of the files of each view, by its name; columns that
-                folders name as in ``dataset=fsn_syn`` are columns of the view, and one that only
-                some files have is null in the others.
+                folders name as in ``dataset=fsn_syn`` are columns of the view, instead of those
+                that the files have under these names, and one that only some files have is null
+                in the others.
+            derived: queries that make views of those.
         """
         for view, pattern in views.items():
             source = f"{self._paths.of(folder)}/{pattern}".replace("'", "''")
@@ -175,6 +176,15 @@ class Store:
                 raise InputError(
                     f"{folder}: the files {pattern} cannot be read ({_message(error)}); make "
                     "the output anew, or copy it again from where it was made"
+                ) from error
+
+        for name in derived:
+            try:
+                self.run(name)
+            except QueryError as error:
+                raise InputError(
+                    f"{folder}: {error}; make the output anew, or copy it again from where it was "
+                    "made"
                 ) from error
 
     def lock_down(self, folder: Path) -> None:
@@ -292,50 +302,6 @@ def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> b
     inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
     types = (one for _, one in inner if isinstance(one, type(kind)))
     return all(_is_plain(one, accepted) for one in types)
-
-
-def _close_unclaimed(ends: list[int]) -> bool:
-    """Close the end of a pipe that no pump has taken; return whether there was one.
-
-    An interrupt may come before the pump's thread runs. If it runs later, it finds nothing to do:
-    taking an element out of a list happens once, whichever thread is first.
-    """
-    try:
-        os.close(ends.pop())
-    except IndexError:
-        return False
-    return True
-
-
-def _pump(chunks: Iterable[bytes], unclaimed: list[int], failures: list[BaseException]) -> None:
-    """Write chunks to a pipe until they end or nobody reads."""
-    try:
-        writing = unclaimed.pop()
-    except IndexError:
-        return
-    try:
-        with thread_pool(1) as maker, os.fdopen(writing, "wb", buffering=0) as pipe:
-            for chunk in _made_ahead(chunks, maker):
-                _write_all(pipe.fileno(), chunk)
-    except BrokenPipeError:
-        return
-    except BaseException as error:  # noqa: BLE001 — raised again in the thread that asked
-        failures.append(error)
-
-
-def _made_ahead(chunks: Iterable[bytes], maker: ThreadPoolExecutor) -> Iterator[bytes]:
-    """Yield chunks that the one thread of ``maker`` makes before they are asked for."""
-    rest = iter(chunks)
-    ahead = deque(maker.submit(next, rest, None) for _ in range(_CHUNKS_AHEAD))
-    while (chunk := ahead.popleft().result()) is not None:
-        ahead.append(maker.submit(next, rest, None))
-        yield chunk
-
-
-def _write_all(descriptor: int, chunk: bytes) -> None:
-    rest = memoryview(chunk)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 def _identifier(name: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medsim.builds.cards.card import WHOLE
 from medsim.builds.output import Build
 from medsim.core import manifest
 from medsim.core.config import checked_threads
@@ -24,10 +25,15 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from medsim.exports.formats import ExportFormat
 
-_WHOLE = (
-    "train"  # the split of a build that was not split, as load_dataset of Hugging Face names it
+_OF_FORMATS = (
+    "negatives",
+    "n_negatives",
+    "datasets",
+    "difficulty",
+    "rated",
+    "seed",
+    "private",
 )
-_OF_FORMATS = ("negatives", "n_negatives", "datasets", "difficulty", "rated", "seed")
 
 
 @public(ExportOptions)
@@ -55,7 +61,7 @@ def export(options: ExportOptions) -> Exported:
     ):
         run = Export(
             exported=exported,
-            splits=exported.builds if isinstance(exported, Splits) else {_WHOLE: exported},
+            splits=exported.builds if isinstance(exported, Splits) else {WHOLE: exported},
             options=options,
             output=output,
             threads=checked_threads(options.threads),

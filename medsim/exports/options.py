@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
 
-Tool = Literal["jsonl", "mteb"]
+Tool = Literal["huggingface", "jsonl", "mteb"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
 MOST_NEGATIVES = 1_000
@@ -82,6 +82,15 @@ class ExportOptions(Options):
     seed: Annotated[
         int, Option("Seed of the order of rows.", least=0, most=MOST_SEED, key="seed")
     ] = 0
+    private: Annotated[
+        bool,
+        Option(
+            "Export for yourself what may not be passed on, or may not for all that is known; the "
+            "card says so first.",
+            key="private",
+            kept_empty=False,
+        ),
+    ] = False
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier export at OUT.")] = False
     progress: Reporting = None

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from medsim.builds.notes import NOTES
 from medsim.builds.output import STATS_COLUMNS, Build
+from medsim.core import queries
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.kinds import Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
@@ -37,25 +39,46 @@ class SplitsManifest(RunManifest):
 
     Attributes:
         source: see ``medsim.builds.output.BuildManifest``.
-        build: the fingerprint of the rows of the build that was split.
-        splits: by name: how many groups, concepts, terms and positives it has, and its share.
+        build: a SHA-256 of the fingerprints of the files of the build that was split.
+        rule: what the rule that shared groups out went by, beside the options.
+        splits: by name: how many groups, concepts and terms it has, the concepts of its largest
+            group, and by dataset its positives and its share of all.
     """
 
     kind: ClassVar[str] = "splits"
     source: dict[str, object]
     build: str
+    rule: dict[str, object]
     splits: dict[str, dict[str, object]]
 
+
+_SPLIT_NOTE = f"Name of the split: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
 
 SPLITS = Kind(
     noun="set of splits",
     command="medsim split",
     manifest=SplitsManifest,
+    resumed_by="train/pairs",
     views={
         "concept_split": View(
-            "concepts.parquet", SIDE_COLUMNS, about="A row per concept: its group and its split."
+            "concepts.parquet",
+            SIDE_COLUMNS,
+            about="A row per concept: its group and its split.",
+            notes={
+                "concept_id": "Identifier of the concept in its terminology.",
+                "group_id": (
+                    "Smallest identifier in the concept's group: all concepts that positives, "
+                    "shared names or corrections link, directly or through others."
+                ),
+                "split": _SPLIT_NOTE,
+            },
         ),
-        "stats": View("stats.parquet", SPLIT_STATS_COLUMNS, about="A row per split and set."),
+        "stats": View(
+            "stats.parquet",
+            SPLIT_STATS_COLUMNS,
+            about="A row per split and set: its size and the Levenshtein distances of its pairs.",
+            notes={"split": _SPLIT_NOTE, **NOTES["stats"]},
+        ),
     },
 )
 
@@ -66,7 +89,7 @@ class Splits(Opened[SplitsManifest]):
     kind = SPLITS
 
     def _summary(self) -> Summary:
-        return self._summarized([", ".join(self.names)], ['["test"]', ".stats()"], self.stats)
+        return self._summarized([", ".join(self.names)], ['["test"]', ".sizes()"], self.sizes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,3 +110,40 @@ class Splits(Opened[SplitsManifest]):
     def stats(self) -> pl.DataFrame:
         """Return a row per split and set: ``SPLIT_STATS_COLUMNS``."""
         return self._checked("stats.parquet")
+
+    def sizes(self) -> pl.DataFrame:
+        """Return the sizes of the splits and their shares.
+
+        Returns:
+            A row for groups, concepts and terms, then one per dataset, of its positives: rows_of,
+            for each split its number, and for each split its share of all, null where there are
+            none at all.
+        """
+        facts = self.manifest.splits
+        counted = {
+            of: [facts[name][f"n_{of}"] for name in self.names]
+            for of in ("groups", "concepts", "terms")
+        }
+        of_datasets = [facts[name]["positives"] for name in self.names]
+        for dataset in queries.datasets():
+            counted[dataset.name] = [found.get(dataset.name, 0) for found in of_datasets]  # type: ignore[attr-defined]  # of JSON
+        sizes = pl.DataFrame(
+            [(of, *numbers) for of, numbers in counted.items()],
+            schema={"rows_of": pl.String, **dict.fromkeys(self.names, pl.Int64)},
+            orient="row",
+        )
+        total = pl.sum_horizontal(self.names)
+        return sizes.with_columns(
+            pl.when(total > 0).then(pl.col(name) / total).alias(f"{name}_share")
+            for name in self.names
+        )
+
+
+def readable_sizes(sizes: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return the sizes of splits as they are to be read: shares in per cent."""
+    shares = [name for name in sizes.columns if name.endswith("_share")]
+    in_per_cent = (
+        (100 * pl.col(name)).map_elements(lambda one: f"{one:.1f}%", pl.String).alias(name)
+        for name in shares
+    )
+    return [sizes.with_columns(in_per_cent)]

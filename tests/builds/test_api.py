@@ -60,6 +60,36 @@ def test_all_pairs_are_those_of_the_twenty_datasets(build) -> None:
     assert pairs.height == stats["n_positives"].sum() + stats["n_negatives"].sum()
 
 
+def test_positives_of_all_datasets_and_strategies_are_there_once(build) -> None:
+    datasets: dict[frozenset[str], set[str]] = {}
+    drawn = set()
+    for row in build.pairs().filter(label=1).collect().iter_rows(named=True):
+        datasets.setdefault(frozenset((row["term1"], row["term2"])), set()).add(row["dataset"])
+        names = ("pair_id", "term1", "term2", "distance", "difficulty", "concept1", "concept2")
+        drawn.add(tuple(row[name] for name in names))
+
+    found = build.positives()
+
+    assert found.height == len(datasets)
+    assert found["pair_id"].is_sorted()
+    for *row, of in found.iter_rows():
+        assert tuple(row) in drawn
+        assert of == sorted(datasets[frozenset(row[1:3])])
+    assert found["datasets"].list.len().max() > 1
+
+
+def test_a_file_of_pairs_says_of_which_set_it_is(build) -> None:
+    path = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
+
+    (own,) = (
+        pl.read_parquet(build.folder / path, hive_partitioning=False)
+        .select(pl.col("dataset", "difficulty", "negatives").unique())
+        .rows()
+    )
+
+    assert own == ("syn_syn", "hard", "random")
+
+
 def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:
     with pytest.raises(medsim.MedsimError, match="did you mean fsn_syn"):
         build.pairs("fsn-syn")
@@ -90,9 +120,11 @@ def test_the_manifest_tells_where_everything_comes_from(build) -> None:
     assert manifest.options["seed"] == 0
     assert manifest.options["language"] == "en"
     assert {"python", "polars", "duckdb"} <= set(manifest.libraries)
-    assert set(manifest.outputs) == {
-        path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")
-    }
+    assert (
+        set(manifest.tables)
+        == set(manifest.outputs) - {"README.md"}
+        == {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
+    )
     assert all(stage["peak_mib"] > 0 for stage in manifest.stages)
     assert manifest.components["largest"] >= 2
 

@@ -158,7 +158,7 @@ def test_other_strategies_make_the_rows_that_they_make_alone(
     assert made == sorted(made, key=STRATEGIES.index)
     assert "embedding" not in plain.options
     assert plain.options["strategies"] == ["random", "levenshtein"]
-    for name, output in plain.outputs.items():
+    for name, output in plain.tables.items():
         assert name == "stats.parquet" or every.manifest.outputs[name] == output
     assert every.stats().height == 30
 
@@ -172,7 +172,7 @@ def test_threads_change_no_row(words: Path, every, tmp_path: Path) -> None:
         threads=5,
     )
 
-    found = {name: one for name, one in build.manifest.outputs.items() if name != "stats.parquet"}
+    found = {name: one for name, one in build.manifest.tables.items() if name != "stats.parquet"}
     assert found.items() <= every.manifest.outputs.items()
     assert len(found) == 16
 
@@ -284,7 +284,7 @@ def test_shards_of_one_strategy_are_merged_to_its_sets(
     assert build.strategies == ("levenshtein",)
     assert build.stats().height == 10
     plain = shared_build.manifest.outputs
-    for name, output in build.manifest.outputs.items():
+    for name, output in build.manifest.tables.items():
         assert name == "stats.parquet" or plain[name] == output
 
 

@@ -57,6 +57,29 @@ def test_positives_come_in_order_of_their_terms(store: Store) -> None:
     assert [row[:2] for row in positives_of(store, *candidates)] == [(2, 4), (2, 30), (10, 3)]
 
 
+def test_each_two_terms_are_positive_once_whatever_has_them(store: Store) -> None:
+    levenshtein, random = ("hard", "levenshtein"), ("hard", "random")
+    put(
+        store,
+        "pair",
+        ("fsn_syn", *levenshtein, "p1", "knee", "genu", 1, 4, "30", "30"),
+        ("fsn_syn", *random, "p1", "knee", "genu", 1, 4, "30", "30"),
+        ("syn_syn", *levenshtein, "p2", "genu", "knee", 1, 4, "30", "30"),
+        ("replaced_by", *random, "p2", "genu", "knee", 1, 4, "100", "20"),  # as text it is smaller
+        ("syn_syn", *levenshtein, "p3", "knee", "Genu", 1, 5, "30", "30"),
+        ("syn_syn", *random, "p4", "knee", "hand", 0, 4, "30", "40"),
+        ("same_as", "easy", "random", "p5", "c", "b", 1, 1, "1", "2"),
+    )
+
+    store.run("builds/views/positive")
+
+    assert sorted(store.table("positive").rows()) == [
+        ("p2", "genu", "knee", 4, "hard", "100", "20", ["fsn_syn", "replaced_by", "syn_syn"]),
+        ("p3", "knee", "Genu", 5, "hard", "30", "30", ["syn_syn"]),
+        ("p5", "c", "b", 1, "easy", "1", "2", ["same_as"]),
+    ]
+
+
 # Rows
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def fingerprints(build: medsim.Build) -> dict[str, str]:
-    return {name: output.fingerprint for name, output in build.manifest.outputs.items()}
+    return {name: output.fingerprint for name, output in build.manifest.tables.items()}
 
 
 @pytest.fixture(scope="module")

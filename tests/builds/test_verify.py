@@ -12,8 +12,9 @@ import pytest
 from fixtures.builds import EVERY_FIRST_TERM, alter, first_replaced, nearest_made_far, row_replaced
 
 import medsim
+from medsim.builds.output import TERM_FILE
 from medsim.builds.recomputed_checks import statistics_agree
-from medsim.builds.term_index import TERM_FILE, terms_of
+from medsim.builds.term_index import terms_of
 
 FSN_SYN = "pairs/dataset=fsn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
 SYN_SYN = "pairs/dataset=syn_syn/difficulty=hard/negatives=levenshtein/data.parquet"
@@ -119,6 +120,12 @@ def test_damaged_files_are_found(copy: Path, damage: Callable[[Path], object], c
     damage(copy)
 
     assert check in medsim.verify(copy).broken
+
+
+def test_names_of_a_set_that_differ_from_the_folders_are_found(copy: Path) -> None:
+    alter(copy, RANDOM, lambda pairs: row_replaced(pairs, 3, difficulty="easy"))
+
+    assert medsim.verify(copy, sample=0).broken == ["set_names"]
 
 
 def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tarfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 from fixtures.builds import selected
 
+from medsim.builds.output import BUILD
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind
 from medsim.core.opened import _CLASSES, _class_of, open_output
@@ -16,6 +18,9 @@ from medsim.core.output import claimed
 from medsim.evaluations.output import Evaluation
 from medsim.studies.folder import Study
 from medsim.wic.output import WIC
+
+if TYPE_CHECKING:
+    import medsim
 
 ARCHIVES = Path(__file__).parents[1] / "previous"
 OUTPUTS = {
@@ -69,7 +74,7 @@ def test_sql_sees_the_declared_views_with_their_columns(
     with opened._store(threads=1) as store:
         for view, row in views.items():
             assert store.select(f"from {view}").height == row["rows"]
-    for view in views:
+    for view in views.keys() - opened.kind.derived:
         files = sorted((outputs / place).glob(declared[view].files))
         assert {file.relative_to(opened.folder).as_posix() for file in files} <= set(
             opened.manifest.outputs
@@ -79,6 +84,27 @@ def test_sql_sees_the_declared_views_with_their_columns(
                 found = pl.read_parquet_schema(file)
                 expected = [one for one in columns.items() if one[0] not in ADDED]
                 assert list(found.items())[: len(expected)] == expected, file
+
+
+@pytest.mark.parametrize("name", ["build", "splits"])
+def test_every_view_and_column_of_builds_and_splits_is_described(name: str) -> None:
+    views = _class_of(name).kind.views
+
+    assert views
+    for view, one in views.items():
+        assert one.about.endswith("."), view
+        assert one.columns is not None, view
+        assert set(one.columns) <= set(one.notes), view
+        assert all(note.endswith(".") for note in one.notes.values()), view
+
+
+def test_every_column_that_a_build_has_is_described(shared_build: medsim.Build) -> None:
+    for view in shared_build.views()["view"]:
+        described = selected(shared_build, f"describe {view}")["column_name"].to_list()
+        surplus = set(BUILD.views[view].notes) - set(described)
+
+        assert set(described) <= set(BUILD.views[view].notes), view
+        assert surplus <= {"preferred", "similarity"}, view  # of some builds alone
 
 
 def test_scores_are_read_from_csv_with_their_types(outputs: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from fixtures.builds import run
+from fixtures.builds import alter, run
 
 import medsim
 from medsim.core.errors import OptionError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 RATED = "term1,term2,first,second\nheart attack,infarction,3,4\nflu,cough,1.5,2\nflu,fever,1,3\n"
 COLUMNS = "term1=term1,term2=term2,rating=first,rating=second"
 
+KINDS = ("PairClassification", "Retrieval")
+
 
 @pytest.fixture(scope="module")
 def exported(once: Once, shared_build: medsim.Build) -> Path:
@@ -30,7 +33,7 @@ def exported(once: Once, shared_build: medsim.Build) -> Path:
     def make(folder: Path) -> None:
         file = folder / "my set.csv"
         file.write_text(RATED)
-        medsim.export(shared_build, folder / "out", "mteb", rated=f"{file},{COLUMNS}")
+        medsim.export(shared_build, folder / "out", "mteb", private=True, rated=f"{file},{COLUMNS}")
 
     return once("mteb", make) / "out"
 
@@ -76,7 +79,7 @@ def test_a_term_is_sought_among_all_and_relevant_are_those_that_chains_of_positi
 
 def test_more_terms_than_mteb_can_look_up_are_told(monkeypatch, tmp_path, exported, shared_build):
     monkeypatch.setattr(mteb, "MOST_QUERIES", 7)
-    fewer = medsim.export(shared_build, tmp_path / "out", "mteb", datasets="same_as")
+    fewer = medsim.export(shared_build, tmp_path / "out", "mteb", private=True, datasets="same_as")
     every, chosen = (pl.read_parquet(f / "terms.parquet") for f in (exported, fewer.folder))
     n_left_out = every["is_query"].sum() - 7
 
@@ -114,7 +117,7 @@ def test_two_rated_sets_of_one_name_are_refused(tmp_path, shared_build):
         file.write_text("term1,term2,first\nflu,cough,1.5\n")
     rated = [f"{file},term1=term1,term2=term2,rating=first" for file in files]
     with pytest.raises(OptionError, match="two sets are named 'set-first'"):
-        medsim.export(shared_build, tmp_path / "out", "mteb", rated=rated, datasets="same_as")
+        medsim.export(shared_build, tmp_path / "out", "mteb", private=True, rated=rated)
 
 
 def test_the_metadata_is_that_of_the_release(exported, shared_build):
@@ -122,25 +125,68 @@ def test_the_metadata_is_that_of_the_release(exported, shared_build):
     for task in metadata_of(exported, "PairClassification") + metadata_of(exported, "Retrieval"):
         assert task["date"] == [source["release_date"]] * 2
         assert task["eval_langs"] == ["eng-Latn"]
-        assert task["is_public"] is (source["redistributable"] is True)
+        assert task["is_public"] is source["redistributable"] is False
+        assert task["license"] == "not specified"
         assert source["terms_of_use"] in task["description"]
         assert "Schulz, Claudia and Juric, Damir" in task["bibtex_citation"]
 
 
-def test_tasks_of_other_data_have_other_names_since_mteb_keeps_results_by_name(
-    tmp_path, exported, shared_release, shared_build
+@pytest.mark.parametrize(
+    ("terms_of_use", "licence"),
+    [
+        ("CC BY 4.0, may be passed on; https://example.org", "cc-by-4.0"),
+        ("CC BY 2.5; https://example.org/terms", "https://example.org/terms"),  # none of mteb's
+        ("may be passed on; see https://example.org/terms", "https://example.org/terms"),
+    ],
+)
+def test_the_licence_is_named_as_mteb_does_or_by_its_address(
+    tmp_path, shared_build, terms_of_use, licence
 ):
-    same = medsim.export(shared_build, tmp_path / "same", "mteb", datasets="fsn_syn")
-    build = medsim.build(shared_release, tmp_path / "build", seed=1)
-    other = medsim.export(build, tmp_path / "other", "mteb", datasets="fsn_syn")
-    names = [
-        {task["name"] for task in metadata_of(folder, "PairClassification")}
-        for folder in (exported, same.folder, other.folder)
-    ]
+    shutil.copytree(shared_build.folder, tmp_path / "build")
+    path = tmp_path / "build" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["source"] |= {"redistributable": True, "terms_of_use": terms_of_use}
+    path.write_text(json.dumps(manifest))
+    facts = mteb._Source(build=medsim.Build(tmp_path / "build"), private=False).facts
 
-    assert names[1] < names[0]
-    assert len(names[1]) == len(names[2]) == 4
-    assert not names[1] & names[2]
+    assert (facts["license"], facts["is_public"]) == (licence, True)
+
+
+def test_what_may_not_be_passed_on_is_refused_unless_private(tmp_path, shared_build):
+    with pytest.raises(OptionError, match=r"may not be passed on .*add `private`"):
+        medsim.export(shared_build, tmp_path / "out", "mteb")
+    assert not (tmp_path / "out").exists()
+
+
+def test_of_splits_the_tasks_are_of_the_test_split(tmp_path, shared_splits):
+    folders = [
+        medsim.export(whole, tmp_path / name, "mteb", private=True).folder
+        for name, whole in (("all", shared_splits), ("test", shared_splits["test"]))
+    ]
+    tables = [pl.read_parquet(folder / "terms.parquet") for folder in folders]
+
+    assert entries_of(folders[0]) == entries_of(folders[1])
+    assert tables[0].equals(tables[1])
+    for task in metadata_of(folders[0], "PairClassification"):
+        assert task["name"].startswith("release.zip-test-")
+        assert ", the split test. " in task["description"]
+
+
+def test_a_task_of_other_data_has_another_name_since_mteb_keeps_results_by_name(
+    tmp_path, exported, shared_build
+):
+    shutil.copytree(shared_build.folder, tmp_path / "build")
+    changed = "pairs/dataset=fsn_syn/difficulty=hard/negatives=random/data.parquet"
+    alter(tmp_path / "build", changed, lambda pairs: pairs.reverse())
+    other = medsim.export(tmp_path / "build", tmp_path / "out", "mteb", private=True).folder
+    before, now = (
+        {task["name"] for kind in KINDS for task in metadata_of(folder, kind)}
+        for folder in (exported, other)
+    )
+
+    (name,) = now - before
+    assert name.startswith("release.zip-fsn_syn-hard-random-")
+    assert len(now) == len(before & now) + 1
 
 
 def test_the_python_file_is_whole_and_names_no_place(exported):

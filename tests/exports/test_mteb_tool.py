@@ -64,7 +64,7 @@ def folder(once: Once, shared_build: medsim.Build) -> Path:
         ratings = pairs.select("term1", "term2", score=pl.int_range(pl.len()) % 7)
         ratings.write_csv(folder / "rated.csv")
         rated = f"{folder / 'rated.csv'},term1=term1,term2=term2,rating=score"
-        medsim.export(shared_build, folder / "out", "mteb", rated=rated)
+        medsim.export(shared_build, folder / "out", "mteb", private=True, rated=rated)
 
     return once("mteb-tool", make)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import os
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -14,6 +16,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import medsim
+from medsim.builds.output import SET_COLUMNS
+from medsim.core.manifest import fingerprint
 
 pytestmark = pytest.mark.slow
 
@@ -87,10 +91,29 @@ def fingerprints(opened: medsim.Build | medsim.Evaluation | medsim.Benchmark) ->
 
 
 def known_before(build: medsim.Build) -> dict[str, str]:
-    """Return the fingerprints of the files that the version before wrote as well."""
+    """Return the fingerprints of the rows that the version before wrote as well."""
     found = fingerprints(build)
-    del found["terminology/term.parquet"]
+    del found["terminology/term.parquet"], found["README.md"]
+    for name in found:
+        if name.startswith("pairs/"):
+            found[name] = fingerprint(build.read(name).drop(*SET_COLUMNS))
     return found
+
+
+def with_set_columns(folder: Path) -> None:
+    """Give the pairs of an unfinished build the columns that this version writes."""
+    note = folder / "job.json"
+    content = json.loads(note.read_text(encoding="utf-8"))
+    for path in folder.glob("pairs/*/*/*/data.parquet"):
+        name = path.relative_to(folder).as_posix()
+        own = dict(part.split("=") for part in name.split("/")[1:-1])
+        pairs = pl.read_parquet(path, hive_partitioning=False)
+        pairs.with_columns(
+            pl.lit(value).alias(column) for column, value in own.items()
+        ).write_parquet(path)
+        content["digests"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        os.utime(path, (WRITTEN, WRITTEN))
+    note.write_text(json.dumps(content), encoding="utf-8")
 
 
 def is_as_written(path: Path) -> bool:
@@ -119,6 +142,7 @@ def test_a_build_opens(previous: Path) -> None:
     tables = ("concept", "description", "association", "is_a", "code")
     assert [build.table(name).collect().height for name in tables] == [82, 210, 60, 106, 0]
     assert build.strategies == ("random", "levenshtein")
+    assert build.positives().height == 108
     assert build.pairs().collect().height == 688
     pairs = build.pairs("same_as", "hard", "levenshtein").filter(pl.col("label") == 1).collect()
     columns = ["pair_id", "term1", "term2", "distance", "concept1", "concept2"]
@@ -128,7 +152,7 @@ def test_a_build_opens(previous: Path) -> None:
     ]
     count = "select dataset, count(*) from pair where label = 1 group by all order by all"
     assert [n_pairs for _, n_pairs in build.sql(count).rows()] == [124, 14, 20, 16, 172]
-    assert build.views()["view"].to_list() == [*tables, "pair", "stats"]
+    assert build.views()["view"].to_list() == [*tables, "pair", "positive", "stats"]
     found = fingerprints(build)
     assert len(found) == 26
     assert found[SET.format("syn_syn", "hard", "levenshtein")].startswith("66f937e64b07")
@@ -178,6 +202,7 @@ def test_an_interrupted_build_is_completed(
     taken: Callable[..., None], previous: Path, anew: medsim.Build
 ) -> None:
     taken(".interrupted.unfinished", "release.zip")
+    with_set_columns(Path(".interrupted.unfinished"))
     note = Path(".interrupted.unfinished", "job.json")
     content = json.loads(note.read_text(encoding="utf-8"))
     content["job"] |= versions(anew.folder / "stats.parquet")  # others would start it anew
@@ -195,6 +220,18 @@ def test_an_interrupted_build_is_completed(
         SET.format("syn_syn", "easy", "levenshtein"),
         SET.format("syn_syn", "hard", "levenshtein"),
     }
+
+
+def test_pairs_of_an_interrupted_build_without_names_of_sets_are_made_anew(
+    taken: Callable[..., None], anew: medsim.Build
+) -> None:
+    taken(".interrupted.unfinished", "release.zip")
+    note = Path(".interrupted.unfinished", "job.json")
+    content = json.loads(note.read_text(encoding="utf-8"))
+    content["job"] |= versions(anew.folder / "stats.parquet")
+    note.write_text(json.dumps(content), encoding="utf-8")
+
+    assert fingerprints(medsim.build("release.zip", "interrupted", seed=4)) == fingerprints(anew)
 
 
 def test_shards_are_merged(taken: Callable[..., None], previous: Path, anew: medsim.Build) -> None:

@@ -195,7 +195,7 @@ def test_builds_of_obo_graphs_and_of_obo_are_the_same(tmp_path: Path) -> None:
     obo = medsim.build(tmp_path / "in.obo", tmp_path / "a", negatives=["random"])
     graph = medsim.build(tmp_path / "in", tmp_path / "b", negatives=["random"])
 
-    rows = {path: out for path, out in graph.manifest.outputs.items() if "terminology" not in path}
+    rows = {path: out for path, out in graph.manifest.tables.items() if "terminology" not in path}
     assert rows
     assert rows == {path: obo.manifest.outputs[path] for path in rows}
     assert graph.manifest.source["source"] == "obographs"

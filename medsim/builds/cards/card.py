@@ -1,0 +1,273 @@
+"""The card of a dataset: ``README.md`` as people read it, and Hugging Face's hub and libraries."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.builds.cards.configs import ALL_PAIRS, SIMILAR_PAIRS, BuildFiles
+from medsim.builds.cards.front_matter import front_matter
+from medsim.builds.cards.licences import licence_of
+from medsim.builds.output import BUILD
+from medsim.core.formats.md import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from medsim.builds.cards.configs import Config
+    from medsim.builds.cards.licences import Licence
+    from medsim.builds.output import BuildManifest
+
+CARD = "README.md"
+"""The file of a card."""
+
+WHOLE = "train"
+"""The split of a build that was not split, as ``datasets`` names it where there is one."""
+
+CITATION = """@article{schulz2020embeddings,
+  author  = {Schulz, Claudia and Juric, Damir},
+  title   = {Can Embeddings Adequately Represent Medical Terminology?
+             New Large-Scale Medical Term Similarity Datasets Have the Answer!},
+  journal = {Proceedings of the AAAI Conference on Artificial Intelligence},
+  volume  = {34},
+  number  = {05},
+  pages   = {8775--8782},
+  year    = {2020},
+  doi     = {10.1609/aaai.v34i05.6404}
+}"""
+"""The paper by whose method datasets are made, as BibTeX."""
+
+_SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B")
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_MARKUP = re.compile(r"[\\`*\[\]<>|]")
+
+_LIMITS = """\
+- Positives are what the terminology states: names of one concept, or of a retired concept and its
+  substitute. Such names may be wider or narrower in use.
+- Negatives are chosen by a program, and nobody has looked at them. No chain of positives links
+  their terms, but some may mean the same without the terminology saying so.
+- Levenshtein negatives look alike by construction. Embedding negatives are those that one embedding
+  takes for alike: a test of that embedding on them is unfair, and of others biased.
+- Positives repeat: each set of a dataset and a difficulty has the same ones under every strategy of
+  negatives, and syn_syn contains fsn_syn. Take one set, or keep one row of each pair_id, where
+  each shall count once."""
+_LEAK = """\
+- This is one split. Rows that are held out at random share terms and concepts with the others;
+  `medsim split` makes splits that do not."""
+_NO_LEAK = """\
+- The splits of this build have no concept, no term (ignoring case) and no pair in common, and
+  negatives are drawn within a split."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """The facts that a card tells. No clock and no path is among them.
+
+    Attributes:
+        source: of the manifest of a build.
+        options: of the same.
+        medsim: the version that made it.
+        configs: those of the dataset, the default first.
+        private: whether it was asked for that the dataset is not published.
+    """
+
+    source: Mapping[str, object]
+    options: Mapping[str, object]
+    medsim: str
+    configs: Sequence[Config]
+    private: bool = False
+
+    @property
+    def licence(self) -> Licence:
+        """The licence of the source."""
+        return licence_of(self.source)
+
+    @property
+    def title(self) -> str:
+        """A title in plain text."""
+        release = self.source.get("release_date")
+        return f"Medical term pairs from {self._name}{f' of {release}' if release else ''}"
+
+    @property
+    def about(self) -> str:
+        """A paragraph in plain text."""
+        return (
+            "Pairs of medical terms that mean the same (label 1) or do not (label 0), made by "
+            f"medsim {self.medsim} from {self._name}, to train and to test embeddings. A set is "
+            "one of five datasets of positives, easy (a Levenshtein distance of at most "
+            f"{self.options.get('easy_distance')}) or hard, with negatives of one strategy: "
+            "random, the exactly nearest ones by Levenshtein distance, or the nearest ones by an "
+            "embedding."
+        )
+
+    @property
+    def notice(self) -> str | None:
+        """The warning that comes first, in plain text; None where all may have the dataset."""
+        terms = f"{self._name}: {self.licence.terms or 'no terms of use are known'}"
+        if self.licence.allows_passing_on is False:
+            return f"Not to be passed on but as the licence of its source allows. {terms}."
+        if self.licence.allows_passing_on is None:
+            return f"It is not known whether this may be passed on; ask before you do. {terms}."
+        return "Private: it was asked for that this is not published." if self.private else None
+
+    @property
+    def splits(self) -> list[str]:
+        """The names of the splits that have rows, in their order."""
+        return list(dict.fromkeys(split for one in self.configs for split in one.rows))
+
+    def text(self) -> str:
+        """Return the card: YAML, then Markdown."""
+        notice = [f"> **{_plain(self.notice)}**"] if self.notice else []
+        parts = [
+            front_matter(self.metadata()),
+            f"# {_plain(self.title)}",
+            *notice,
+            _plain(self.about),
+            *self._loading(),
+            *self._tables(),
+            *self._making(),
+            "## Limits",
+            f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
+            "## Licence and citation",
+            f"The terms are those of the source. {_plain(self.licence.terms)}",
+            "The method is that of this paper; cite the terminology and its release as well.",
+            f"```bibtex\n{CITATION}\n```",
+        ]
+        return "\n\n".join(parts) + "\n"
+
+    def metadata(self) -> dict[str, object]:
+        """Return the entries of the YAML, as Hugging Face's hub specifies them."""
+        language = str(self.options.get("language"))
+        n_pairs = sum(
+            sum(one.rows.values()) for one in self.configs if one.name in {ALL_PAIRS, SIMILAR_PAIRS}
+        )
+        gate = {"viewer": False, "extra_gated_prompt": self.notice} if self.notice else {}
+        return {
+            "pretty_name": self.title,
+            **self.licence.metadata(),
+            **({"language": [language]} if _LANGUAGE.fullmatch(language) else {}),
+            "multilinguality": ["monolingual"],
+            "size_categories": [_size(n_pairs)],
+            "task_categories": ["sentence-similarity", "text-classification"],
+            "task_ids": ["semantic-similarity-classification"],
+            "annotations_creators": ["expert-generated", "machine-generated"],
+            "language_creators": ["expert-generated"],
+            "source_datasets": ["original"],
+            "tags": ["medical", "terminology", "synonyms", "hard-negatives", "medsim"],
+            **gate,
+            "configs": [one.metadata() for one in self.configs],
+        }
+
+    @property
+    def _name(self) -> str:
+        return " ".join(str(self.source.get("name")).split())
+
+    def _loading(self) -> Iterator[str]:
+        split = self.splits[0] if self.splits else ""
+        lines = [
+            "from datasets import load_dataset",
+            "",
+            f'pairs = load_dataset("FOLDER", split="{split}")',
+            *(
+                f'one_set = load_dataset("FOLDER", "{one.name}", split="{split}")'
+                for one in self.configs[1:2]
+            ),
+        ]
+        yield "## How to load it"
+        yield "\n".join(["```python", *lines, "```"])
+        yield "Sets that have no rows in a split cannot be loaded, and are left out there."
+
+    def _tables(self) -> Iterator[str]:
+        yield "## Configurations and their rows"
+        rows = [
+            {
+                "configuration": one.name,
+                **{split: one.rows.get(split, 0) for split in self.splits},
+                "what it has": one.about,
+            }
+            for one in self.configs
+        ]
+        yield render(pl.DataFrame(rows))
+        yield "## Columns"
+        columns: dict[str, dict[str, str]] = {}
+        for one in self.configs:
+            types = {name: str(kind) for name, kind in one.columns.items()}
+            columns.setdefault(one.view, {}).update(types)
+        for view, types in columns.items():
+            yield f"### {view}"
+            notes = BUILD.views[view].notes
+            table = [(name, kind, notes.get(name, "")) for name, kind in types.items()]
+            yield render(pl.DataFrame(table, ["column", "type", "what it holds"], orient="row"))
+
+    def _making(self) -> Iterator[str]:
+        yield "## How it was made"
+        rows = [
+            ("made by", f"medsim {self.medsim}"),
+            ("source", f"{self._name}, read as {self.source.get('source')}"),
+            ("release", str(self.source.get("release_date") or "not known")),
+            *((f"file {name}", about) for name, about in self._files()),
+            *((name, _shown(name, value)) for name, value in self.options.items()),
+        ]
+        yield render(pl.DataFrame(rows, ["what", "value"], orient="row"))
+
+    def _files(self) -> Iterator[tuple[str, str]]:
+        files = self.source.get("files")
+        for file in files if isinstance(files, list) else []:
+            yield file["name"], f"{file['size']:,} bytes, SHA-256 {file['sha256']}"
+
+
+def build_card(manifest: BuildManifest) -> str:
+    """Return the card of a build, from its manifest before the card is named in it."""
+    configs = BuildFiles(outputs={split_of(manifest): manifest.outputs}).configs()
+    return _card(manifest, manifest.options, configs)
+
+
+def splits_card(splits: Mapping[str, BuildManifest], options: Mapping[str, object]) -> str:
+    """Return the card of splits.
+
+    Args:
+        splits: the manifests of their builds, which lie in folders named after them.
+        options: by which the build was split.
+    """
+    outputs = {name: one.outputs for name, one in splits.items()}
+    first = next(iter(splits.values()))
+    known = {**first.options, "split": dict(options)}
+    return _card(first, known, BuildFiles(outputs=outputs, nested=True).configs())
+
+
+def split_of(manifest: BuildManifest) -> str:
+    """Return the name of the split that a build is; one that was not split is all ``WHOLE``."""
+    split = manifest.options.get("split")
+    return str(split["name"]) if isinstance(split, dict) else WHOLE
+
+
+def _card(manifest: BuildManifest, options: Mapping[str, object], configs: Sequence[Config]) -> str:
+    return Card(
+        source=manifest.source, options=options, medsim=manifest.medsim, configs=configs
+    ).text()
+
+
+def _shown(name: str, value: object) -> str:
+    """Return the value of an option; of corrections their number alone, as they have terms."""
+    if name == "corrections" and isinstance(value, list):
+        return str(len(value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _size(n_rows: int) -> str:
+    """Return the hub's category of so many rows."""
+    least = ""
+    for power, most in enumerate(_SIZES, start=3):
+        if n_rows < 10**power:
+            return f"{least}<n<{most}" if least else f"n<{most}"
+        least = most
+    return f"n>{least}"
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown takes for nothing else, in one line."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))

@@ -1,0 +1,260 @@
+"""Splits a build so that nothing of one split is linked to another."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from medsim.builds.build import write_build
+from medsim.builds.cards.card import CARD, splits_card
+from medsim.builds.options import SearchOptions
+from medsim.builds.output import BUILD, Build
+from medsim.builds.stages import Run, derive
+from medsim.core import manifest
+from medsim.core.canonical import canonical_digest
+from medsim.core.config import MOST_COUNT, checked_threads
+from medsim.core.errors import BrokenPromiseError
+from medsim.core.kinds import CANONICAL_TABLES, read_manifest
+from medsim.core.opened import reading_output
+from medsim.core.options import folder_of, public
+from medsim.core.output import claimed
+from medsim.core.output_part import OutputPart
+from medsim.core.progress import Progress
+from medsim.core.store import Store
+from medsim.embeddings.vector_cache import cache_folder
+from medsim.splits.division import divide
+from medsim.splits.options import SplitOptions, shares_of
+from medsim.splits.output import SPLIT_STATS_COLUMNS, SPLITS, Splits, SplitsManifest
+from medsim.terminologies.sources import SourceFile, Terminology
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from medsim.core.output import OutputFolder
+    from medsim.splits.division import Division
+
+
+@public(SplitOptions)
+def split(options: SplitOptions) -> Splits:
+    """Return the splits that it writes, each of them a build.
+
+    Groups of concepts, which shared names, positives and corrections link, go whole to one split.
+    A split's positives are those of the build between its concepts, and its negatives are made
+    anew among its own terms, as the build's were.
+
+    Raises:
+        InputError: the folder holds no finished build, or its embedding is missing or another.
+        OptionError: an option is out of range, or a split would be empty.
+        OutputError: ``out`` is taken or cannot be written.
+    """
+    build = Build(folder_of(options.build))
+    progress = options.progress or Progress()
+    threads = checked_threads(options.threads)
+    with (
+        reading_output(build),
+        claimed(
+            Path(options.out),
+            SPLITS,
+            overwrite=options.overwrite,
+            read=options.paths_read(),
+            whole=[build.folder],
+        ) as output,
+    ):
+        division = divide(build, options, output.spill, threads, progress)
+        _warn_of_large_group(division, options, progress)
+        output.resume(_job(build, options, division))
+        parts = {
+            name: _write_split(build, name, division, options, output, progress)
+            for name in shares_of(options.ratios)
+        }
+        _write_whole(build, parts, division, options, output, progress)
+        output.publish()
+    return Splits(options.out)
+
+
+def build_digest(build: Build) -> str:
+    """Return a SHA-256 of the rows of a build: of the fingerprints of its files."""
+    return canonical_digest(
+        sorted((path, one.fingerprint) for path, one in build.manifest.tables.items())
+    )
+
+
+def _job(build: Build, options: SplitOptions, division: Division) -> dict[str, object]:
+    """Return what decides the rows of splits, as plain JSON values."""
+    named = division.named
+    return {
+        "medsim": manifest.medsim_version(),
+        "libraries": manifest.library_versions(*(() if named is None else manifest.ENCODERS)),
+        "build": build_digest(build),
+        "options": options.recorded(),
+        "rule": dict(division.ruling.facts),
+    }
+
+
+def _warn_of_large_group(division: Division, options: SplitOptions, progress: Progress) -> None:
+    """Warn of a group that is larger than the share of a split."""
+    concepts = division.concepts
+    sizes = concepts.group_by("group_id", "split").len("n").sort("n", "group_id")
+    group, split_name, largest = sizes.row(-1)
+    smallest, share = min(shares_of(options.ratios).items(), key=lambda one: one[1])
+    if largest > share * concepts.height:
+        progress.warn(
+            f"the group of {group} has {largest:,} of {concepts.height:,} concepts, more than the "
+            f"share of {smallest} ({float(share):.1%}); it is in {split_name} whole, so the splits "
+            "are not of the sizes that `ratios` asks for"
+        )
+
+
+def _write_split(
+    build: Build,
+    name: str,
+    division: Division,
+    options: SplitOptions,
+    output: OutputFolder,
+    progress: Progress,
+) -> OutputPart:
+    """Write the build of one split."""
+    part, own_progress = OutputPart(output, name), progress.part(name)
+    threads = checked_threads(options.threads)
+    with Store(threads=threads, spill=output.spill) as store:
+        with own_progress.stage("take its rows") as stage:
+            _fill(store, build, division, name)
+            stage.found(f"{store.n_rows('concept'):,} concepts")
+        run = _run_of(build, name, division, options, store, own_progress)
+        terminology = replace(terminology_of(build), skipped=division.skipped(name))
+        derived = derive(run, terminology)
+        _check_positives(division, name, derived.positives.pairs)
+        write_build(run, terminology, derived, part)
+    part.register_manifest()
+    progress.warnings += [f"{name}: {line}" for line in own_progress.warnings]
+    progress.records += [replace(one, name=f"{name}: {one.name}") for one in own_progress.records]
+    return part
+
+
+def _fill(store: Store, build: Build, division: Division, name: str) -> None:
+    """Fill the canonical tables with the rows of one split."""
+    views = BUILD.views_in(build.folder)
+    known = {f"whole_{table}": views[table] for table in CANONICAL_TABLES if table in views}
+    store.view_files(build.folder, known)
+    for table, columns in CANONICAL_TABLES.items():
+        if table not in views:  # as builds of earlier versions lack codes
+            store.put(f"whole_{table}", pl.DataFrame(schema=columns))
+    store.put("concept_split", division.concepts.filter(split=name))
+    store.put("left_out", division.left_out.filter(split=name))
+    for table in CANONICAL_TABLES:
+        store.run(f"splits/tables/{table}")
+
+
+def _run_of(
+    build: Build,
+    name: str,
+    division: Division,
+    options: SplitOptions,
+    store: Store,
+    progress: Progress,
+) -> Run:
+    """Return the run that makes a split as the build was made."""
+    whole = build.manifest.options
+    of_build: dict[str, object] = {"build": build_digest(build)}
+    if "split" in whole:
+        of_build["of"] = whole["split"]
+    return Run(
+        options=SearchOptions.from_record(
+            whole,
+            out=options.out,
+            negatives=build.strategies,
+            most_names=MOST_COUNT,  # the build has taken them
+        ),
+        corrections=division.corrections[name],
+        named=division.named,
+        cache=cache_folder(options.cache),
+        store=store,
+        threads=checked_threads(options.threads),
+        progress=progress,
+        recorded={**whole, "split": {"name": name, **options.recorded(), **of_build}},
+    )
+
+
+def terminology_of(build: Build) -> Terminology:
+    """Return the facts about a build's terminology, as its manifest has them."""
+    known: dict[str, Any] = dict(build.manifest.source)
+    day = known["release_date"]
+    return Terminology(
+        **{
+            **known,
+            "release_date": day and date.fromisoformat(day),
+            "files": tuple(SourceFile(**one) for one in known["files"]),
+            "skipped": (),
+        }
+    )
+
+
+def _check_positives(division: Division, name: str, pairs: pl.DataFrame) -> None:
+    """Raise BrokenPromiseError unless a split has just the positives of its concepts."""
+    key = ["dataset", "difficulty"]
+    found = pairs.group_by(key).agg(n_positives=pl.len()).sort(key)
+    if not found.equals(division.positives.filter(split=name).drop("split")):
+        raise BrokenPromiseError(
+            f"the split {name} has not the positives of its concepts; please report it"
+        )
+
+
+def _write_whole(
+    build: Build,
+    parts: Mapping[str, OutputPart],
+    division: Division,
+    options: SplitOptions,
+    output: OutputFolder,
+    progress: Progress,
+) -> None:
+    """Write the tables and the manifest of all splits together."""
+    named = division.named
+    key = {
+        "medsim": manifest.medsim_version(),
+        "redistributable": str(build.manifest.source["redistributable"]),
+    }
+    stats = pl.concat(
+        pl.read_parquet(part.folder / "stats.parquet", glob=False)
+        .with_columns(split=pl.lit(name))
+        .select(*SPLIT_STATS_COLUMNS)
+        for name, part in parts.items()
+    )
+    output.write("concepts.parquet", division.concepts, key)
+    output.write("stats.parquet", stats, key)
+    manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
+    output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
+    SplitsManifest(
+        medsim=manifest.medsim_version(),
+        libraries=manifest.library_versions(*(() if named is None else manifest.ENCODERS)),
+        source=build.manifest.source,
+        build=build_digest(build),
+        options=options.recorded(),
+        rule=dict(division.ruling.facts),
+        splits={name: _facts(name, division, output) for name in parts},
+        threads=checked_threads(options.threads),
+        warnings=list(progress.warnings),
+        outputs=dict(sorted(output.outputs.items())),
+        stages=[asdict(record) for record in progress.records],
+    ).write(output.folder)
+
+
+def _facts(name: str, division: Division, output: OutputFolder) -> dict[str, object]:
+    """Return the sizes of one split, and its share of the positives of each dataset."""
+    concepts = division.concepts.filter(split=name)
+    whole = division.positives.group_by("dataset").agg(pl.col("n_positives").sum())
+    own = division.positives.filter(split=name).group_by("dataset").agg(pl.col("n_positives").sum())
+    counts = dict(own.iter_rows())
+    return {
+        "n_groups": concepts["group_id"].n_unique(),
+        "n_concepts": concepts.height,
+        "largest_group": concepts.group_by("group_id").len()["len"].max() or 0,
+        "n_terms": output.outputs[f"{name}/terminology/term.parquet"].rows,
+        "positives": {one: counts.get(one, 0) for one in sorted(whole["dataset"])},
+        "shares": {
+            one: round(counts.get(one, 0) / total, 6) for one, total in sorted(whole.iter_rows())
+        },
+    }

@@ -1,0 +1,42 @@
+-- Each two terms that mean the same once, whichever sets of the build have them.
+--
+-- Where datasets have a pair in both directions, the one that is smaller by (term1, term2) stays;
+-- where several concepts give it, the smallest concept ids stay.
+--
+-- reads   pair
+-- writes  view positive: a row per two terms, key (term1, term2), and so is (term2, term1); the
+--         datasets are in order of name
+
+create or replace view positive as
+
+with directed as (
+    select
+        min(
+            {
+                'term1': term1,
+                'term2': term2,
+                'concept1': concept1,
+                'concept2': concept2,
+                'pair_id': pair_id
+            }
+        ) as first_pair,
+        min(distance) as distance,
+        min(difficulty) as difficulty,
+        list_sort(list(distinct dataset)) as datasets
+    from pair
+    where label = 1
+    group by
+        least(term1, term2),
+        greatest(term1, term2)
+)
+
+select
+    d.first_pair.pair_id,
+    d.first_pair.term1,
+    d.first_pair.term2,
+    d.distance,
+    d.difficulty,
+    d.first_pair.concept1,
+    d.first_pair.concept2,
+    d.datasets
+from directed as d;

@@ -1,0 +1,36 @@
+-- The split of each concept: that of its group, which a rule or its own hash decides.
+--
+-- The first 8 hexadecimal digits of the MD5 of the seed, a space and the group's id are a number
+-- from 0 to 4294967295; the split whose bounds hold it has the group.
+--
+-- reads   concept_group: concept_id, group_id; ruled_group: group_id, split; split_bound: split,
+--         low, high
+-- writes  concept_split: a row per concept, key concept_id
+-- params  $seed text: of the hash
+
+create or replace table concept_split as
+
+with numbered as (
+    select
+        group_id,
+        cast('0x' || left(md5($seed || ' ' || group_id), 8) as bigint) as number
+    from concept_group
+    group by group_id
+),
+
+placed as (
+    select
+        n.group_id,
+        coalesce(r.split, b.split) as split
+    from numbered as n
+    inner join split_bound as b on n.number between b.low and b.high - 1
+    left join ruled_group as r on n.group_id = r.group_id
+)
+
+select
+    c.concept_id,
+    c.group_id,
+    p.split
+from concept_group as c
+inner join placed as p on c.group_id = p.group_id
+order by c.concept_id;

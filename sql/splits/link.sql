@@ -1,0 +1,39 @@
+-- The links that keep concepts in one split: to the component of each term that a concept bears,
+-- and to the concepts that the terminology calls synonymous with it.
+--
+-- Terms that are equal when case is ignored are in one component, and so are those that positives
+-- or corrections link. Components are numbered from the number of concepts on.
+--
+-- reads   borne, term_component, member, association
+-- writes  a row per link, key (left_id, right_id)
+
+with of_term as (
+    select distinct
+        b.member_id as left_id,
+        c.component_id + (select count(*) from member) as right_id
+    from borne as b
+    inner join term_component as c on b.term_id = c.term_id
+),
+
+of_concept as (
+    select distinct
+        s.member_id as left_id,
+        t.member_id as right_id
+    from association as a
+    inner join member as s on a.source_id = s.concept_id
+    inner join member as t on a.target_id = t.concept_id
+    where
+        a.active
+        and a.kind = 'synonymous'
+)
+
+select
+    cast(left_id as integer) as left_id,
+    cast(right_id as integer) as right_id
+from of_term
+union all
+select
+    left_id,
+    right_id
+from of_concept
+order by all;

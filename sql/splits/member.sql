@@ -1,0 +1,31 @@
+-- Every concept that the canonical tables name, numbered in order of its id.
+--
+-- Relationships are left out: they are the same in every split.
+--
+-- reads   concept, description, association, code
+-- writes  member: a row per concept, key concept_id; member_id counts the rows
+
+create or replace table member as
+
+with named as (
+    select concept_id
+    from concept
+    union
+    select concept_id
+    from description
+    union
+    select source_id as concept_id
+    from association
+    union
+    select target_id as concept_id
+    from association
+    union
+    select concept_id
+    from code
+)
+
+select
+    concept_id,
+    cast(row_number() over (order by concept_id) - 1 as integer) as member_id
+from named
+order by concept_id;

@@ -1,0 +1,178 @@
+"""The folder for Hugging Face: its files, its card, its description, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.cards import CARD, metadata_of, rows_in_table
+
+import medsim
+from medsim.core.errors import OptionError
+from medsim.core.opened import open_output
+from medsim.exports.formats import huggingface
+
+OBO = """format-version: 1.4
+data-version: releases/2024-02-03
+ontology: free
+property_value: http://purl.org/dc/terms/license https://creativecommons.org/licenses/by/4.0/
+"""
+STANZA = """
+[Term]
+id: IN:{0}
+name: fever of kind {0}
+synonym: "pyrexia, type {0}" EXACT []
+"""
+
+
+def exported(folder: medsim.Build | medsim.Splits, out: Path, **options: object) -> Path:
+    return medsim.export(folder, out, to="huggingface", **options).folder
+
+
+@pytest.fixture(scope="module")
+def of_splits(shared_splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exported(shared_splits, tmp_path_factory.mktemp("hub") / "out", private=True)
+
+
+def files_of(metadata, config: str) -> dict[str, list[str]]:
+    """Return the files of a configuration by split."""
+    (found,) = (one for one in metadata["configs"] if one["config_name"] == config)
+    return {
+        one["split"]: one["path"] if isinstance(one["path"], list) else [one["path"]]
+        for one in found["data_files"]
+    }
+
+
+def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, of_splits) -> None:
+    metadata, told = metadata_of(of_splits), rows_in_table(of_splits)
+
+    known = {path.relative_to(of_splits).as_posix() for path in of_splits.rglob("*.parquet")}
+    listed = []
+    for config in (one["config_name"] for one in metadata["configs"]):
+        files = files_of(metadata, config)
+        for split, build in shared_splits.builds.items():
+            if config == "positives":
+                rows = build.positives()
+            else:
+                rows = build.pairs(*([] if config == "pairs" else config.split("-"))).collect()
+            read = [pl.read_parquet(of_splits / path) for path in files.get(split, [])]
+            assert told[config][split] == rows.height
+            assert bool(read) == bool(rows.height)
+            assert not read or pl.concat(read).equals(rows)
+        listed += [path for paths in files.values() for path in paths]
+    assert sorted(listed) == sorted(known)
+    assert set(shared_splits.names) == files_of(metadata, "pairs").keys()
+    assert len(files_of(metadata, "positives")) == 3
+
+
+def test_a_table_is_cut_into_files_of_bounded_size(
+    shared_build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface, "SHARD_ROWS", 100)
+
+    folder = exported(shared_build, tmp_path / "out", private=True)
+
+    pairs = shared_build.pairs().collect()
+    paths = files_of(metadata_of(folder), "pairs")["train"]
+    n_files = -(-pairs.height // 100)
+    assert paths == [f"pairs/train-{at:05}-of-{n_files:05}.parquet" for at in range(n_files)]
+    frames = [pl.read_parquet(folder / path) for path in paths]
+    assert {frame.height for frame in frames[:-1]} == {100}
+    assert pl.concat(frames).equals(pairs)
+
+
+def test_all_pairs_have_the_similarity_where_some_do(similar_build, tmp_path: Path) -> None:
+    folder = exported(similar_build, tmp_path / "out", private=True)
+
+    pairs = pl.read_parquet(folder / "pairs" / "*.parquet")
+    assert pairs.equals(similar_build.pairs().collect().select(pairs.columns))
+    known = pairs.group_by("negatives").agg(pl.col("similarity").is_not_null().any())
+    assert dict(known.rows()) == {"random": False, "embedding": True}
+
+
+def test_a_licence_decides_whether_it_is_exported(shared_build, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"release\.zip may not be passed on \(SNOMED.*`private`"):
+        exported(shared_build, tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+
+    text = (exported(shared_build, tmp_path / "own", private=True) / CARD).read_text("utf-8")
+    assert "\n\n> **Not to be passed on but as the licence of its source allows." in text
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_an_ontology_is_exported_if_its_own_licence_is_known(tmp_path: Path, is_free) -> None:
+    head = OBO if is_free else OBO.replace("creativecommons.org", "invented.example")
+    (tmp_path / "in.obo").write_text(head + "".join(map(STANZA.format, range(9))), encoding="utf-8")
+    build = medsim.build(tmp_path / "in.obo", tmp_path / "build", negatives=["random"])
+
+    if not is_free:
+        with pytest.raises(OptionError, match=r"in\.obo is not known to be free to pass on"):
+            exported(build, tmp_path / "out")
+        return
+    folder = exported(build, tmp_path / "out")
+    metadata = metadata_of(folder)
+    assert metadata["license"] == "cc-by-4.0"
+    assert "extra_gated_prompt" not in metadata
+    described = json.loads((folder / "croissant.json").read_text("utf-8"))
+    assert described["license"] == "https://creativecommons.org/licenses/by/4.0/"
+    assert (described["datePublished"], described["version"]) == ("2024-02-03", "2024.2.3")
+    chosen = exported(build, tmp_path / "kept", private=True)
+    assert metadata_of(chosen)["extra_gated_prompt"].startswith("Private")
+
+
+def test_the_description_names_every_file_with_its_digest(of_splits: Path) -> None:
+    described = json.loads((of_splits / "croissant.json").read_text("utf-8"))
+
+    files = [one for one in described["distribution"] if one["@type"] == "cr:FileObject"]
+    assert {one["contentUrl"] for one in files} == {
+        path.relative_to(of_splits).as_posix() for path in of_splits.rglob("*.parquet")
+    }
+    for one in files:
+        content = (of_splits / one["contentUrl"]).read_bytes()
+        assert one["sha256"] == hashlib.sha256(content).hexdigest()
+        assert one["contentSize"] == f"{len(content)} B"
+
+
+def test_the_description_has_every_column_of_every_configuration(of_splits: Path) -> None:
+    described = json.loads((of_splits / "croissant.json").read_text("utf-8"))
+    metadata = metadata_of(of_splits)
+
+    names = {pl.String: "sc:Text", pl.Int8: "sc:Integer", pl.Int32: "sc:Integer"}
+    assert len(described["recordSet"]) == len(metadata["configs"])
+    for records in described["recordSet"]:
+        path = next(iter(files_of(metadata, records["name"]).values()))[0]
+        schema = pl.read_parquet_schema(of_splits / path)
+        fields = {one["name"]: one for one in records["field"]}
+        assert list(fields) == ["split", *schema]
+        for name, kind in schema.items():
+            many = isinstance(kind, pl.List)
+            assert fields[name]["dataType"] == names[kind.inner if many else kind]
+            assert fields[name].get("repeated", False) == many
+            assert len(fields[name]["description"]) > len(name)
+
+
+def test_the_manifest_names_all_files_and_another_export_replaces_them(
+    shared_build, tmp_path: Path
+) -> None:
+    exported(shared_build, tmp_path / "out", private=True)
+    folder = exported(shared_build, tmp_path / "out", private=True, overwrite=True)
+
+    known = open_output(folder)
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert found == {"manifest.json", *known.manifest.outputs}
+    assert known.manifest.options["private"] is True
+    with pytest.raises(OptionError, match="`private` says nothing to an export for jsonl"):
+        medsim.export(shared_build, tmp_path / "lines", to="jsonl", private=True)
+
+
+def test_a_card_of_splits_has_a_split_of_each(shared_splits) -> None:
+    metadata, told = metadata_of(shared_splits.folder), rows_in_table(shared_splits.folder)
+
+    for split, build in shared_splits.builds.items():
+        paths = files_of(metadata, "pairs")[split]
+        frames = [build.read(path.removeprefix(f"{split}/")) for path in paths]
+        assert pl.concat(frames).height == build.pairs().collect().height == told["pairs"][split]
+        assert files_of(metadata_of(build.folder), "pairs").keys() == {split}
