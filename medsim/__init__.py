@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from medsim.builds.build import build
     from medsim.builds.output import Build, open_build
     from medsim.builds.shards import build_shard, merge
-    from medsim.builds.verify import verify
     from medsim.cli.report import write_report
     from medsim.core.errors import MedsimError
     from medsim.core.progress import Progress
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from medsim.exports.output import Exported
     from medsim.splits.output import Splits
     from medsim.splits.split import split
+    from medsim.splits.verify import verify
     from medsim.studies.associations import inspect_study
     from medsim.studies.folder import Study
     from medsim.studies.grade import grade_study
@@ -134,7 +134,7 @@ _HOMES = {
     "split": "medsim.splits.split:split",
     "synth": "medsim.terminologies.releases:synth",
     "tag": "medsim.tagging.tag:tag",
-    "verify": "medsim.builds.verify:verify",
+    "verify": "medsim.splits.verify:verify",
     "verify_wic": "medsim.wic.verify:verify",
     "write_report": "medsim.cli.report:write_report",
 }

@@ -11,7 +11,6 @@ from medsim.builds.options import (
     MergeOptions,
     ShardOptions,
     StatsOptions,
-    VerifyOptions,
 )
 from medsim.core.console import Format, app, command, print_table
 from medsim.core.errors import OptionError
@@ -86,21 +85,6 @@ def stats(options: StatsOptions, *, form: Format = "table") -> None:
     from medsim.builds.output import open_build
 
     _print_table_2(open_build(options.out), form)
-
-
-@command(app, VerifyOptions)
-def verify(options: VerifyOptions, *, form: Format = "table") -> None:
-    """Check all promises of a build, each derived anew from its files.
-
-    Writes nothing. Exit code 3 says that a promise does not hold.
-
-    Example: medsim verify hpo --sample 500
-    """
-    from medsim.builds.verify import verify as run
-
-    found = run(**options.given())
-    print_table(found.findings, form)
-    found.require(options.folder)
 
 
 def _print_table_2(build: Build, form: str) -> None:

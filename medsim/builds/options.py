@@ -225,9 +225,12 @@ class StatsOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class VerifyOptions(Options):
-    """The options of ``medsim verify``."""
+    """The options of ``medsim verify``, but for those of splits."""
 
-    folder: Annotated[str | Path | OpenedFolder, BUILD_FOLDER]
+    folder: Annotated[
+        str | Path | OpenedFolder,
+        Option("The folder of a build or of splits.", argument=True, metavar="OUT"),
+    ]
     _: KW_ONLY
     sample: Annotated[
         int,

@@ -10,7 +10,7 @@ from polars.io.plugins import register_io_source
 from medsim.core.reading import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _BATCH_ROWS = 1 << 14
@@ -136,3 +136,28 @@ def _with_folders(folder: Path, path: Path) -> pl.LazyFrame:
 def write_parquet(frame: pl.DataFrame, path: Path, metadata: Mapping[str, str]) -> None:
     """Write rows to a file."""
     frame.write_parquet(path.absolute(), metadata=dict(metadata))
+
+
+def write_batches(
+    path: Path, schema: Mapping[str, pl.DataType], batches: Iterable[pl.DataFrame]
+) -> int:
+    """Write rows to a file as they come, and return how many there are.
+
+    Text is of Arrow's type string, which every reader has, where Polars writes large strings.
+
+    Args:
+        path: of the file.
+        schema: its columns; batches may have others.
+        batches: the rows, some at a time.
+    """
+    import pyarrow as pa  # noqa: PLC0415 — few files are written so
+    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 — as above
+
+    known = {pl.String(): pa.string(), pl.Int64(): pa.int64()}
+    columns = pa.schema([(name, known[dtype]) for name, dtype in schema.items()])
+    n_rows = 0
+    with ParquetWriter(path.absolute(), columns, compression="zstd") as file:
+        for batch in batches:
+            file.write_table(batch.select(list(schema)).to_arrow().cast(columns))
+            n_rows += batch.height
+    return n_rows

@@ -30,9 +30,10 @@ _OF_FORMATS = (
     "n_negatives",
     "datasets",
     "difficulty",
-    "rated",
     "seed",
+    "embedding",
     "private",
+    "rated",
 )
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
-from medsim.core.options import OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.errors import OptionError
+from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.embeddings.given import EmbeddingLike, wrapped
 
-Tool = Literal["huggingface", "jsonl", "mteb"]
+Tool = Literal["huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
 MOST_NEGATIVES = 1_000
@@ -80,8 +82,23 @@ class ExportOptions(Options):
         ),
     ] = ()
     seed: Annotated[
-        int, Option("Seed of the order of rows.", least=0, most=MOST_SEED, key="seed")
+        int,
+        Option(
+            "Seed of the order of rows, and of the hard negatives that are drawn.",
+            least=0,
+            most=MOST_SEED,
+            key="seed",
+        ),
     ] = 0
+    embedding: Annotated[
+        EmbeddingLike | None,
+        Option(
+            "Embedding of the build's embedding negatives, if it was moved, or given in Python.",
+            ("--embedding", "-e"),
+            metavar="NAME=PATH",
+        ),
+    ] = None
+    cache: Cache = None
     private: Annotated[
         bool,
         Option(
@@ -94,3 +111,12 @@ class ExportOptions(Options):
     threads: Threads = None
     overwrite: Annotated[bool, Option("Replace an earlier export at OUT.")] = False
     progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError for an embedding that is none, or that no strategy goes by."""
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
+            if self.negatives != "embedding":
+                raise OptionError(
+                    "`embedding` is for embedding negatives; add `negatives` embedding"
+                )

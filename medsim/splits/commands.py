@@ -1,9 +1,9 @@
-"""The command that splits builds."""
+"""Commands that split builds, and verify builds and splits."""
 
 from __future__ import annotations
 
 from medsim.core.console import Format, app, command, print_table
-from medsim.splits.options import SplitOptions
+from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
 @command(app, SplitOptions)
@@ -20,3 +20,18 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     from medsim.splits.split import split as run
 
     print_table(run(**options.given()).sizes(), form, readable=readable_sizes)
+
+
+@command(app, AnyVerifyOptions)
+def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
+    """Check all promises of a build or of splits, each derived anew from its files.
+
+    Writes nothing. Exit code 3 says that a promise does not hold.
+
+    Example: medsim verify hpo --sample 500
+    """
+    from medsim.splits.verify import verify as run
+
+    found = run(**options.given())
+    print_table(found.findings, form)
+    found.require(options.folder)

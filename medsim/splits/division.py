@@ -71,7 +71,7 @@ class Division:
 
 
 def divide(
-    build: Build, options: SplitOptions, spill: Path, threads: int, progress: Progress
+    build: Build, options: SplitOptions, spill: Path | None, threads: int, progress: Progress
 ) -> Division:
     """Return the parts of a build that go to each split.
 

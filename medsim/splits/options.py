@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal
 
+from medsim.builds.options import VerifyOptions
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
@@ -97,6 +98,21 @@ class SplitOptions(Options):
             raise OptionError("`since` is for `by` release alone; leave one out")
         if self.since is None and self.by == "release":
             raise OptionError("`by` release needs a build of an earlier release; add `since`")
+
+
+@dataclass(frozen=True, slots=True)
+class AnyVerifyOptions(VerifyOptions):
+    """The options of ``medsim verify``."""
+
+    _: KW_ONLY
+    build: Annotated[
+        str | Path | OpenedFolder | None,
+        Option(
+            "The build that was split: whether its concepts and positives are shared out as the "
+            "rule says.",
+            metavar="BUILD",
+        ),
+    ] = None
 
 
 def shares_of(ratios: str) -> dict[str, Fraction]:

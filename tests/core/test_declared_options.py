@@ -87,6 +87,12 @@ def every_class(of: type[Options]) -> Iterator[type[Options]]:
         yield from every_class(one)
 
 
+def _text_for(options: type[Options], name: str) -> str:
+    """Return a text that an option accepts."""
+    option = declared(options).get(name)
+    return option.choices[0] if option and option.choices else "nowhere"
+
+
 def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> None:
     numbers = number_options()
     assert len(numbers) > 100
@@ -95,7 +101,7 @@ def test_a_number_that_is_out_of_range_is_refused_before_anything_is_read() -> N
         assert option.least is not None, (options, name)
         assert option.most is not None, (options, name)
         required = {
-            one: ["nowhere"] if one in {"corpora", "answers"} else "nowhere"
+            one: ["nowhere"] if one in {"corpora", "answers"} else _text_for(options, one)
             for one, parameter in inspect.signature(options).parameters.items()
             if parameter.default is inspect.Parameter.empty
         }

@@ -31,7 +31,7 @@ from medsim.core.errors import MedsimError
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-LONGEST_MESSAGE = 600
+LONGEST_MESSAGE = 1_000
 MEMORY = 6 << 30
 """Bytes of addresses that a reader may have; a file that asks for more is no reason to die."""
 

@@ -59,7 +59,7 @@ _LEAK = """\
 - This is one split. Rows that are held out at random share terms and concepts with the others;
   `medsim split` makes splits that do not."""
 _NO_LEAK = """\
-- The splits of this build have no concept, no term (ignoring case) and no pair in common, and
+- Pairs of different splits of a build have no concept and no term (ignoring case) in common, and
   negatives are drawn within a split."""
 
 

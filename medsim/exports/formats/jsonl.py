@@ -1,30 +1,66 @@
-"""Pairs as JSON lines, which any tool reads."""
+"""Anchors with positives and hard negatives as JSON lines, in the keys of FlagEmbedding."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.positives import split_terms
+from medsim.exports.tuples import tuples_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.builds.output import Build
     from medsim.core.manifest import Skipped
     from medsim.exports.formats import Export
+    from medsim.exports.tuples import Tuples
+
+_BESIDE = ("pair_id", "concept1", "concept2", "distance")  # which trainers pass over
 
 
 def write_json_lines(run: Export) -> list[Skipped]:
-    """Write a file of JSON lines a split; see ``medsim.exports.formats.ExportFormat``."""
+    """Write a file of JSON lines a split; see ``medsim.exports.formats.ExportFormat``.
+
+    The keys are query, pos and neg, the last two lists, as FlagEmbedding's trainers of embedders
+    and rerankers read them, and trainers that have taken its format over; then others.
+    """
+    skipped: list[Skipped] = []
     for name, build in run.splits.items():
+        tuples = tuples_of(run, build, split_terms(build, run.threads))
+        skipped += tuples.skipped
+        with run.progress.stage(f"write {name}.jsonl"):
 
-        def write(path: Path, build: Build = build) -> int:
-            pairs = build.pairs().collect()
-            pairs.write_ndjson(path)
-            return pairs.height
+            def write(path: Path, tuples: Tuples = tuples) -> int:
+                with path.open("wb") as file:
+                    for batch in tuples.batches():
+                        _lines(batch, tuples.n_negatives).write_ndjson(file)
+                return len(tuples.rows)
 
-        run.output.write_file(f"{name}.jsonl", write)
-    return []
+            run.output.write_file(f"{name}.jsonl", write)
+    return skipped
 
 
-FORMATS.register("jsonl", ExportFormat(about="JSON lines, a file a split.", write=write_json_lines))
+def _lines(batch: pl.DataFrame, n_negatives: int) -> pl.DataFrame:
+    """Return tuples with the columns that JSON lines have."""
+    names = [f"negative_{number + 1}" for number in range(n_negatives)]
+    none = pl.lit([], pl.List(pl.String)).alias("neg")
+    return batch.select(
+        pl.col("anchor").alias("query"),
+        pl.concat_list("positive").alias("pos"),
+        pl.concat_list(names).alias("neg") if names else none,
+        *_BESIDE,
+    )
+
+
+FORMATS.register(
+    "jsonl",
+    ExportFormat(
+        about="Anchors with positives and hard negatives as JSON lines, a file a split.",
+        write=write_json_lines,
+        accepts=frozenset(
+            ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding")
+        ),
+    ),
+)

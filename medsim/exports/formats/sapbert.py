@@ -1,0 +1,85 @@
+"""Pairs of names of one concept, as the training of SapBERT reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.manifest import Skipped
+from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.positives import exported_positives, split_terms
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.builds.output import Build
+    from medsim.exports.formats import Export
+
+_BETWEEN = "||"
+_ROWS_AT_ONCE = 1 << 16
+
+
+def write_sapbert(run: Export) -> list[Skipped]:
+    """Write a file of lines ``concept_id||name||name`` a split.
+
+    So the pairwise training of SapBERT reads them (Liu et al. 2021, NAACL): it splits a line at
+    "||", and names are as they are. See ``medsim.exports.formats.ExportFormat``.
+    """
+    apart = broken = 0
+    for name, build in run.splits.items():
+        with run.progress.stage(f"write {name}.txt") as stage:
+            pairs = _with_names(run, build)
+            same = pairs.filter(pl.col("concept1") == pl.col("concept2"))
+            lines = same.filter(_is_read_as_written())
+            apart += pairs.height - same.height
+            broken += same.height - lines.height
+
+            def write(path: Path, lines: pl.DataFrame = lines) -> int:
+                with path.open("wb") as file:
+                    for rows in lines.iter_slices(_ROWS_AT_ONCE):
+                        text = rows.select(_line() + "\n").to_series().str.join("").item()
+                        file.write(text.encode())
+                return lines.height
+
+            run.output.write_file(f"{name}.txt", write)
+            stage.found(f"{lines.height:,} pairs")
+    reasons = {
+        "names of two concepts": apart,
+        f"a name or an id that {_BETWEEN} or a line break cuts": broken,
+    }
+    return [Skipped(reason=reason, n_rows=n_rows) for reason, n_rows in reasons.items() if n_rows]
+
+
+def _with_names(run: Export, build: Build) -> pl.DataFrame:
+    """Return the positives of a split with the texts name1 and name2."""
+    terms = split_terms(build, run.threads)
+    pairs = exported_positives(run, build, terms)
+    return pairs.select(
+        "concept1",
+        "concept2",
+        *(terms.texts.gather(pairs[f"term{side}_id"]).alias(f"name{side}") for side in ("1", "2")),
+    )
+
+
+def _line() -> pl.Expr:
+    return pl.concat_str("concept1", "name1", "name2", separator=_BETWEEN)
+
+
+def _is_read_as_written() -> pl.Expr:
+    """Return whether a line, when it is split, has the parts of which it was made.
+
+    A bar at the end of a name would join the two that follow.
+    """
+    parts = pl.concat_list("concept1", "name1", "name2")
+    return (_line().str.split(_BETWEEN) == parts) & ~_line().str.contains(r"[\r\n]")
+
+
+FORMATS.register(
+    "sapbert",
+    ExportFormat(
+        about="Lines of a concept's id and two of its names, a file a split.",
+        write=write_sapbert,
+        accepts=frozenset(("datasets", "difficulty", "seed")),
+    ),
+)

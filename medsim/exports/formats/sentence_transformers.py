@@ -1,0 +1,150 @@
+"""Training data for sentence-transformers: pairs, labelled pairs, and tuples with negatives."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.manifest import medsim_version
+from medsim.core.parquet import write_batches
+from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.positives import exported_pairs, split_terms
+from medsim.exports.tuples import tuples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from medsim.builds.output import Build
+    from medsim.core.manifest import Skipped
+    from medsim.exports.formats import Export
+    from medsim.exports.positives import SplitTerms
+
+    Batches = Callable[[int, int], Iterator[pl.DataFrame]]
+
+_ABOUT = {
+    "pair": "terms that mean the same, for losses that take other rows of a batch as negatives.",
+    "pair-class": "pairs that mean the same (label 1) and the hard negatives of the build (0).",
+    "n-tuple": "terms that mean the same, and terms that are hard to tell from the anchor.",
+}
+"""The configurations, named as in the data sets that sentence-transformers publishes."""
+
+_PAIR, _LABELLED, _TUPLE = _ABOUT
+_ROWS_A_FILE = 1_000_000
+_ROWS_AT_ONCE = 1 << 16
+
+
+def write_sentence_transformers(run: Export) -> list[Skipped]:
+    """Write a folder a configuration, and README.md; see ``medsim.exports.formats.ExportFormat``.
+
+    Losses take columns by their order, so there are no others. ``load_dataset`` finds the files of
+    each configuration and split by the head of README.md.
+    """
+    skipped: list[Skipped] = []
+    folder = _Folder(run)
+    for split, build in run.splits.items():
+        terms = split_terms(build, run.threads)
+        tuples = tuples_of(run, build, terms)
+        skipped += tuples.skipped
+        columns = ["anchor", "positive"]
+        pairs = partial(_texts, tuples.pairs, terms, columns)
+        folder.write((_PAIR, split), columns, tuples.pairs.height, pairs)
+        _write_labelled(folder, build, terms, split)
+        if tuples.n_negatives:
+            negatives = [f"negative_{number + 1}" for number in range(tuples.n_negatives)]
+            folder.write((_TUPLE, split), [*columns, *negatives], len(tuples.rows), tuples.batches)
+    run.output.write_text("README.md", folder.readme(), 0)
+    return skipped
+
+
+def _write_labelled(folder: _Folder, build: Build, terms: SplitTerms, split: str) -> None:
+    """Write positives and the negatives that the build itself has of the strategy."""
+    run, strategy = folder.run, folder.run.options.negatives or "levenshtein"
+    if strategy not in build.strategies:
+        run.progress.warn(
+            f"{build.folder} has no {strategy} negatives of its own, so {_LABELLED} is left out; "
+            f"it has {' and '.join(build.strategies)}, see `negatives`"
+        )
+        return
+    pairs = exported_pairs(run, build, terms, strategy, least_label=0)
+    columns = ["sentence1", "sentence2", "label"]
+    batches = partial(_texts, pairs, terms, columns)
+    folder.write((_LABELLED, split), columns, pairs.height, batches)
+
+
+def _texts(
+    pairs: pl.DataFrame, terms: SplitTerms, columns: Sequence[str], begin: int, end: int
+) -> Iterator[pl.DataFrame]:
+    """Yield some pairs at a time, with their terms under the names of the first two columns."""
+    for rows in pairs[begin:end].iter_slices(_ROWS_AT_ONCE):
+        yield rows.with_columns(
+            terms.texts.gather(rows["term1_id"]).alias(columns[0]),
+            terms.texts.gather(rows["term2_id"]).alias(columns[1]),
+        )
+
+
+class _Folder:
+    """The files of one export, which are noted for the head of README.md."""
+
+    def __init__(self, run: Export) -> None:
+        self.run = run
+        self._splits: dict[str, list[str]] = {}
+
+    def write(
+        self, place: tuple[str, str], columns: Sequence[str], n_rows: int, batches: Batches
+    ) -> None:
+        """Write the rows of one configuration and split, to files of a million each.
+
+        Args:
+            place: the names of the configuration and the split.
+            columns: in the order in which losses take them.
+            n_rows: how many there are.
+            batches: yields those from one row to before another, some at a time.
+        """
+        config, split = place
+        schema = {name: pl.Int64() if name == "label" else pl.String() for name in columns}
+        n_files = max(1, -(-n_rows // _ROWS_A_FILE))
+        with self.run.progress.stage(f"write {config} of {split}") as stage:
+            for number in range(n_files):
+                begin = number * _ROWS_A_FILE
+                rows = batches(begin, min(begin + _ROWS_A_FILE, n_rows))
+                self.run.output.write_file(
+                    f"{config}/{split}-{number:05d}-of-{n_files:05d}.parquet",
+                    partial(write_batches, schema=schema, batches=rows),
+                )
+            stage.found(f"{n_rows:,} rows")
+        self._splits.setdefault(config, []).append(split)
+
+    def readme(self) -> str:
+        """Return the head by which ``load_dataset`` finds the files, and a line on each."""
+        source = self.run.exported.manifest.source
+        lines = ["---", "configs:"]
+        for config, splits in self._splits.items():
+            lines += [f"- config_name: {config}", "  data_files:"]
+            for split in splits:
+                lines += [f"  - split: {split}", f"    path: {config}/{split}-*"]
+            lines += ["  default: true"] * (config == next(reversed(self._splits)))
+        of, day = source.get("name"), source.get("release_date") or "of no known date"
+        return "\n".join(
+            (
+                *(*lines, "---", "", f"# Training pairs of {of}", ""),
+                f"Made by medsim {medsim_version()} of {of}, release {day}, for",
+                "sentence-transformers; `manifest.json` says how.",
+                "",
+                *(f"- `{config}`: {_ABOUT[config]}" for config in self._splits),
+                *("", f"Terms of use: {source.get('terms_of_use') or 'not known'}", ""),
+            )
+        )
+
+
+FORMATS.register(
+    "sentence-transformers",
+    ExportFormat(
+        about="Pairs, labelled pairs and tuples with hard negatives, as its losses take them.",
+        write=write_sentence_transformers,
+        accepts=frozenset(
+            ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding")
+        ),
+    ),
+)

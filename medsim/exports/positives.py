@@ -1,0 +1,108 @@
+"""The pairs of a split that are exported, each once, and the terms that they are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.builds.output import PAIR_FILES
+from medsim.builds.term_index import terms_of
+from medsim.core import queries
+from medsim.core.config import DIFFICULTIES, STRATEGIES
+from medsim.core.errors import InputError
+from medsim.core.store import Store
+from medsim.core.terms import pack
+from medsim.kernels.packing import term_hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from medsim.builds.output import Build
+    from medsim.core.config import Strategy
+    from medsim.core.terms import PackedTerms
+    from medsim.exports.formats import Export
+    from medsim.kernels.types import Hashes, Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitTerms:
+    """The terms that pairs of a split may have; row ``i`` has the id ``i``, in order of text.
+
+    Attributes:
+        frame: their rows, see ``medsim.builds.term_index.TERM_COLUMNS``.
+        components: int32[n_terms], equal for terms that a chain of positives links.
+        hashes: uint64[n_terms], of the terms' exact content.
+    """
+
+    frame: pl.DataFrame
+    components: Ids
+    hashes: Hashes
+
+    @property
+    def texts(self) -> pl.Series:
+        """The terms themselves."""
+        return self.frame["term"]
+
+    def lower(self) -> PackedTerms:
+        """Return the lower-cased terms, packed."""
+        return pack(self.frame["lower_term"].to_list())
+
+
+def split_terms(build: Build, threads: int) -> SplitTerms:
+    """Return the terms of the build that one split is."""
+    frame = terms_of(build, threads)
+    exact = pack(frame["term"].to_list())
+    return SplitTerms(
+        frame=frame,
+        components=frame["component"].to_numpy(),
+        hashes=term_hashes(exact.codes, exact.starts),
+    )
+
+
+def exported_positives(run: Export, build: Build, terms: SplitTerms) -> pl.DataFrame:
+    """Return the positives of the chosen sets, each once; see ``exported_pairs``."""
+    of_all = next(known for known in STRATEGIES if known in build.strategies)
+    return exported_pairs(run, build, terms, of_all, least_label=1)
+
+
+def exported_pairs(
+    run: Export, build: Build, terms: SplitTerms, strategy: Strategy, *, least_label: int
+) -> pl.DataFrame:
+    """Return the pairs of the chosen datasets and difficulty, each once whatever its direction.
+
+    Args:
+        run: whose options choose the sets, and the seed of the order.
+        build: of one split.
+        terms: of that build.
+        strategy: of the negatives; the positives of all are the same.
+        least_label: 1 for positives alone, 0 for negatives as well.
+
+    Returns:
+        pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
+        the seed, which depends on the pairs' content alone.
+    """
+    build.pairs(negatives=strategy)  # which raises an error if one of its files is not there
+    with Store(threads=run.threads, spill=run.output.spill) as store:
+        store.view_files(build.folder, {"pair": PAIR_FILES})
+        store.put("chosen_set", _chosen_sets(run))
+        store.put("term", terms.frame.select("term").with_row_index("term_id"))
+        pairs = store.frame(
+            "exports/distinct_pair",
+            negatives=strategy,
+            least_label=least_label,
+            seed=str(run.options.seed),
+        )
+    if pairs.select("term1_id", "term2_id").null_count().sum_horizontal().item():
+        raise InputError(f"{build.folder}: a pair has a term that is none of it; see medsim verify")
+    ids = pl.col("term1_id", "term2_id").cast(pl.Int32)
+    return pairs.with_columns(ids)
+
+
+def _chosen_sets(run: Export) -> pl.DataFrame:
+    """Return the datasets and difficulties that the options choose, a row each."""
+    names: Sequence[str] = run.options.datasets or [one.name for one in queries.datasets()]
+    difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
+    rows = [(name, difficulty) for name in names for difficulty in difficulties]
+    return pl.DataFrame(rows, {"dataset": pl.String, "difficulty": pl.String}, orient="row")

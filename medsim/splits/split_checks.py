@@ -1,0 +1,212 @@
+"""Checks that nothing of one split is linked to another, and that splits follow from their rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from medsim.builds.term_index import reload
+from medsim.core.checks import Finding
+from medsim.core.errors import OptionError
+from medsim.core.files import digest_of
+from medsim.core.manifest import MANIFEST, Output, fingerprint
+from medsim.core.places import own_files, strangers
+from medsim.core.store import Store
+from medsim.core.terms import lowered
+from medsim.splits.division import divide
+from medsim.splits.groups import find_groups, place_groups
+from medsim.splits.options import SplitOptions, shares_of
+from medsim.splits.output import SIDE_COLUMNS, SPLIT_STATS_COLUMNS, SPLITS, Splits
+from medsim.splits.split import build_digest
+
+if TYPE_CHECKING:
+    from medsim.builds.options import VerifyOptions
+    from medsim.builds.output import Build
+    from medsim.core.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """What one split holds, derived anew from its tables.
+
+    Attributes:
+        groups: concept_id, group_id.
+        terms: lower_term, of the names of the build's language.
+        other_texts: lower_term, of the descriptions that make no term.
+        n_foreign: how many terms of pairs are none of the split.
+    """
+
+    groups: pl.DataFrame
+    terms: pl.DataFrame
+    other_texts: pl.DataFrame
+    n_foreign: int
+
+
+def check_files(splits: Splits) -> list[Finding]:
+    """Return whether the files of splits are those of their manifests."""
+    promised = splits.manifest.outputs
+    wrong = list(strangers(splits.folder, own_files(splits.folder, SPLITS)))
+    changed = []
+    for name, columns in (
+        ("concepts.parquet", SIDE_COLUMNS),
+        ("stats.parquet", SPLIT_STATS_COLUMNS),
+    ):
+        if name not in promised or not (splits.folder / name).is_file():
+            wrong.append(name)
+            continue
+        frame = splits.read(name)
+        if frame.schema != pl.Schema(columns) or fingerprint(frame) != promised[name].fingerprint:
+            changed.append(name)
+    for name in splits.names:
+        path = f"{name}/{MANIFEST}"
+        if path not in promised or not (splits.folder / path).is_file():
+            wrong.append(path)
+        elif promised[path].fingerprint != digest_of(splits.folder / path):
+            changed.append(path)
+        else:
+            own: dict[str, Output] = splits[name].manifest.outputs
+            changed += [f"{name}/{one}" for one in own if promised.get(f"{name}/{one}") != own[one]]
+    return [
+        Finding("files", "The files of splits are there, and no others.", sorted(set(wrong))),
+        Finding("fingerprint", "The files are those of the manifest of splits.", changed),
+    ]
+
+
+def check_sides(splits: Splits, threads: int) -> list[Finding]:
+    """Return whether splits share nothing, and lie where the hashes of their groups say."""
+    concepts = splits.read("concepts.parquet")
+    sides = {name: _side(build, threads) for name, build in splits.builds.items()}
+    return [
+        _check_concepts(concepts, sides),
+        _check_terms(sides),
+        Finding(
+            "pair",
+            "The terms of a pair are terms of its own split.",
+            [name for name, side in sides.items() if side.n_foreign],
+        ),
+        _check_groups(concepts, sides),
+        _check_rule(splits, concepts, threads),
+        _check_stats(splits),
+    ]
+
+
+def _side(build: Build, threads: int) -> _Side:
+    language = str(build.manifest.options["language"])
+    with Store(threads=threads) as store:
+        derived = reload(build, store, threads)
+        groups = find_groups(store, build, language)
+        texts = store.frame("splits/other_text", language=language)["term"]
+    terms = derived.positives.terms
+    pairs = build.pairs()
+    ends = pl.concat([pairs.select(term=side) for side in ("term1", "term2")]).unique().collect()
+    return _Side(
+        groups=groups,
+        terms=terms.select("lower_term").unique(),
+        other_texts=pl.DataFrame(
+            {"lower_term": lowered(texts.to_list())}, {"lower_term": pl.String}
+        ),
+        n_foreign=ends.join(terms, on="term", how="anti").height,
+    )
+
+
+def _check_concepts(concepts: pl.DataFrame, sides: dict[str, _Side]) -> Finding:
+    wrong = concepts.filter(pl.col("concept_id").is_duplicated())["concept_id"].to_list()
+    for name, side in sides.items():
+        own = concepts.filter(split=name)
+        wrong += side.groups.join(own, on="concept_id", how="anti")["concept_id"].to_list()
+    return Finding("concept", "No concept is in two splits.", wrong)
+
+
+def _check_terms(sides: dict[str, _Side]) -> Finding:
+    wrong: list[str] = []
+    for one, other in combinations(sides.values(), 2):
+        for left, right in (
+            (one.terms, other.terms),
+            (one.other_texts, other.terms),
+            (one.terms, other.other_texts),
+        ):
+            wrong += left.join(right, on="lower_term", how="semi")["lower_term"].to_list()
+    return Finding("term", "No term of a split is in another, ignoring case.", wrong)
+
+
+def _check_groups(concepts: pl.DataFrame, sides: dict[str, _Side]) -> Finding:
+    """Return whether groups are whole; a concept that no table names any more is one by itself."""
+    per_group = concepts.group_by("group_id").agg(pl.col("split").n_unique())
+    wrong = per_group.filter(pl.col("split") > 1)["group_id"].to_list()
+    found = pl.concat(side.groups for side in sides.values())
+    both = concepts.join(found, on="concept_id", how="left", suffix="_found")
+    own = pl.coalesce("group_id_found", "concept_id")
+    wrong += both.filter(pl.col("group_id") != own)["group_id"].to_list()
+    return Finding("group", "Names, positives and corrections link no two splits.", wrong)
+
+
+def _check_rule(splits: Splits, concepts: pl.DataFrame, threads: int) -> Finding:
+    """Return whether the hash of each group names its split."""
+    options, promise = splits.manifest.options, "The split of a group follows from the rule."
+    if options.get("by") != "hash":
+        return Finding("rule", promise, note="checked where `build` names the build that was split")
+    with Store(threads=threads) as store:
+        store.put("concept_group", concepts.select("concept_id", "group_id"))
+        ruled = pl.DataFrame(schema={"group_id": pl.String, "split": pl.String})
+        shares, seed = shares_of(str(options["ratios"])), int(str(options["seed"]))
+        expected = place_groups(store, shares, ruled, seed)
+    differs = concepts["split"] != expected["split"]
+    return Finding("rule", promise, concepts.filter(differs)["group_id"].to_list())
+
+
+def _check_stats(splits: Splits) -> Finding:
+    """Return whether the statistics are those of the splits, and the positives of the manifest."""
+    expected = pl.concat(
+        build.stats().with_columns(split=pl.lit(name)).select(*SPLIT_STATS_COLUMNS)
+        for name, build in splits.builds.items()
+    )
+    wrong = [] if splits.read("stats.parquet").equals(expected) else ["stats.parquet"]
+    for name in splits.names:
+        known: Any = splits.manifest.splits[name]["positives"]
+        sets = expected.filter(split=name).group_by("dataset", "difficulty")
+        per_set = sets.agg(pl.col("n_positives").max())
+        found = per_set.group_by("dataset").agg(pl.col("n_positives").sum())
+        counts = dict(found.iter_rows())
+        wrong += [name for dataset, n in known.items() if counts.get(dataset, 0) != n]
+    return Finding("stats", "The statistics are those of the splits.", wrong)
+
+
+def check_against_build(
+    splits: Splits, build: Build, options: VerifyOptions, threads: int, progress: Progress
+) -> list[Finding]:
+    """Return whether splits are those of a build: its concepts, and its positives once each.
+
+    Raises:
+        OptionError: another build was split.
+    """
+    if build_digest(build) != splits.manifest.build:
+        raise OptionError(
+            f"`build` {build.folder} is not the build that was split: its files hold other rows"
+        )
+    manifest = splits.manifest
+    again = SplitOptions.from_record(
+        manifest.options,
+        build=build.folder,
+        out=splits.folder,
+        since=manifest.rule.get("since"),
+        embedding=options.embedding,
+        cache=options.cache,
+    )
+    division = divide(build, again, None, threads, progress)
+    concepts = splits.read("concepts.parquet")
+    moved = [] if concepts.equals(division.concepts) else ["concepts.parquet"]
+    n_expected = division.positives["n_positives"].sum()
+    n_found = (
+        splits.stats()
+        .group_by("split", "dataset", "difficulty")
+        .agg(pl.col("n_positives").max())["n_positives"]
+        .sum()
+    )
+    lost = [] if n_found == n_expected else [f"{n_found:,} of {n_expected:,}"]
+    return [
+        Finding("build", "The concepts of the build are shared out by the rule.", moved),
+        Finding("positives", "The splits have all positives of the build.", lost),
+    ]

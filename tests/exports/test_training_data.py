@@ -1,0 +1,325 @@
+"""Training data against what a plain reader makes of the build's files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import networkx as nx
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from fixtures.release import Release
+from oracles.hashing import tie_hash
+from rapidfuzz.distance import Levenshtein
+
+import medsim
+from medsim.core.errors import OptionError
+from medsim.exports import tuples
+from medsim.exports.formats import sentence_transformers
+
+Pair = dict[str, object]
+TUPLE, PAIR, LABELLED = (
+    f"{config}/train-00000-of-00001.parquet" for config in ("n-tuple", "pair", "pair-class")
+)
+
+
+def pairs_in(build: medsim.Build, strategy: str = "*", sets: str = "*") -> list[Pair]:
+    """Return the rows of the files of pairs, read by Arrow alone."""
+    pattern = f"dataset={sets}/difficulty=*/negatives={strategy}/data.parquet"
+    return [
+        row
+        for path in sorted((build.folder / "pairs").glob(pattern))
+        for row in pq.ParquetFile(path).read().to_pylist()
+    ]
+
+
+def once_each(pairs: list[Pair], seed: int = 0) -> list[Pair]:
+    """Return pairs once whatever their direction, in the order of an export."""
+    found: dict[frozenset[object], Pair] = {}
+    for row in sorted(pairs, key=lambda row: (row["term1"], row["term2"], row["concept1"])):
+        found.setdefault(frozenset((row["term1"], row["term2"])), row)
+
+    def place(row: Pair) -> str:
+        return hashlib.md5(f"{seed} {row['pair_id']}".encode(), usedforsecurity=False).hexdigest()
+
+    return sorted(found.values(), key=place)
+
+
+def positives_in(build: medsim.Build, seed: int = 0, sets: str = "*") -> list[Pair]:
+    return once_each([row for row in pairs_in(build, sets=sets) if row["label"] == 1], seed)
+
+
+def linked_terms(build: medsim.Build) -> nx.Graph:
+    """Return the terms of all pairs, lower-cased and joined by positives."""
+    graph = nx.Graph()
+    for row in pairs_in(build):
+        first, second = str(row["term1"]).lower(), str(row["term2"]).lower()
+        graph.add_nodes_from((first, second))
+        if row["label"] == 1:
+            graph.add_edge(first, second)
+    return graph
+
+
+def unlinked(build: medsim.Build) -> dict[str, list[str]]:
+    """Return of each anchor the terms that no chain of positives links to it."""
+    graph = linked_terms(build)
+    number = {
+        term: at for at, linked in enumerate(nx.connected_components(graph)) for term in linked
+    }
+    terms = {str(row[side]) for row in pairs_in(build) for side in ("term1", "term2")}
+    return {
+        anchor: [term for term in terms if number[term.lower()] != number[anchor.lower()]]
+        for anchor in {str(row["term1"]) for row in positives_in(build)}
+    }
+
+
+def nearest(anchor: str, others: list[str], n_wanted: int, seed: int) -> list[str]:
+    def place(term: str) -> tuple[int, int, str]:
+        distance = Levenshtein.distance(anchor.lower(), term.lower())
+        return distance, tie_hash(seed, anchor, term), term
+
+    return sorted(others, key=place)[:n_wanted]
+
+
+def rows_of(export: medsim.Exported, path: str) -> list[tuple[object, ...]]:
+    return export.read(path).rows()
+
+
+@pytest.fixture(scope="module")
+def exported(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactory):
+    """Levenshtein negatives of a seed of their own."""
+    out = tmp_path_factory.mktemp("training") / "out"
+    return medsim.export(shared_build, out, "sentence-transformers", n_negatives=3, seed=4)
+
+
+def test_positives_are_written_once_in_the_order_of_a_hash(
+    shared_build: medsim.Build, exported: medsim.Exported
+) -> None:
+    expected = [(row["term1"], row["term2"]) for row in positives_in(shared_build, seed=4)]
+
+    assert rows_of(exported, PAIR) == expected
+    assert len(expected) > 100
+
+
+def test_labelled_pairs_are_the_positives_and_the_negatives_of_the_build(
+    shared_build: medsim.Build, exported: medsim.Exported
+) -> None:
+    of_strategy = once_each(pairs_in(shared_build, "levenshtein"), seed=4)
+
+    assert rows_of(exported, LABELLED) == [
+        (row["term1"], row["term2"], row["label"]) for row in of_strategy
+    ]
+
+
+def test_negatives_are_the_nearest_terms_that_no_chain_links(
+    shared_build: medsim.Build, exported: medsim.Exported
+) -> None:
+    others = unlinked(shared_build)
+    expected = {anchor: nearest(anchor, terms, 3, 4) for anchor, terms in others.items()}
+
+    found = exported.read(TUPLE)
+
+    assert found.columns == ["anchor", "positive", "negative_1", "negative_2", "negative_3"]
+    assert [row[:2] for row in found.rows()] == rows_of(exported, PAIR)
+    assert [list(row[2:]) for row in found.rows()] == [expected[row[0]] for row in found.rows()]
+
+
+def test_random_negatives_are_distinct_unlinked_and_drawn_for_each_positive(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    others = {anchor: set(terms) for anchor, terms in unlinked(shared_build).items()}
+
+    export = medsim.export(
+        shared_build, tmp_path / "out", "sentence-transformers", negatives="random", n_negatives=4
+    )
+
+    rows = rows_of(export, TUPLE)
+    assert [row[:2] for row in rows] == rows_of(export, PAIR)
+    assert all(len(set(row[2:])) == 4 for row in rows)
+    assert all(others[str(row[0])].issuperset(row[2:]) for row in rows)
+    assert len({row[2:] for row in rows}) > 0.99 * len(rows)
+
+
+@pytest.mark.parametrize("tool", ["sentence-transformers", "sapbert", "jsonl"])
+def test_files_do_not_depend_on_threads_or_batches_but_on_the_seed(
+    shared_build: medsim.Build, tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def files(name: str, seed: int, threads: int) -> dict[str, object]:
+        made = medsim.export(shared_build, tmp_path / name, tool, seed=seed, threads=threads)
+        return {path: one for path, one in made.manifest.outputs.items() if path != "README.md"}
+
+    one = files("one", 0, 1)
+    assert files("two", 0, 2) == one
+    assert not set(map(str, files("other", 1, 1).values())) & set(map(str, one.values()))
+    if tool == "jsonl":
+        monkeypatch.setattr(tuples, "_TEXTS_AT_ONCE", 100)
+        assert files("batches", 0, 1) == one
+
+
+def test_many_rows_go_to_several_files_in_one_order(
+    shared_build: medsim.Build,
+    exported: medsim.Exported,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sentence_transformers, "_ROWS_A_FILE", 30)
+    monkeypatch.setattr(sentence_transformers, "_ROWS_AT_ONCE", 20)
+    monkeypatch.setattr(tuples, "_TEXTS_AT_ONCE", 60)
+
+    cut = medsim.export(
+        shared_build, tmp_path / "out", "sentence-transformers", n_negatives=3, seed=4
+    )
+
+    for whole in (TUPLE, PAIR, LABELLED):
+        config = whole.partition("/")[0]
+        names = sorted(path for path in cut.manifest.outputs if path.startswith(f"{config}/"))
+        frames = [cut.read(name) for name in names]
+        assert names[-1].endswith(f"-{len(names) - 1:05d}-of-{len(names):05d}.parquet")
+        assert [frame.height for frame in frames[:-1]] == [30] * (len(frames) - 1)
+        assert len(frames) > 3
+        assert pl.concat(frames).equals(exported.read(whole))
+
+
+def test_the_head_of_the_readme_names_every_configuration(exported: medsim.Exported) -> None:
+    head = (exported.folder / "README.md").read_text(encoding="utf-8").split("---\n")[1]
+
+    assert head == (
+        "configs:\n"
+        "- config_name: pair\n"
+        "  data_files:\n"
+        "  - split: train\n"
+        "    path: pair/train-*\n"
+        "- config_name: pair-class\n"
+        "  data_files:\n"
+        "  - split: train\n"
+        "    path: pair-class/train-*\n"
+        "- config_name: n-tuple\n"
+        "  data_files:\n"
+        "  - split: train\n"
+        "    path: n-tuple/train-*\n"
+        "  default: true\n"
+    )
+
+
+def test_json_lines_are_the_tuples_in_the_keys_of_flagembedding(
+    shared_build: medsim.Build, exported: medsim.Exported, tmp_path: Path
+) -> None:
+    export = medsim.export(shared_build, tmp_path / "out", "jsonl", n_negatives=3, seed=4)
+
+    lines = (export.folder / "train.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [(row["query"], *row["pos"], *row["neg"]) for row in rows] == rows_of(exported, TUPLE)
+    beside = ("pair_id", "concept1", "concept2", "distance")
+    assert [[row[key] for key in beside] for row in rows] == [
+        [row[key] for key in beside] for row in positives_in(shared_build, seed=4)
+    ]
+    assert {tuple(row) for row in rows} == {("query", "pos", "neg", *beside)}
+
+
+def test_sapbert_has_a_line_for_each_pair_of_names_of_a_concept(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    export = medsim.export(shared_build, tmp_path / "out", "sapbert")
+
+    read = []
+    with (export.folder / "train.txt").open(encoding="utf-8") as file:
+        for line in file:  # as SapBERT reads it
+            concept_id, name1, name2 = line.rstrip("\n").split("||")
+            read.append((concept_id, name1, name2))
+    positives = positives_in(shared_build)
+    same = [row for row in positives if row["concept1"] == row["concept2"]]
+    assert read == [(row["concept1"], row["term1"], row["term2"]) for row in same]
+    assert export.manifest.skipped == [
+        {"reason": "names of two concepts", "n_rows": len(positives) - len(same)}
+    ]
+
+
+@pytest.fixture(scope="module")
+def awkward(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
+    """Names with bars and with letters of other scripts, and few concepts."""
+    folder = tmp_path_factory.mktemp("awkward")
+    release = Release()
+    release.named("100005", "Zabi (disorder)", "Za||bi", "Zabi|", "|zabi", "Ζάβι é \U0001d4b3")
+    release.named("200005", "Puru (disorder)", "Poro")
+    release.write_folder(folder / "release", "Full")
+    return medsim.build(folder / "release", folder / "build", negatives=["random"])
+
+
+def test_names_that_bars_would_cut_are_left_out_and_counted(
+    awkward: medsim.Build, tmp_path: Path
+) -> None:
+    export = medsim.export(awkward, tmp_path / "out", "sapbert")
+
+    positives = [
+        (str(row["concept1"]), str(row["term1"]), str(row["term2"]))
+        for row in positives_in(awkward)
+    ]
+    expected = [row for row in positives if tuple("||".join(row).split("||")) == row]
+    lines = (export.folder / "train.txt").read_text(encoding="utf-8").splitlines()
+    assert [tuple(line.split("||")) for line in lines] == expected
+    assert {("100005", "Zabi", "Zabi|"), ("100005", "Zabi", "|zabi")}.issubset(expected)
+    n_cut = len(positives) - len(expected)
+    assert n_cut > 4
+    reason = "a name or an id that || or a line break cuts"
+    assert export.manifest.skipped == [{"reason": reason, "n_rows": n_cut}]
+
+
+def test_positives_with_too_few_unlinked_terms_are_left_out_and_counted(
+    awkward: medsim.Build, tmp_path: Path
+) -> None:
+    export = medsim.export(awkward, tmp_path / "out", "jsonl", n_negatives=3)
+
+    (line,) = (export.folder / "train.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["query"] == "Puru"
+    assert export.manifest.skipped == [
+        {"reason": "anchor has fewer than 3 terms that nothing links to it", "n_rows": 10}
+    ]
+
+
+def test_other_letters_are_written_as_they_are(awkward: medsim.Build, tmp_path: Path) -> None:
+    export = medsim.export(awkward, tmp_path / "out", "jsonl", n_negatives=0)
+
+    text = (export.folder / "train.jsonl").read_text(encoding="utf-8")
+    assert '"Ζάβι é \U0001d4b3"' in text
+    assert {tuple(json.loads(line)["neg"]) for line in text.splitlines()} == {()}
+
+
+def test_what_a_build_has_not_is_told(awkward: medsim.Build, tmp_path: Path) -> None:
+    export = medsim.export(awkward, tmp_path / "out", "sentence-transformers", n_negatives=0)
+
+    assert set(export.manifest.outputs) == {PAIR, "README.md"}
+    (warning,) = export.manifest.warnings
+    assert "has no levenshtein negatives of its own, so pair-class is left out" in warning
+    with pytest.raises(OptionError, match="`negatives` embedding needs an embedding"):
+        medsim.export(awkward, tmp_path / "other", "jsonl", negatives="embedding")
+    with pytest.raises(OptionError, match="`negatives` says nothing to an export for sapbert"):
+        medsim.export(awkward, tmp_path / "other", "sapbert", negatives="random")
+    with pytest.raises(OptionError, match="`embedding` is for embedding negatives"):
+        medsim.export(awkward, tmp_path / "other", "jsonl", embedding="one=nowhere")
+
+
+def test_datasets_and_difficulty_choose_the_positives_but_not_the_candidates(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    export = medsim.export(
+        shared_build,
+        tmp_path / "out",
+        "sentence-transformers",
+        datasets=["fsn_syn"],
+        difficulty="hard",
+        n_negatives=1,
+    )
+
+    chosen = {
+        (row["term1"], row["term2"])
+        for row in pairs_in(shared_build, sets="fsn_syn")
+        if row["label"] == 1 and int(str(row["distance"])) > 5
+    }
+    others = unlinked(shared_build)
+    assert set(rows_of(export, PAIR)) == chosen
+    assert len(chosen) > 20
+    assert [row[2] for row in rows_of(export, TUPLE)] == [
+        nearest(str(row[0]), others[str(row[0])], 1, 0)[0] for row in rows_of(export, TUPLE)
+    ]
