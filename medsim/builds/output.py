@@ -205,7 +205,7 @@ class Build(Opened[BuildManifest]):
             pair_id, so that the first are a sample of all.
         """
         with self._store(threads=available_threads()) as store:
-            return store.select("from positive order by pair_id, term1, term2")
+            return store.select("from positive")
 
     def table(self, name: CanonicalTable) -> pl.LazyFrame:
         """Return a canonical table: concept, description, association, is_a or code."""

@@ -126,17 +126,19 @@ class Opened(Shown, Generic[M]):
     def views(self) -> pl.DataFrame:
         """Return the views that statements see: their columns and numbers of rows."""
         with self._store(threads=1) as store:
-            seen = {*self._views, *self.kind.derived}
-            rows = [_describe(store, view) for view in self.kind.views if view in seen]
+            rows = [_describe(store, view) for view in self._seen()]
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
+
+    def _seen(self) -> list[str]:
+        """Return the names of its views in the order of the kind's."""
+        seen = {*self._views, *self.kind.derived}
+        return [view for view in self.kind.views if view in seen]
 
     @contextmanager
     def _store(self, threads: int) -> Iterator[Store]:
-        self._promised(*self._views.values())
-        folder = self.folder.resolve()
         with Store(threads=threads) as store:
-            store.view_files(folder, self._views, self.kind.derived.values())
-            store.lock_down(folder)
+            show_views(self, store)
+            store.lock_down(self.folder.resolve())
             yield store
 
     def _scan(self, files: str) -> pl.LazyFrame:
@@ -173,6 +175,18 @@ class Opened(Shown, Generic[M]):
                 f"was changed later; run {self.kind.command} again to make it anew"
             )
         return frame
+
+
+def show_views(opened: Opened[Any], store: Store) -> list[str]:
+    """Make the views of an output in a store; return their names in order.
+
+    Raises:
+        InputError: a file of the output cannot be read.
+    """
+    files, derived = opened._views, opened.kind.derived  # noqa: SLF001 — its own module
+    opened._promised(*files.values())  # noqa: SLF001 — likewise
+    store.view_files(opened.folder.resolve(), files, derived.values())
+    return opened._seen()  # noqa: SLF001 — likewise
 
 
 def frames_to_print(

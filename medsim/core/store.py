@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 import duckdb
 
 from medsim.core import queries
+from medsim.core.database_file import attached_file, identifier
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
 from medsim.core.pipes import close_unclaimed, pump
 from medsim.core.plain_paths import PlainPaths
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     import polars as pl
     import pyarrow as pa
+
+    from medsim.core.database_file import DatabaseFile
 
 # How DuckDB tells of an interrupt: while a query runs, and while it looks at a frame.
 _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
@@ -119,7 +122,7 @@ class Store:
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an earlier one."""
-        target = _identifier(table)
+        target = identifier(table)
         with _interruptible():
             self._connection.register("incoming_frame", frame)
             try:
@@ -144,7 +147,7 @@ class Store:
         """Drop tables that no later query reads."""
         for table in tables:
             with _interruptible():
-                self._connection.execute(f"drop table if exists {_identifier(table)}")
+                self._connection.execute(f"drop table if exists {identifier(table)}")
 
     def view_files(
         self, folder: Path, views: Mapping[str, str], derived: Iterable[str] = ()
@@ -170,7 +173,7 @@ class Store:
             try:
                 with _interruptible():
                     self._connection.execute(
-                        f"create view {_identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
+                        f"create view {identifier(view)} as select * from {reader}"  # noqa: S608 — quoted
                     )
             except duckdb.Error as error:
                 raise InputError(
@@ -186,6 +189,23 @@ class Store:
                     f"{folder}: {error}; make the output anew, or copy it again from where it was "
                     "made"
                 ) from error
+
+    @contextmanager
+    def attached(self, path: Path) -> Iterator[DatabaseFile]:
+        """Give the body a database file to copy views to; it is made where there is none.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        try:
+            with _interruptible(), attached_file(self._connection.execute, path) as file:
+                yield file
+        except duckdb.OutOfMemoryException as error:
+            raise OutputError(f"{path} needs more memory or disk than there is") from error
+        except duckdb.IOException as error:
+            if str(path) not in str(error):  # it is of a file that is read
+                raise
+            raise OutputError(f"cannot write {path}: {_message(error)}") from error
 
     def lock_down(self, folder: Path) -> None:
         """Allow nothing from now on but reading below ``folder``."""
@@ -302,10 +322,6 @@ def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> b
     inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
     types = (one for _, one in inner if isinstance(one, type(kind)))
     return all(_is_plain(one, accepted) for one in types)
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _message(error: Exception) -> str:

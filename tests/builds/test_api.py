@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 from pathlib import Path
 
+import duckdb
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from fixtures.release import small_release
 from oracles import datasets as oracle
@@ -88,6 +90,17 @@ def test_a_file_of_pairs_says_of_which_set_it_is(build) -> None:
     )
 
     assert own == ("syn_syn", "hard", "random")
+
+
+def test_other_tools_read_all_pairs_with_their_sets(build) -> None:
+    folder = build.folder / "pairs"
+    expected = build.pairs().collect().sort(pl.all())
+
+    by_arrow = pl.DataFrame(pq.read_table(folder, partitioning=None))
+    by_duckdb = duckdb.read_parquet(f"{folder}/**/*.parquet").pl()
+
+    assert by_arrow.sort(pl.all()).equals(expected)
+    assert by_duckdb.sort(pl.all()).equals(expected)
 
 
 def test_an_unknown_name_is_met_with_a_suggestion(build) -> None:

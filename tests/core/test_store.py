@@ -6,12 +6,14 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
 import polars as pl
 import pytest
 
 from medsim.core import queries
-from medsim.core.errors import StatementError
+from medsim.core.errors import OutputError, StatementError
 from medsim.core.formats import table_format, table_formats
+from medsim.core.kinds import View
 from medsim.core.store import QueryError, Store
 
 if TYPE_CHECKING:
@@ -145,6 +147,27 @@ def test_a_stream_is_read_whole_however_it_is_cut(store: Store) -> None:
     )
     ids = store.table("rf2_concept")["id"].cast(pl.Int64)
     assert ids.sort().to_list() == list(range(30_000))
+
+
+def test_a_database_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "it's=[1].duckdb"
+
+    with (
+        Store(threads=1) as store,
+        pytest.raises(OutputError, match="cannot write"),
+        store.attached(path),
+    ):
+        pytest.fail("there is nothing to write to")
+    path.parent.mkdir()
+    with Store(threads=1) as store:
+        store.put("a table's", FRAME)
+        view = View(about="Rows' own.", notes={"x": 'One\'s "number".'})
+        with store.attached(path) as file:
+            assert file.append("a table's", view, {}) == FRAME.height
+    with duckdb.connect(str(path), read_only=True) as database:
+        assert database.table('"a table\'s"').pl().equals(FRAME)
+        comments = "select comment from duckdb_columns() where not internal order by column_name"
+        assert database.sql(comments).fetchall() == [(None,), ('One\'s "number".',)]
 
 
 # What a user's statement may do

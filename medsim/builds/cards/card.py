@@ -101,8 +101,8 @@ class Card:
             f"medsim {self.medsim} from {self._name}, to train and to test embeddings. A set is "
             "one of five datasets of positives, easy (a Levenshtein distance of at most "
             f"{self.options.get('easy_distance', EASY_DISTANCE)}) or hard, with negatives of one "
-            "strategy: random, the exactly nearest ones by Levenshtein distance, or the nearest ones "
-            "by an embedding."
+            "strategy: random, the exactly nearest ones by Levenshtein distance, or the nearest "
+            "ones by an embedding."
         )
 
     @property

@@ -4,8 +4,8 @@
 -- where several concepts give it, the smallest concept ids stay.
 --
 -- reads   pair
--- writes  view positive: a row per two terms, key (term1, term2), and so is (term2, term1); the
---         datasets are in order of name
+-- writes  view positive: a row per two terms, key (term1, term2), which no row has in the other
+--         direction; in order of pair_id, so that the first rows are a sample of all
 
 create or replace view positive as
 
@@ -39,4 +39,8 @@ select
     d.first_pair.concept1,
     d.first_pair.concept2,
     d.datasets
-from directed as d;
+from directed as d
+order by
+    d.first_pair.pair_id,
+    d.first_pair.term1,
+    d.first_pair.term2;

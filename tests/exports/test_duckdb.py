@@ -1,0 +1,113 @@
+"""The database of DuckDB that a build or splits are exported to, as its users open it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from fixtures.builds import selected
+
+import medsim
+from medsim.builds.output import BUILD
+from medsim.core.errors import InputError, OutputError
+from medsim.splits.output import SPLITS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAIRS = "pairs/dataset=syn_syn/difficulty=hard/negatives=random/data.parquet"
+
+
+def opened(path: Path) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(str(path), read_only=True)
+
+
+def sizes(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    names = [name for (name,) in database.sql("select table_name from duckdb_tables()").fetchall()]
+    return {name: len(database.table(name)) for name in names}
+
+
+def test_the_database_of_a_build_has_its_views_as_tables(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    exported = medsim.export(shared_build, tmp_path / "out", "duckdb")
+
+    assert sorted(path.name for path in exported.folder.iterdir()) == [
+        "build.duckdb",
+        "manifest.json",
+    ]
+    with opened(tmp_path / "out" / "build.duckdb") as database:
+        views = dict(shared_build.views().select("view", "rows").rows())
+        assert sizes(database) == views
+        assert exported.files().rows() == [("build.duckdb", sum(views.values()))]
+        for view in ("pair", "positive", "term"):
+            statement = f"from {view} order by all"
+            assert database.sql(statement).pl().equals(selected(shared_build, statement)), view
+
+
+def test_every_table_and_column_of_the_database_has_a_comment(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    medsim.export(shared_build, tmp_path / "out", "duckdb")
+
+    with opened(tmp_path / "out" / "build.duckdb") as database:
+        tables = database.sql("select table_name, comment from duckdb_tables()").fetchall()
+        columns = database.sql(
+            "select table_name, column_name, comment from duckdb_columns() where not internal"
+        ).fetchall()
+    assert dict(tables) == {name: view.about for name, view in BUILD.views.items()}
+    assert len(columns) > 40
+    for table, column, comment in columns:
+        assert comment == BUILD.views[table].notes[column]
+
+
+def test_the_database_of_splits_has_their_builds_together(
+    shared_splits: medsim.Splits, tmp_path: Path
+) -> None:
+    medsim.export(shared_splits, tmp_path / "out", "duckdb", threads=1)
+
+    own = dict(shared_splits.views().select("view", "rows").rows())
+    parts = {
+        name: dict(build.views().select("view", "rows").rows())
+        for name, build in shared_splits.builds.items()
+    }
+    summed = {view: sum(part[view] for part in parts.values()) for view in BUILD.views}
+    with opened(tmp_path / "out" / "splits.duckdb") as database:
+        assert sizes(database) == summed | own
+        counts = "select split, count(*) from positive group by split"
+        found = dict(database.sql(counts).fetchall())
+        assert found == {name: part["positive"] for name, part in parts.items()}
+        comments = database.sql(
+            "select comment from duckdb_columns() where column_name = 'split'"
+        ).fetchall()
+        assert len(comments) == len(summed | own)
+        assert all("split" in (comment or "").lower() for (comment,) in comments)
+        about = database.sql(
+            "select comment from duckdb_tables() where table_name = 'concept_split'"
+        ).fetchall()
+        assert about == [(SPLITS.views["concept_split"].about,)]
+
+
+def test_no_database_is_written_of_a_damaged_build(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    shutil.copytree(shared_build.folder, tmp_path / "damaged")
+    content = (tmp_path / "damaged" / PAIRS).read_bytes()
+    (tmp_path / "damaged" / PAIRS).write_bytes(content[: len(content) // 2])
+
+    with pytest.raises(InputError, match="anew"):
+        medsim.export(tmp_path / "damaged", tmp_path / "out", "duckdb")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged"]
+
+
+def test_a_file_of_somebody_else_is_not_replaced(
+    shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "build.duckdb").write_text("mine")
+
+    with pytest.raises(OutputError):
+        medsim.export(shared_build, tmp_path / "out", "duckdb", overwrite=True)
+    assert (tmp_path / "out" / "build.duckdb").read_text() == "mine"
