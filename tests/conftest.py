@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer.testing
+from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -71,16 +72,35 @@ def browser() -> Iterator[object]:
         opened.close()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let two processes share the files; the parent of `basetemp` is what they have in common."""
+    parser.addoption("--half", type=int, choices=(0, 1), help="Run the tests of half of the files.")
+
+
+@cache
+def halves() -> tuple[set[Path], set[Path]]:
+    """Return files of tests in two parts of about the same size, in whose order they take turns."""
+    found = Path(__file__).parent.rglob("test_*.py")
+    files = sorted(found, key=lambda file: (-file.stat().st_size, file))
+    return set(files[0::4] + files[3::4]), set(files[1::4] + files[2::4])
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files of which every test is slow, with what they import, where none is run."""
-    if config.option.markexpr != "not slow" or not collection_path.name.startswith("test_"):
+    """Leave out files of another half, and of slow tests alone, with what they import."""
+    if not collection_path.name.startswith("test_") or not collection_path.is_file():
         return None
+    half = config.option.half
+    if half is not None and collection_path not in halves()[half]:
+        return True
     marked = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
-    return bool(marked.search(collection_path.read_text(encoding="utf-8"))) or None
+    quick = config.option.markexpr == "not slow"
+    return (quick and bool(marked.search(collection_path.read_text(encoding="utf-8")))) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let no test ask for more examples than a quick run takes."""
+    """Leave out files of another half, and more examples than a quick run takes."""
+    if (half := config.option.half) is not None:  # files that the command line names are in both
+        items[:] = [item for item in items if item.path in halves()[half]]
     if config.getoption("--hypothesis-profile", None) == "quick":
         for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
             own = test._hypothesis_internal_use_settings
@@ -112,6 +132,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "slow: processes, browsers, clusters, killed runs, what takes over 2 seconds, and further "
         "cases of what quicker tests show",
     )
+    # What nobody freed is seen in one collection; five of so many objects take seconds.
+    config.stash[gc_collect_iterations_key] = 1
     if UNCOMPILED:
         # The kernels count modulo 2**64, as the processor does. NumPy's scalars do so too, but
         # warn of it. A filter reaches the threads of a search, which numpy.errstate does not.

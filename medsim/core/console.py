@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, TypeVar, get_origin
 
 import typer
 from typer.core import TyperGroup
@@ -23,7 +23,7 @@ from medsim.core.errors import (
     one_line,
 )
 from medsim.core.formats import StreamedFormat, table_format, table_format_name, table_formats
-from medsim.core.hints import union_members
+from medsim.core.hints import types_of, union_members
 from medsim.core.options import Option, Options, declared, signature_of
 from medsim.core.progress import Progress
 
@@ -208,7 +208,7 @@ def command(
 
 
 def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:
-    hints = get_type_hints(options)
+    hints = types_of(options)
     for name, option in declared(options).items():
         value = values[name]
         if isinstance(value, datetime):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from medsim.core.errors import listed
 
@@ -23,6 +24,11 @@ _NOUNS = {
 }
 
 
+types_of: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
+"""The types of the fields of a class by name."""
+
+
+@cache
 def union_members(hint: Any) -> tuple[Any, ...]:
     """Return the members of a union, or a type alone; a name of some is a text."""
     is_union = isinstance(hint, UnionType) or get_origin(hint) is Union
@@ -50,8 +56,7 @@ def fits(value: object, hint: Any) -> bool:
     """
     if len(members := union_members(hint)) > 1:
         return any(fits(value, one) for one in members)
-    hint = members[0]
-    kind, held = get_origin(hint) or hint, get_args(hint)
+    kind, held = _kind_and_held(members[0])
     if kind in {Mapping, dict}:
         return (
             isinstance(value, Mapping)
@@ -65,6 +70,11 @@ def fits(value: object, hint: Any) -> bool:
     if isinstance(value, bool):
         return kind in {bool, Any, object}
     return kind is Any or isinstance(value, {int: Integral, float: Real}.get(kind, kind))
+
+
+@cache
+def _kind_and_held(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(hint) or hint, get_args(hint)
 
 
 def described(hint: Any) -> str:

@@ -7,13 +7,13 @@ opens an output of the kind has it. One line in ``medsim.core.opened`` lets ever
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
-from medsim.core.hints import fits, type_of
+from medsim.core.hints import fits, type_of, types_of
 from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _named_parts(value: Any, path: Path, command: str) -> Any:
 def _check_types(*parts: Manifest | Output) -> None:
     """Raise TypeError for a field whose value is not of its type."""
     for part in parts:
-        for name, hint in get_type_hints(type(part)).items():
+        for name, hint in types_of(type(part)).items():
             if name != "kind" and not fits(value := getattr(part, name), hint):
                 raise TypeError(f"{name} is a {type_of(value)}")
 

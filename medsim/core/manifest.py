@@ -19,6 +19,8 @@ from medsim.core.files import read_own_json, whole_file
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pyarrow as pa
+
 MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
 
@@ -122,24 +124,23 @@ def fingerprint(frame: pl.DataFrame) -> str:
     digest = hashlib.sha256()
     for column in frame.iter_columns():
         digest.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        values = column
+        values = column.to_arrow()  # with small columns, Polars takes longer to plan than to fill
         if column.null_count():
-            digest.update(column.is_null().to_numpy().tobytes())
-            values = column.fill_null(_in_place_of_null(column.dtype))
-        else:  # as it mostly is; the frames of a small build take longer to fill than to hash
+            digest.update(values.is_null().to_numpy(zero_copy_only=False).tobytes())
+            values = values.fill_null(_in_place_of_null(column.dtype))
+        else:
             digest.update(bytes(len(column)))
         if column.dtype == pl.String:
             lengths, text = _bytes_of(values)
             digest.update(lengths)
             digest.update(text)
         else:
-            digest.update(values.to_numpy().tobytes())
+            digest.update(values.to_numpy(zero_copy_only=False).tobytes())
     return digest.hexdigest()
 
 
-def _bytes_of(texts: pl.Series) -> tuple[bytes, memoryview]:
+def _bytes_of(array: pa.LargeStringArray) -> tuple[bytes, memoryview]:
     """Return how many bytes of UTF-8 each text has, as uint32, and the bytes of all."""
-    array = texts.rechunk().to_arrow()
     _, bounds, text = array.buffers()
     if not len(array) or text is None:
         return bytes(4 * len(array)), memoryview(b"")

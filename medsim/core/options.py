@@ -45,7 +45,7 @@ from typing import (
 
 from medsim.core.config import MOST_THREADS
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.hints import described, fits, is_several, names_in, type_of
+from medsim.core.hints import described, fits, is_several, names_in, type_of, types_of
 from medsim.core.progress import Progress
 from medsim.core.surroundings import text_of
 
@@ -117,7 +117,7 @@ class Options:
 
     def __post_init__(self) -> None:
         own: Any = type(self)  # mypy takes a class whose instances are compared for unhashable
-        hints, known = _types(own), declared(own)
+        hints, known = types_of(own), declared(own)
         for field in fields(self):
             value, hint = getattr(self, field.name), hints[field.name]
             if isinstance(value, (str, Path)) and is_several(hint):
@@ -154,7 +154,7 @@ class Options:
         Where a built-in name may stand for a path, the room that knows these tells which it is.
         """
         own: Any = type(self)
-        hints = _types(own)
+        hints = types_of(own)
         return [
             path
             for name, option in declared(own).items()
@@ -176,7 +176,7 @@ class Options:
             record: values by their key; what is missing has its default.
             others: values by field, of options that manifests do not keep.
         """
-        hints = get_type_hints(cls)
+        hints = types_of(cls)
         kept = {
             name: _restored(record[option.key], hints[name])
             for name, option in declared(cls).items()
@@ -239,13 +239,10 @@ def _choices(option: Option, hint: object) -> Sequence[str] | None:
     return (names_in(hint) if option.choices is None else option.choices) or None
 
 
-_types = cache(get_type_hints)  # of the fields of a class of options
-
-
 def signature_of(options: Callable[..., object]) -> inspect.Signature:
     """Return the names, types and defaults of options, as callers give them."""
     bare = inspect.signature(options)
-    hints = get_type_hints(options)
+    hints = types_of(options)
     parameters = [one.replace(annotation=hints[name]) for name, one in bare.parameters.items()]
     return bare.replace(parameters=parameters)
 

@@ -59,7 +59,7 @@ def reference(value: float) -> alt.Chart:
     line: alt.Chart = (
         alt.Chart()
         .mark_rule(color="var(--quiet)", strokeDash=[3, 3], tooltip=False)
-        .encode(x=alt.datum(value))
+        .encode(x=alt.XDatum(value))
     )
     return line
 

@@ -93,7 +93,7 @@ def dots(
             x=value,
             fill=coloured(alt.Fill, "contender", contenders),
             shape=coloured(alt.Shape, "contender", contenders),
-            fillOpacity=alt.condition("datum.filled", alt.value(1), alt.value(0)),
+            fillOpacity=alt.FillOpacityValue(0, condition={"test": "datum.filled", "value": 1}),
             tooltip=tooltips(contender="", y="", value=digits, low=digits, high=digits),
         ),
     ]

@@ -44,7 +44,7 @@ class Division:
             n_positives.
         severed: how many associations of each split have their other end in another one.
         corrections: those of the build by split.
-        named: the embedding that made the build's negatives, settled; None if none did.
+        named: the embedding that made the build's negatives; None if none did.
         ruling: what the rule said.
     """
 
@@ -89,8 +89,8 @@ def divide(
             _check_positives(build, pairs)
             stage.found(f"{pairs.height:,} pairs")
         if named is not None and not named.fingerprint:
-            named = settled(named, paired_terms(derived), progress, threads=threads)
-            check_same(build, named)
+            terms = paired_terms(derived)
+            check_same(build, settled(named, terms, progress, threads=threads))
         del derived
         with progress.stage("share out the concepts") as stage:
             groups = find_groups(store, build, language)

@@ -39,7 +39,7 @@ class SplitsManifest(RunManifest):
 
     Attributes:
         source: see ``medsim.builds.output.BuildManifest``.
-        build: a SHA-256 of the fingerprints of the files of the build that was split.
+        build: a SHA-256 of the fingerprints of the Parquet files of the build that was split.
         rule: what the rule that shared groups out went by, beside the options.
         splits: by name: how many groups, concepts and terms it has, the concepts of its largest
             group, and by dataset its positives and its share of all.

@@ -104,7 +104,7 @@ def deal_categories(
     """Return the categories of each split, in order of name.
 
     The largest comes first, of equally large ones the smaller by the hash of seed and name; each
-    goes to the split that lacks most concepts of its share.
+    goes to the split that lacks most concepts of its share; of several, to the smallest.
 
     Args:
         sizes: how many concepts each category has.
@@ -126,7 +126,7 @@ def deal_categories(
     total = sum(rest.values())
     lacks = {name: total * share / sum(open_to.values()) for name, share in open_to.items()}
     for category in sorted(rest, key=lambda one: (-rest[one], _hash(seed, one), one)):
-        neediest = max(lacks, key=lambda name: lacks[name])
+        neediest = max(lacks, key=lambda name: (lacks[name], lacks[name] / open_to[name]))
         dealt[neediest].append(category)
         lacks[neediest] -= rest[category]
     return {name: sorted(categories) for name, categories in dealt.items()}
@@ -182,7 +182,9 @@ def _check_earlier(earlier: Build, build: Build) -> None:
                 f"`since` {earlier.folder} is of {noun} {other!r}, {build.folder} of {own!r}; name "
                 "an earlier build of the same terminology and language"
             )
-    day, before = ours.source.get("release_date"), theirs.source.get("release_date")
+    day, before = (
+        one.options.get("as_of") or one.source.get("release_date") for one in (ours, theirs)
+    )
     if day is not None and before is not None and str(before) >= str(day):
         raise OptionError(
             f"`since` {earlier.folder} is of {before}, {build.folder} of {day}; name a build of an "

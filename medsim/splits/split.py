@@ -11,6 +11,7 @@ import polars as pl
 
 from medsim.builds.build import write_build
 from medsim.builds.cards.card import CARD, splits_card
+from medsim.builds.embedded import identity_of, paired_terms
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import BUILD, Build
 from medsim.builds.stages import Run, derive
@@ -34,6 +35,7 @@ from medsim.terminologies.sources import SourceFile, Terminology
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from medsim.builds.term_index import Derived
     from medsim.core.output import OutputFolder
     from medsim.splits.division import Division
 
@@ -127,6 +129,7 @@ def _write_split(
         run = _run_of(build, name, division, options, store, own_progress)
         terminology = replace(terminology_of(build), skipped=division.skipped(name))
         derived = derive(run, terminology)
+        run = _with_own_identity(run, derived)
         _check_positives(division, name, derived.positives.pairs)
         write_build(run, terminology, derived, part)
     part.register_manifest()
@@ -177,6 +180,14 @@ def _run_of(
         progress=progress,
         recorded={**whole, "split": {"name": name, **options.recorded(), **of_build}},
     )
+
+
+def _with_own_identity(run: Run, derived: Derived) -> Run:
+    """Return the run with the identity of its embedding, which may be that of the vectors used."""
+    run = run.with_settled(paired_terms(derived))
+    if run.named is None:
+        return run
+    return replace(run, recorded={**(run.recorded or {}), "embedding": identity_of(run.named)})
 
 
 def terminology_of(build: Build) -> Terminology:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
-    """What one split holds, derived anew from its tables.
+    """The groups and terms of one split, derived anew from its tables.
 
     Attributes:
         groups: concept_id, group_id.

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fixtures.builds import EVERY_FIRST_TERM, pairs_of
-from fixtures.release import Release, edge_release, random_release, small_release
+from fixtures.release import Release, edge_release, random_release
 from oracles import datasets as oracle
 from oracles.hashing import tie_hash
 
@@ -16,21 +16,15 @@ import medsim
 
 PAIR = ("term1", "term2", "concept1", "concept2")
 SEED = 3
-RELEASES = {
-    "small": small_release,
-    "edge": edge_release,
-    **{f"random {seed}": (lambda seed=seed: random_release(seed, 90)) for seed in range(3)},
-}
-BUILT = [(name, "set") for name in RELEASES]
-BUILT += [(name, "terminology") for name in ("small", "edge", "random 0")]
-QUICK = {("edge", "set"), ("random 0", "set")}  # the rows of "small" are among the golden ones
+RELEASES = {"edge": edge_release, "random": lambda: random_release(0, 90)}
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(one, id=" ".join(one), marks=[] if one in QUICK else [pytest.mark.slow])
-        for one in BUILT
+        pytest.param((name, pool), id=f"{name} {pool}", marks=marks)
+        for pool, marks in (("set", ()), ("terminology", pytest.mark.slow))
+        for name in RELEASES
     ],
 )
 def built(
@@ -42,7 +36,7 @@ def built(
     RELEASES[name]().write_folder(folder / "release", "Full")
     rows = oracle.read_release(folder / "release")
     positives = oracle.positive_sets(oracle.positives(rows))
-    assert all(positives.values()) or name in {"small", "edge"}
+    assert all(positives.values()) or name == "edge"
     build = medsim.build(folder / "release", folder / "out", pool=pool, seed=SEED)
     return build, positives, oracle.terminology_pool(rows) if pool == "terminology" else None
 

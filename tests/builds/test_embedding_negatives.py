@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from fixtures.builds import EVERY_FIRST_TERM, alter, nearest_made_far, pairs_of, row_replaced
 from fixtures.embeddings import write_text
-from fixtures.release import Release, edge_release, random_release, small_release
+from fixtures.release import Release, edge_release, random_release
 from oracles import datasets as oracle
 from oracles.hashing import term_hash, tie_hash
 
@@ -25,7 +25,7 @@ from medsim.core.config import STRATEGIES
 
 pytestmark = pytest.mark.slow
 
-RELEASES = {"small": small_release, "edge": edge_release, "random": lambda: random_release(20, 60)}
+RELEASES = {"edge": edge_release, "random": lambda: random_release(20, 60)}
 SEED = 3
 PATIENCE = 120  # seconds until a condition that must come has not come
 FIRST = "pairs/dataset=possibly_equivalent_to/difficulty=easy/negatives=embedding/data.parquet"

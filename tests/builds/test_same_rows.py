@@ -39,12 +39,9 @@ def reference(built: medsim.Build) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("packaging", "release_type", "threads", "options"),
     [
-        ("folder", "Full", 5, {"shuffle_seed": 3}),
-        ("folder", "Snapshot", 2, {"name_style": "uk"}),
-        ("folder", "", 2, {}),
-        ("zip", "Full", 2, {"name_style": "x"}),
-        ("zip", "Snapshot", 1, {"name_style": "odd"}),
-        ("zip", "Snapshot", 2, {"shuffle_seed": 4, "bom": True, "newline": "\n"}),
+        ("folder", "Full", 5, {"shuffle_seed": 3, "name_style": "x"}),
+        ("folder", "", 1, {"name_style": "uk"}),
+        ("zip", "Snapshot", 2, {"bom": True, "newline": "\n", "name_style": "odd"}),
     ],
 )
 def test_the_rows_are_the_same(

@@ -32,9 +32,9 @@ app(sys.argv[1:])
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name
+    ("command", "number"),
+    [("synth", signal.SIGKILL), ("convert", signal.SIGTERM), ("synth", signal.SIGINT)],
 )
-@pytest.mark.parametrize("command", ["synth", "convert"])
 def test_a_release_that_is_killed_leaves_nothing(
     tmp_path: Path, shared_release: Path, command: str, number: int
 ) -> None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -34,6 +34,7 @@ def split(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([value for value, _ in rows]) / 8, np.array([cluster for _, cluster in rows])
 
 
+@settings(max_examples=40)
 @given(rows=Rows)
 def test_the_interval_of_a_mean_is_that_of_a_regression_on_a_constant(rows) -> None:
     values, clusters = split(rows)

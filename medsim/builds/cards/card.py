@@ -13,6 +13,7 @@ from medsim.builds.cards.configs import ALL_PAIRS, SIMILAR_PAIRS, BuildFiles
 from medsim.builds.cards.front_matter import front_matter
 from medsim.builds.cards.licences import licence_of
 from medsim.builds.output import BUILD
+from medsim.core.config import EASY_DISTANCE
 from medsim.core.formats.md import render
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ _LEAK = """\
 - This is one split. Rows that are held out at random share terms and concepts with the others;
   `medsim split` makes splits that do not."""
 _NO_LEAK = """\
-- The splits of this build have no concept, no term (ignoring case) and no pair in common, and
+- Pairs of different splits of a build have no concept and no term (ignoring case) in common, and
   negatives are drawn within a split."""
 
 
@@ -99,9 +100,9 @@ class Card:
             "Pairs of medical terms that mean the same (label 1) or do not (label 0), made by "
             f"medsim {self.medsim} from {self._name}, to train and to test embeddings. A set is "
             "one of five datasets of positives, easy (a Levenshtein distance of at most "
-            f"{self.options.get('easy_distance')}) or hard, with negatives of one strategy: "
-            "random, the exactly nearest ones by Levenshtein distance, or the nearest ones by an "
-            "embedding."
+            f"{self.options.get('easy_distance', EASY_DISTANCE)}) or hard, with negatives of one "
+            "strategy: random, the exactly nearest ones by Levenshtein distance, or the nearest "
+            "ones by an embedding."
         )
 
     @property

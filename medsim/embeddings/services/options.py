@@ -6,10 +6,11 @@ import ipaddress
 import os
 import re
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.hints import types_of
 from medsim.core.options import Option, Options
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def parsed_numbers(
     Raises:
         OptionError: there is no such option, or a number is none.
     """
-    known, hints = [one.name for one in fields(kind)], get_type_hints(kind)
+    known, hints = [one.name for one in fields(kind)], types_of(kind)
     values: dict[str, str | int] = {}
     for name, value in given.items():
         if name not in known:

@@ -9,16 +9,15 @@ import polars as pl
 
 from medsim.builds.cards.card import CARD, Card
 from medsim.builds.cards.configs import ALL_PAIRS, Config, set_config
-from medsim.builds.cards.licences import licence_of
 from medsim.builds.datasets import set_keys
-from medsim.core.errors import OptionError
 from medsim.core.manifest import medsim_version
 from medsim.exports.croissant import CROISSANT, croissant
 from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.permission import check_passed_on
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from medsim.builds.datasets import SetKey
@@ -61,7 +60,7 @@ def write_dataset(run: Export) -> list[Skipped]:
     source, options = build.manifest.source, dict(build.manifest.options)
     if isinstance(run.exported, Splits):
         options["split"] = run.exported.manifest.options
-    _check_allowed(source, private=run.options.private)
+    check_passed_on(source, private=run.options.private)
     configs = []
     for table in _tables(build):
         with run.progress.stage(f"write {table.name}") as stage:
@@ -78,20 +77,6 @@ def write_dataset(run: Export) -> list[Skipped]:
     run.output.write_text(CROISSANT, croissant(card, run.output), 0)
     run.output.write_text(CARD, card.text(), 0)
     return []
-
-
-def _check_allowed(source: Mapping[str, object], *, private: bool) -> None:
-    """Raise OptionError for content that may not be passed on, unless it is kept private."""
-    licence = licence_of(source)
-    if licence.allows_passing_on or private:
-        return
-    fault = "may not be passed on"
-    if licence.allows_passing_on is None:
-        fault = "is not known to be free to pass on"
-    raise OptionError(
-        f"{source.get('name')} {fault} ({licence.terms}); add `private` for a folder that you "
-        "keep to yourself"
-    )
 
 
 def _tables(build: Build) -> Iterator[_Table]:

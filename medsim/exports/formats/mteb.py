@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.builds.cards.card import CITATION
+from medsim.builds.cards.licences import licence_of
 from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.evaluations.linked import linked_terms
@@ -19,12 +21,14 @@ from medsim.evaluations.ratings.columns import parse_rated
 from medsim.evaluations.ratings.layouts import LAYOUTS
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.permission import check_passed_on
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from medsim.builds.cards.licences import Licence
     from medsim.builds.output import Build
     from medsim.evaluations.linked import LinkedTerms
     from medsim.evaluations.ratings import RatedPairs
@@ -37,17 +41,6 @@ takes 10 GB in single precision."""
 _SPLIT = "test"
 _TEMPLATE = "mteb_tasks.txt"
 _PAPER = "https://doi.org/10.1609/aaai.v34i05.6404"
-_CITATION = """@inproceedings{schulz2020embeddings,
-  title = {Can Embeddings Adequately Represent Medical Terminology? New Large-Scale Medical Term \
-Similarity Datasets Have the Answer!},
-  author = {Schulz, Claudia and Juric, Damir},
-  booktitle = {Proceedings of the AAAI Conference on Artificial Intelligence},
-  volume = {34},
-  number = {05},
-  pages = {8775--8782},
-  year = {2020},
-  doi = {10.1609/aaai.v34i05.6404}
-}"""
 _LANGUAGES = """
 ar=ara-Arab bg=bul-Cyrl ca=cat-Latn cs=ces-Latn da=dan-Latn de=deu-Latn el=ell-Grek
 en=eng-Latn es=spa-Latn et=est-Latn eu=eus-Latn fi=fin-Latn fr=fra-Latn he=heb-Hebr
@@ -56,7 +49,9 @@ nl=nld-Latn no=nob-Latn pl=pol-Latn pt=por-Latn ru=rus-Cyrl sk=slk-Latn sl=slv-L
 sv=swe-Latn tr=tur-Latn uk=ukr-Cyrl zh=zho-Hans
 """  # of ISO 639-1, as sources name languages, to ISO 639-3 and the script, as mteb does
 _LANGUAGE_CODES = dict(code.split("=") for code in _LANGUAGES.split())
-_ADDRESS = re.compile(r"https?://[^\s,;]+")
+_LICENCES = re.compile(
+    r"cc0-1\.0|cc-by-[234]\.0|cc-by-(sa|nc|nc-sa)-[34]\.0|cc-by-(nd|nc-nd)-4\.0"
+)  # those of Creative Commons that mteb knows by name; of others it takes the address
 _UNSAFE = re.compile(r"[^\w+.-]")  # in the name of a task, which is that of a file
 
 
@@ -110,11 +105,14 @@ def write_mteb(run: Export) -> list[Skipped]:
     """Write tasks of the sets, of retrieval and of rated pairs; see ``ExportFormat``.
 
     Of splits they are of the test split, of a build of all that it has.
+
+    Raises:
+        OptionError: as ``check_passed_on`` does; or two rated sets have one name.
     """
-    exported, skipped = run.exported, list[Skipped]()
+    exported, private, skipped = run.exported, run.options.private, list[Skipped]()
     build = exported[_SPLIT] if isinstance(exported, Splits) else exported
-    name = _UNSAFE.sub("_", str(build.manifest.source["name"]))
-    source = _Source(build=build, name=name if build is exported else f"{name}-{_SPLIT}")
+    check_passed_on(build.manifest.source, private=private)
+    source = _Source(build=build, private=private)
     tasks = [
         *_set_tasks(run, source, skipped),
         *_retrieval_tasks(run, source, skipped),
@@ -130,44 +128,60 @@ def write_mteb(run: Export) -> list[Skipped]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The build that tasks are made of, and its name in theirs."""
+    """The build that tasks are made of."""
 
     build: Build
-    name: str
+    private: bool
+
+    @property
+    def name(self) -> str:
+        """The terminology and the split, as they begin the names of tasks."""
+        return _UNSAFE.sub("_", "-".join(filter(None, (self._terminology, self._split))))
 
     @property
     def about(self) -> str:
-        """The terminology and its terms of use in words."""
-        source = self.build.manifest.source
-        day = source.get("release_date") or "no known date"
-        split = " (the test split)" if self.name.endswith(f"-{_SPLIT}") else ""
-        return f"The terms are of {source['name']} of {day}{split}. {self._terms_of_use}".strip()
-
-    @property
-    def _terms_of_use(self) -> str:
-        return str(self.build.manifest.source.get("terms_of_use") or "")
+        """Sentences about the terms."""
+        day = self.build.manifest.source.get("release_date")
+        of_day = f" of {day}" if day else ""
+        of_split = f", the split {self._split}" if self._split else ""
+        return (
+            f"The terms are those of {self._terminology}{of_day}{of_split}. {self._licence.terms}"
+        )
 
     @property
     def facts(self) -> dict[str, object]:
-        """The metadata of all tasks of the build."""
-        manifest = self.build.manifest
+        """The metadata of all its tasks."""
+        manifest, licence = self.build.manifest, self._licence
         day = manifest.source.get("release_date")
         language = _LANGUAGE_CODES.get(str(manifest.options.get("language")))
-        licence = _ADDRESS.search(self._terms_of_use)
+        is_known = _LICENCES.fullmatch(licence.hub_id)
         return {
             "reference": _PAPER,
-            "bibtex_citation": _CITATION,
+            "bibtex_citation": CITATION,
             "date": [day, day] if day else None,
             "eval_langs": [language] if language else [],
-            "license": licence[0] if licence else "not specified",
+            "license": licence.hub_id if is_known else licence.link or "not specified",
             "annotations_creators": "derived",
-            "is_public": manifest.source.get("redistributable") is True,
+            "is_public": licence.allows_passing_on is True and not self.private,
         }
 
     @property
     def metadata(self) -> dict[str, str]:
         """The metadata of Parquet files."""
-        return {"medsim": medsim_version(), "terms_of_use": self._terms_of_use}
+        return {"medsim": medsim_version(), "terms_of_use": self._licence.terms}
+
+    @property
+    def _terminology(self) -> str:
+        return " ".join(str(self.build.manifest.source.get("name")).split())
+
+    @property
+    def _split(self) -> str | None:
+        split = self.build.manifest.options.get("split")
+        return str(split["name"]) if isinstance(split, dict) else None
+
+    @property
+    def _licence(self) -> Licence:
+        return licence_of(self.build.manifest.source)
 
 
 def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
@@ -296,8 +310,8 @@ def _rated_task(run: Export, rated: RatedPairs, rating: str) -> _Task:
 FORMATS.register(
     "mteb",
     ExportFormat(
-        about="Tasks of mteb, with their data: pair classification, retrieval, rated pairs.",
+        about="tasks that mteb runs: pair classification, retrieval, similarity as rated",
         write=write_mteb,
-        accepts=frozenset({"datasets", "difficulty", "rated"}),
+        accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
     ),
 )

@@ -15,6 +15,7 @@ _MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
 
 
+@lru_cache(maxsize=1 << 17)
 def lemma_of(term: str, language: str = ENGLISH) -> str:
     """Return a term in lower case with every word in it replaced by its lemma in a language.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.datasets import (
     SET_ORDER,
@@ -257,6 +257,7 @@ def three_sets() -> Positives:
 
 @of_either_pool
 @searched
+@settings(max_examples=40)
 @given(positives=positive_sets(), bystanders=BYSTANDERS, seed=SEEDS)
 def test_the_nearest_are_taken_by_the_greedy_rule(
     strategy: str, positives: Positives, bystanders: list[str], seed: int, *, shared: bool

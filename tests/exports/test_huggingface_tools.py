@@ -1,0 +1,110 @@
+"""Builds, splits and exports as ``datasets`` loads them and mlcroissant checks them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.cards import metadata_of, rows_in_table
+
+import medsim
+
+_REASON = "medsim[tools] is not installed"
+datasets = pytest.importorskip("datasets", reason=_REASON)
+mlcroissant = pytest.importorskip("mlcroissant", reason=_REASON)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory: pytest.TempPathFactory):
+    """Return ``load_dataset`` with a cache of its own."""
+    datasets.disable_progress_bars()
+    cache = tmp_path_factory.mktemp("cache")
+    return lambda *named: datasets.load_dataset(*map(str, named), cache_dir=str(cache))
+
+
+@pytest.fixture(scope="module")
+def exported(shared_splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("hub") / "out"
+    return medsim.export(shared_splits, out, to="huggingface", private=True).folder
+
+
+def frame_of(loaded) -> pl.DataFrame:
+    """Return the rows of a split that was loaded."""
+    return pl.DataFrame(loaded.data.table)
+
+
+@pytest.mark.parametrize("kind", ["build", "similar build", "splits", "split", "export"])
+def test_every_configuration_is_loaded_with_the_rows_that_its_card_tells(
+    shared_build, similar_build, shared_splits, exported: Path, load, kind: str
+) -> None:
+    folder = {
+        "build": shared_build.folder,
+        "similar build": similar_build.folder,
+        "splits": shared_splits.folder,
+        "split": shared_splits["test"].folder,
+        "export": exported,
+    }[kind]
+
+    told = rows_in_table(folder)
+    names = [one["config_name"] for one in metadata_of(folder)["configs"]]
+    assert datasets.get_dataset_config_names(str(folder)) == names
+    for name in names:
+        found = {split: rows.num_rows for split, rows in load(folder, name).items()}
+        assert found == {split: n_rows for split, n_rows in told[name].items() if n_rows}
+    assert load(folder)["train" if kind != "split" else "test"].num_rows > 100
+
+
+def test_a_build_is_loaded_with_the_columns_that_name_its_sets(shared_build, load) -> None:
+    whole = frame_of(load(shared_build.folder)["train"])
+    one = frame_of(load(shared_build.folder, "fsn_syn-hard-levenshtein")["train"])
+
+    key = ["dataset", "difficulty", "negatives", "pair_id", "label"]
+    assert whole.sort(key).equals(shared_build.pairs().collect().sort(key))
+    assert one.equals(shared_build.pairs("fsn_syn", "hard", "levenshtein").collect())
+
+
+def test_the_splits_of_an_export_are_those_of_medsim(shared_splits, exported, load) -> None:
+    pairs, positives = load(exported), load(exported, "positives")
+
+    assert list(pairs) == list(shared_splits.names)
+    for name, build in shared_splits.builds.items():
+        assert frame_of(pairs[name]).equals(build.pairs().collect())
+        assert frame_of(positives[name]).equals(build.positives())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what mlcroissant calls
+def test_the_description_is_sound_and_reads_the_rows(
+    shared_splits, exported: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    dataset = mlcroissant.Dataset(jsonld=str(exported / "croissant.json"))
+
+    issues = dataset.metadata.ctx.issues
+    assert not issues.errors
+    assert not issues.warnings
+    assert not caplog.records
+    for name, rows in (("fsn_syn-hard-random", "pairs"), ("positives", "positives")):
+        read = [
+            {field.removeprefix(f"{name}/"): text_of(value) for field, value in record.items()}
+            for record in islice(dataset.records(name), 10_000)
+        ]
+        known = [
+            {"split": split, **row}
+            for split, build in shared_splits.builds.items()
+            for row in (
+                build.positives()
+                if rows == "positives"
+                else build.pairs("fsn_syn", "hard", "random").collect()
+            ).iter_rows(named=True)
+        ]
+        assert sorted(read, key=repr) == sorted(known, key=repr)
+
+
+def text_of(value: object) -> object:
+    """Return the value of a record, whose texts mlcroissant gives as bytes."""
+    if isinstance(value, list):
+        return [text_of(one) for one in value]
+    return value.decode() if isinstance(value, bytes) else value

@@ -1,0 +1,205 @@
+"""The export for mteb: its files, beside the build that they are made of."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from fixtures.builds import alter, run
+
+import medsim
+from medsim.core.errors import OptionError
+from medsim.exports.formats import mteb
+
+if TYPE_CHECKING:
+    from fixtures.shared import Once
+
+RATED = "term1,term2,first,second\nheart attack,infarction,3,4\nflu,cough,1.5,2\nflu,fever,1,3\n"
+COLUMNS = "term1=term1,term2=term2,rating=first,rating=second"
+
+KINDS = ("PairClassification", "Retrieval")
+
+
+@pytest.fixture(scope="module")
+def exported(once: Once, shared_build: medsim.Build) -> Path:
+    """The export of the shared build and a rated file."""
+
+    def make(folder: Path) -> None:
+        file = folder / "my set.csv"
+        file.write_text(RATED)
+        medsim.export(shared_build, folder / "out", "mteb", private=True, rated=f"{file},{COLUMNS}")
+
+    return once("mteb", make) / "out"
+
+
+def entries_of(folder: Path) -> list[dict]:
+    """Return what tasks.json has."""
+    return json.loads((folder / "tasks.json").read_text())
+
+
+def metadata_of(folder: Path, kind: str) -> list[dict]:
+    """Return the metadata of the tasks of one of mteb's types."""
+    return [e["metadata"] for e in entries_of(folder) if e["metadata"]["type"] == kind]
+
+
+def test_every_set_with_both_labels_is_a_task_with_the_pairs_of_the_build(exported, shared_build):
+    sets = shared_build.stats().filter(pl.col("n_positives") > 0, pl.col("n_negatives") > 0)
+    tasks = metadata_of(exported, "PairClassification")
+
+    assert len(tasks) == sets.height > 5
+    for row, task in zip(sets.iter_rows(named=True), tasks, strict=True):
+        pairs = shared_build.pairs(row["dataset"], row["difficulty"], row["negatives"]).collect()
+        written = pl.read_parquet(exported / task["dataset"]["path"])
+        assert written.columns == ["sentence1", "sentence2", "labels"]
+        assert Counter(written.rows()) == Counter(pairs.select("term1", "term2", "label").rows())
+
+
+def test_a_term_is_sought_among_all_and_relevant_are_those_that_chains_of_positives_link(
+    exported, shared_build
+):
+    terms = pl.read_parquet(exported / "terms.parquet")
+    groups = {term.lower(): {term.lower()} for term in terms["text"]}
+    positives = shared_build.pairs().filter(label=1).select("term1", "term2").collect()
+    for left, right in positives.iter_rows():
+        joined = groups[left.lower()] | groups[right.lower()]
+        groups.update(dict.fromkeys(joined, joined))
+
+    assert terms["id"].n_unique() == terms["text"].str.to_lowercase().n_unique() == terms.height
+    for row in terms.iter_rows(named=True):
+        others = terms.filter(group=row["group"])["text"]
+        assert {term.lower() for term in others} == groups[row["text"].lower()]
+        assert row["is_query"] == (len(others) > 1)
+
+
+def test_more_terms_than_mteb_can_look_up_are_told(monkeypatch, tmp_path, exported, shared_build):
+    monkeypatch.setattr(mteb, "MOST_QUERIES", 7)
+    fewer = medsim.export(shared_build, tmp_path / "out", "mteb", private=True, datasets="same_as")
+    every, chosen = (pl.read_parquet(f / "terms.parquet") for f in (exported, fewer.folder))
+    n_left_out = every["is_query"].sum() - 7
+
+    assert every.drop("is_query").equals(chosen.drop("is_query"))
+    assert chosen["is_query"].sum() == 7
+    assert not chosen.filter(pl.col("is_query") & ~every["is_query"]).height
+    assert fewer.manifest.skipped == [
+        {"reason": "term is no query, since a retrieval has at most 7", "n_rows": n_left_out}
+    ]
+
+
+def test_each_rating_of_a_rated_file_is_a_task_on_its_own_scale(exported):
+    entries = [e for e in entries_of(exported) if e["metadata"]["type"] == "STS"]
+    rows = [pl.read_parquet(exported / e["file"]).rows() for e in entries]
+
+    assert [e["file"] for e in entries] == [
+        "rated/my_set-first.parquet",
+        "rated/my_set-second.parquet",
+    ]
+    assert rows[0] == [
+        ("heart attack", "infarction", 3),
+        ("flu", "cough", 1.5),
+        ("flu", "fever", 1),
+    ]
+    assert [e["members"] for e in entries] == [
+        {"min_score": 1, "max_score": 3},
+        {"min_score": 2, "max_score": 4},
+    ]
+
+
+def test_two_rated_sets_of_one_name_are_refused(tmp_path, shared_build):
+    files = [tmp_path / name / "set.csv" for name in ("a", "b")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("term1,term2,first\nflu,cough,1.5\n")
+    rated = [f"{file},term1=term1,term2=term2,rating=first" for file in files]
+    with pytest.raises(OptionError, match="two sets are named 'set-first'"):
+        medsim.export(shared_build, tmp_path / "out", "mteb", private=True, rated=rated)
+
+
+def test_the_metadata_is_that_of_the_release(exported, shared_build):
+    source = shared_build.manifest.source
+    for task in metadata_of(exported, "PairClassification") + metadata_of(exported, "Retrieval"):
+        assert task["date"] == [source["release_date"]] * 2
+        assert task["eval_langs"] == ["eng-Latn"]
+        assert task["is_public"] is source["redistributable"] is False
+        assert task["license"] == "not specified"
+        assert source["terms_of_use"] in task["description"]
+        assert "Schulz, Claudia and Juric, Damir" in task["bibtex_citation"]
+
+
+@pytest.mark.parametrize(
+    ("terms_of_use", "licence"),
+    [
+        ("CC BY 4.0, may be passed on; https://example.org", "cc-by-4.0"),
+        ("CC BY 2.5; https://example.org/terms", "https://example.org/terms"),  # none of mteb's
+        ("may be passed on; see https://example.org/terms", "https://example.org/terms"),
+    ],
+)
+def test_the_licence_is_named_as_mteb_does_or_by_its_address(
+    tmp_path, shared_build, terms_of_use, licence
+):
+    shutil.copytree(shared_build.folder, tmp_path / "build")
+    path = tmp_path / "build" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["source"] |= {"redistributable": True, "terms_of_use": terms_of_use}
+    path.write_text(json.dumps(manifest))
+    facts = mteb._Source(build=medsim.Build(tmp_path / "build"), private=False).facts
+
+    assert (facts["license"], facts["is_public"]) == (licence, True)
+
+
+def test_what_may_not_be_passed_on_is_refused_unless_private(tmp_path, shared_build):
+    with pytest.raises(OptionError, match=r"may not be passed on .*add `private`"):
+        medsim.export(shared_build, tmp_path / "out", "mteb")
+    assert not (tmp_path / "out").exists()
+
+
+def test_of_splits_the_tasks_are_of_the_test_split(tmp_path, shared_splits):
+    folders = [
+        medsim.export(whole, tmp_path / name, "mteb", private=True).folder
+        for name, whole in (("all", shared_splits), ("test", shared_splits["test"]))
+    ]
+    tables = [pl.read_parquet(folder / "terms.parquet") for folder in folders]
+
+    assert entries_of(folders[0]) == entries_of(folders[1])
+    assert tables[0].equals(tables[1])
+    for task in metadata_of(folders[0], "PairClassification"):
+        assert task["name"].startswith("release.zip-test-")
+        assert ", the split test. " in task["description"]
+
+
+def test_a_task_of_other_data_has_another_name_since_mteb_keeps_results_by_name(
+    tmp_path, exported, shared_build
+):
+    shutil.copytree(shared_build.folder, tmp_path / "build")
+    changed = "pairs/dataset=fsn_syn/difficulty=hard/negatives=random/data.parquet"
+    alter(tmp_path / "build", changed, lambda pairs: pairs.reverse())
+    other = medsim.export(tmp_path / "build", tmp_path / "out", "mteb", private=True).folder
+    before, now = (
+        {task["name"] for kind in KINDS for task in metadata_of(folder, kind)}
+        for folder in (exported, other)
+    )
+
+    (name,) = now - before
+    assert name.startswith("release.zip-fsn_syn-hard-random-")
+    assert len(now) == len(before & now) + 1
+
+
+def test_the_python_file_is_whole_and_names_no_place(exported):
+    code = (exported / "tasks.py").read_text()
+
+    assert [node.id for node in ast.parse(code).body[-1].targets] == ["TASKS"]
+    assert str(exported) not in code + (exported / "tasks.json").read_text()
+
+
+def test_only_the_export_for_mteb_takes_rated_files(tmp_path, shared_build):
+    ended = run(
+        "export", shared_build.folder, "-o", tmp_path / "out", "--for", "jsonl", "--rated", "a.csv"
+    )
+
+    assert ended.exit_code != 0
+    assert "--rated says nothing to an export for jsonl" in ended.stderr

@@ -1,0 +1,153 @@
+"""mteb runs the export for it, and gives medsim's own scores."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import medsim
+
+if TYPE_CHECKING:
+    from fixtures.shared import Once
+
+mteb = pytest.importorskip("mteb", reason="medsim[tools] is not installed", exc_type=ImportError)
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of mteb and of what it imports
+
+SET = ("dataset", "difficulty", "negatives")
+SIZES = ("n_positives", "n_negatives")
+TYPES = ("PairClassification", "STS", "Retrieval")
+ROUNDED = 1e-5  # mteb rounds scores of retrieval to five places
+
+
+def static_model(build, *, split):
+    """Return a model of random vectors, of words or of whole terms in lower case.
+
+    Vectors of words are whole numbers, so that terms of the same words tie, and some are shared.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import StaticEmbedding
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    terms = build.pairs().select(pl.concat_list("term1", "term2").explode().unique()).collect()
+    units = terms.to_series().str.to_lowercase()
+    units = (units.str.split(" ").explode() if split else units).unique().sort().to_list()
+    random = np.random.default_rng(0)
+    vectors = random.integers(-99, 99, (40, 8)) if split else random.normal(size=(len(units), 8))
+    rows = np.arange(len(units)) % len(vectors)
+    tokens = models.WordLevel({unit: at for at, unit in enumerate(units)}, unk_token=units[0])
+    tokenizer = Tokenizer(tokens)
+    tokenizer.normalizer = normalizers.Lowercase()
+    if split:
+        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    static = StaticEmbedding(tokenizer, embedding_weights=vectors[rows].astype(np.float32))
+    return SentenceTransformer(modules=[static], device="cpu")
+
+
+def scores_of(model, tasks):
+    """Return the scores of mteb by the name of the task without its last part."""
+    found = mteb.evaluate(model, tasks, cache=None, show_progress_bar=False).task_results
+    return {one.task_name.rpartition("-")[0]: one.scores["test"][0] for one in found}
+
+
+@pytest.fixture(scope="module")
+def folder(once: Once, shared_build: medsim.Build) -> Path:
+    """A folder with a rated file and with the export of it and of the shared build."""
+
+    def make(folder: Path) -> None:
+        pairs = shared_build.pairs("fsn_syn", "hard").head(60).collect()
+        ratings = pairs.select("term1", "term2", score=pl.int_range(pl.len()) % 7)
+        ratings.write_csv(folder / "rated.csv")
+        rated = f"{folder / 'rated.csv'},term1=term1,term2=term2,rating=score"
+        medsim.export(shared_build, folder / "out", "mteb", private=True, rated=rated)
+
+    return once("mteb-tool", make)
+
+
+@pytest.fixture(scope="module")
+def tasks(folder):
+    """The tasks, by the type that mteb gives them."""
+    sys.path.insert(0, str(folder / "out"))
+    try:
+        from tasks import TASKS
+    finally:
+        del sys.path[0]
+    return {kind: [t for t in TASKS if t.metadata.type == kind] for kind in TYPES}
+
+
+@pytest.fixture(scope="module")
+def own(folder, shared_build, tmp_path_factory):
+    """The evaluation by medsim of a model with many ties, and of one with none."""
+    models = {"tied": static_model(shared_build, split=True)}
+    models["free"] = static_model(shared_build, split=False)
+    out = tmp_path_factory.mktemp("own") / "results"
+    inputs = [shared_build, f"{folder / 'rated.csv'},term1=term1,term2=term2,rating=score"]
+    found = medsim.evaluate(inputs, models, out, metrics=["cos"], retrieval=True)
+    return models, found.results().filter(subset="own")
+
+
+def own_scores(own, **key):
+    """Return medsim's scores by statistic."""
+    rows = own[1].filter(pl.col(column).eq_missing(value) for column, value in key.items())
+    return dict(rows.select("statistic", "value").rows())
+
+
+def test_average_precision_and_accuracy_are_medsims_ties_included(tasks, own, shared_build):
+    """Only medsim takes all pairs or none for positives where no threshold does better."""
+    scores = scores_of(own[0]["tied"], tasks["PairClassification"])
+    sets = shared_build.stats().filter(pl.col("n_positives") > 0)
+
+    assert len(scores) == sets.height
+    for dataset, difficulty, negatives, *sizes in sets.select(*SET, *SIZES).iter_rows():
+        found = scores[f"release.zip-{dataset}-{difficulty}-{negatives}"]
+        key = dict(zip(SET, (dataset, difficulty, negatives), strict=True))
+        expected = own_scores(own, embedding="tied", **key)
+        assert found["cosine_ap"] == pytest.approx(expected["average_precision"], abs=1e-6)
+        assert found["main_score"] == found["cosine_ap"]
+        if np.isfinite(expected["threshold"]):
+            assert found["cosine_accuracy"] == pytest.approx(expected["accuracy"], abs=1e-6)
+        else:
+            assert found["cosine_accuracy"] <= expected["accuracy"] == max(sizes) / sum(sizes)
+
+
+def test_correlations_with_ratings_are_medsims_ties_included(tasks, own):
+    found = scores_of(own[0]["tied"], tasks["STS"])["rated-score"]
+    expected = own_scores(own, embedding="tied", dataset="score")
+
+    assert found["cosine_spearman"] == pytest.approx(expected["spearman"], abs=1e-6)
+    assert found["cosine_pearson"] == pytest.approx(expected["pearson"], abs=1e-6)
+    assert found["main_score"] == found["cosine_spearman"]
+
+
+def test_terms_are_found_at_medsims_ranks_where_none_tie(tasks, own):
+    found = scores_of(own[0]["free"], tasks["Retrieval"])["release.zip-retrieval"]
+    expected = own_scores(own, embedding="free", dataset="retrieval", difficulty=None)
+
+    for depth in (1, 5, 10):
+        share = expected[f"accuracy_at_{depth}"]
+        assert found[f"hit_rate_at_{depth}"] == pytest.approx(share, abs=ROUNDED)
+    assert found["mrr_at_100"] == pytest.approx(expected["mrr"], abs=0.01)  # of 100 terms, not all
+    assert found["main_score"] == found["mrr_at_10"]
+
+
+def test_ties_count_against_the_model_in_medsim_and_by_chance_in_mteb(tasks, folder, own):
+    found = scores_of(own[0]["tied"], tasks["Retrieval"])["release.zip-retrieval"]
+    expected = own_scores(own, embedding="tied", dataset="retrieval", difficulty=None)
+    terms = pl.read_parquet(folder / "out" / "terms.parquet")
+    vectors = own[0]["tied"].encode(terms["text"].to_list()).astype(np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = np.where(np.eye(len(vectors)), -np.inf, (vectors @ vectors.T).round(6))
+    linked = terms["group"].to_numpy() == terms["group"].to_numpy()[:, None]
+    best = np.where(linked, cosines, -np.inf).max(axis=1, keepdims=True)
+    ranks_at_best = 1 + (cosines > best).sum(axis=1)[terms["is_query"].to_numpy()]
+
+    for depth in (1, 5, 10):
+        share = found[f"hit_rate_at_{depth}"]
+        assert expected[f"accuracy_at_{depth}"] - ROUNDED <= share
+        assert share <= np.mean(ranks_at_best <= depth) + ROUNDED
+    assert expected["accuracy_at_1"] < np.mean(ranks_at_best <= 1)

@@ -1,0 +1,136 @@
+"""What is wrong with splits is found by their verification."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.builds import alter, run
+
+import medsim
+from medsim.core.errors import OptionError
+from medsim.core.files import digest_of
+from medsim.core.manifest import fingerprint
+
+
+@pytest.fixture
+def copied(shared_splits: medsim.Splits, tmp_path: Path) -> Path:
+    shutil.copytree(shared_splits.folder, tmp_path / "splits")
+    return tmp_path / "splits"
+
+
+def alter_split(folder: Path, name: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    """Change the rows of a file of a split, and both manifests with them."""
+    split, _, file = name.partition("/")
+    alter(folder / split, file, change)
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    changed = pl.read_parquet(folder / name, hive_partitioning=False)
+    manifest["outputs"][name] = {"rows": changed.height, "fingerprint": fingerprint(changed)}
+    digest = digest_of(folder / split / "manifest.json")
+    manifest["outputs"][f"{split}/manifest.json"]["fingerprint"] = digest
+    path.write_text(json.dumps(manifest))
+
+
+def broken(folder: Path) -> list[str]:
+    return medsim.verify(folder, sample=1, threads=1).broken
+
+
+@pytest.mark.slow
+def test_splits_that_are_as_they_were_made_hold(
+    shared_splits: medsim.Splits, shared_build: medsim.Build
+) -> None:
+    found = medsim.verify(shared_splits, build=shared_build, sample=1_000_000)
+
+    assert found.holds
+    assert found.findings["split"].unique(maintain_order=True).to_list() == [
+        "train",
+        "validation",
+        "test",
+        "",
+    ]
+    whole = found.findings.filter(split="")["check"].to_list()
+    checks = ["files", "fingerprint", "concept", "term", "pair", "group", "rule", "stats"]
+    assert whole == [*checks, "build", "positives"]
+
+
+def test_a_concept_that_is_said_to_be_elsewhere_is_found(copied: Path) -> None:
+    other = pl.when(pl.int_range(pl.len()) == 0).then(
+        pl.when(pl.col("split") == "train").then(pl.lit("test")).otherwise(pl.lit("train"))
+    )
+    alter(
+        copied, "concepts.parquet", lambda rows: rows.with_columns(split=other.otherwise("split"))
+    )
+
+    assert {"concept", "rule"} <= set(broken(copied))
+
+
+def test_a_term_of_another_split_is_found(copied: Path, shared_splits: medsim.Splits) -> None:
+    pairs = shared_splits["test"].pairs("fsn_syn").collect()
+    shown = pairs["term1"][0].upper()
+    alter_split(
+        copied,
+        "train/terminology/description.parquet",
+        lambda rows: pl.concat(
+            [
+                rows,
+                rows.head(1).with_columns(
+                    term=pl.lit(shown), active=pl.lit(value=False), description_id=pl.lit("zz")
+                ),
+            ]
+        ),
+    )
+    assert broken(copied) == ["term"]
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        (lambda folder: (folder / "stats.parquet").unlink(), "files"),
+        (lambda folder: (folder / "more.txt").write_text("more"), "files"),
+        (lambda folder: (folder / "test/stats.parquet").unlink(), "files"),
+        (
+            lambda folder: (folder / "test/manifest.json").write_text(
+                (folder / "test/manifest.json").read_text() + " "
+            ),
+            "fingerprint",
+        ),
+        (
+            lambda folder: (
+                pl.read_parquet(folder / "concepts.parquet")
+                .reverse()
+                .write_parquet(folder / "concepts.parquet")
+            ),
+            "fingerprint",
+        ),
+    ],
+    ids=["stats", "stranger", "missing", "manifest", "concepts"],
+)
+def test_a_file_that_is_not_as_it_was_written_is_found(
+    copied: Path, change: Callable[[Path], object], check: str
+) -> None:
+    change(copied)
+
+    assert check in broken(copied)
+
+
+def test_the_command_says_by_its_exit_code_what_holds(copied: Path) -> None:
+    (copied / "more.txt").write_text("more")
+
+    result = run("verify", copied)
+
+    assert result.exit_code == 3
+    assert f"{copied}: files do not hold" in result.output
+
+
+def test_the_build_must_be_the_one_that_was_split(
+    shared_splits: medsim.Splits, shared_build: medsim.Build
+) -> None:
+    with pytest.raises(OptionError, match="is not the build that was split"):
+        medsim.verify(shared_splits, build=shared_splits["train"], sample=0)
+    with pytest.raises(OptionError, match="`build` is for splits"):
+        medsim.verify(shared_build, build=shared_build)
