@@ -72,6 +72,7 @@ class Store:
             "temp_directory": "" if spill is None else self._paths.of(spill),
         }
         self._connection = duckdb.connect(":memory:", config=settings)
+        self._connection.execute("set enable_progress_bar = false")  # which it shows in notebooks
         self._macros: set[str] = set()  # those that are made
 
     def __enter__(self) -> Self:
