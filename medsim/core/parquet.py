@@ -138,6 +138,12 @@ def write_parquet(frame: pl.DataFrame, path: Path, metadata: Mapping[str, str]) 
     frame.write_parquet(path.absolute(), metadata=dict(metadata))
 
 
+def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) -> int:
+    """Write rows to a file as they come, and return their number."""
+    rows.sink_parquet(path.absolute(), metadata=dict(metadata))
+    return int(scan_parquet(path).select(pl.len()).collect().item())
+
+
 def write_batches(
     path: Path, schema: Mapping[str, pl.DataType], batches: Iterable[pl.DataFrame]
 ) -> int:

@@ -24,6 +24,7 @@ from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.output_part import OutputPart
+from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.embeddings.vector_cache import cache_folder
@@ -229,7 +230,7 @@ def _write_whole(
         "redistributable": str(build.manifest.source["redistributable"]),
     }
     stats = pl.concat(
-        pl.read_parquet(part.folder / "stats.parquet", glob=False)
+        read_parquet(part.folder / "stats.parquet")
         .with_columns(split=pl.lit(name))
         .select(*SPLIT_STATS_COLUMNS)
         for name, part in parts.items()

@@ -11,6 +11,7 @@ from medsim.builds.cards.card import CARD, Card
 from medsim.builds.cards.configs import ALL_PAIRS, Config, set_config
 from medsim.builds.datasets import set_keys
 from medsim.core.manifest import medsim_version
+from medsim.core.parquet import write_lazily
 from medsim.exports.croissant import CROISSANT, croissant
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.permission import check_passed_on
@@ -120,12 +121,7 @@ def _writer(build: Build, rows: pl.LazyFrame) -> Callable[[Path], int]:
     """Return what writes rows to a file as they come, and counts them."""
     source = build.manifest.source
     metadata = {name: str(source.get(name)) for name in ("name", "release_date", "terms_of_use")}
-
-    def write(path: Path) -> int:
-        rows.sink_parquet(path.absolute(), metadata=metadata)
-        return int(pl.scan_parquet(path.absolute(), glob=False).select(pl.len()).collect().item())
-
-    return write
+    return lambda path: write_lazily(rows, path, metadata)
 
 
 FORMATS.register(

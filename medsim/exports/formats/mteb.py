@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from medsim.builds.cards.card import CITATION
 from medsim.builds.cards.licences import licence_of
 from medsim.core.errors import OptionError
 from medsim.core.manifest import Skipped, medsim_version
+from medsim.core.parquet import write_lazily
 from medsim.evaluations.linked import linked_terms
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.ratings.columns import parse_rated
@@ -26,7 +28,6 @@ from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from medsim.builds.cards.licences import Licence
     from medsim.builds.output import Build
@@ -203,7 +204,7 @@ def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator
             sentence1="term1", sentence2="term2", labels="label"
         )
         file = f"pairs/{dataset}-{difficulty}-{negatives}.parquet"
-        _write_rows(run, file, pairs, source.metadata, n_rows)
+        run.output.write_file(file, partial(write_lazily, pairs, metadata=source.metadata))
         yield _Task(
             name=f"{source.name}-{dataset}-{difficulty}-{negatives}",
             kind="PairClassification",
@@ -215,18 +216,6 @@ def _set_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator
             prompt="Retrieve medical terms that mean the same as the given term",
             facts=source.facts,
         )
-
-
-def _write_rows(
-    run: Export, file: str, rows: pl.LazyFrame, metadata: dict[str, str], n_rows: int
-) -> None:
-    """Write rows to a Parquet file, some at a time."""
-
-    def write(path: Path) -> int:
-        rows.sink_parquet(path.absolute(), metadata=metadata)
-        return n_rows
-
-    run.output.write_file(file, write)
 
 
 def _retrieval_tasks(run: Export, source: _Source, skipped: list[Skipped]) -> Iterator[_Task]:
