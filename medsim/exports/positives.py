@@ -84,7 +84,10 @@ def exported_pairs(
         the seed, which depends on the pairs' content alone.
     """
     build.pairs(negatives=strategy)  # which raises an error if one of its files is not there
-    with Store(threads=run.threads, spill=run.output.spill) as store:
+    with (
+        run.progress.stage("choose pairs") as stage,
+        Store(threads=run.threads, spill=run.output.spill) as store,
+    ):
         store.view_files(build.folder, {"pair": PAIR_FILES})
         store.put("chosen_set", _chosen_sets(run))
         store.put("term", terms.frame.select("term").with_row_index("term_id"))
@@ -94,6 +97,7 @@ def exported_pairs(
             least_label=least_label,
             seed=str(run.options.seed),
         )
+        stage.found(f"{pairs.height:,}")
     if pairs.select("term1_id", "term2_id").null_count().sum_horizontal().item():
         raise InputError(f"{build.folder}: a pair has a term that is none of it; see medsim verify")
     ids = pl.col("term1_id", "term2_id").cast(pl.Int32)

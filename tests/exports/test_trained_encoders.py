@@ -75,6 +75,7 @@ def test_an_epoch_on_each_configuration_lowers_the_loss(
             save_strategy="no",
             disable_tqdm=True,
             use_cpu=True,
+            batch_sampler="no_duplicates",
             seed=0,
         ),
         train_dataset=rows,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.errors import OptionError
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.exports.formats import FORMATS, ExportFormat
@@ -94,7 +95,7 @@ class _Folder:
     def write(
         self, place: tuple[str, str], columns: Sequence[str], n_rows: int, batches: Batches
     ) -> None:
-        """Write the rows of one configuration and split, to files of a million each.
+        """Write the rows of one configuration and split, to files of at most a million rows.
 
         Args:
             place: the names of the configuration and the split.
@@ -102,9 +103,11 @@ class _Folder:
             n_rows: how many there are.
             batches: yields those from one row to before another, some at a time.
         """
+        if not n_rows:  # load_dataset takes no split without rows
+            return
         config, split = place
         schema = {name: pl.Int64() if name == "label" else pl.String() for name in columns}
-        n_files = max(1, -(-n_rows // _ROWS_A_FILE))
+        n_files = -(-n_rows // _ROWS_A_FILE)
         with self.run.progress.stage(f"write {config} of {split}") as stage:
             for number in range(n_files):
                 begin = number * _ROWS_A_FILE
@@ -117,7 +120,16 @@ class _Folder:
         self._splits.setdefault(config, []).append(split)
 
     def readme(self) -> str:
-        """Return the head by which ``load_dataset`` finds the files, and a line on each."""
+        """Return the head by which ``load_dataset`` finds the files, and a line on each.
+
+        Raises:
+            OptionError: there is no file.
+        """
+        if not self._splits:
+            raise OptionError(
+                f"{self.run.exported.folder} has no positives of the chosen `datasets` and "
+                "`difficulty`; choose others"
+            )
         source = self.run.exported.manifest.source
         lines = ["---", "configs:"]
         for config, splits in self._splits.items():
