@@ -60,7 +60,7 @@ def measure(settings: Settings) -> Measured:
     the export without hard negatives; RapidFuzz compares a sample of anchors with all terms, and
     its nearest are compared with those of the export.
     """
-    concepts = settings.size(560_000, 5_000)
+    concepts = settings.size(572_000, 5_000)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         apart(_prepare, folder, concepts, settings.threads)

@@ -325,3 +325,25 @@ def test_datasets_and_difficulty_choose_the_positives_but_not_the_candidates(
     assert [row[2] for row in rows_of(export, TUPLE)] == [
         nearest(str(row[0]), others[str(row[0])], 1, 0)[0] for row in rows_of(export, TUPLE)
     ]
+
+
+def test_each_split_has_its_own_files_and_candidates(
+    shared_splits: medsim.Splits, tmp_path: Path
+) -> None:
+    export = medsim.export(shared_splits, tmp_path / "out", "sentence-transformers", n_negatives=2)
+
+    head = (export.folder / "README.md").read_text(encoding="utf-8")
+    seen: set[str] = set()
+    for split, build in shared_splits.builds.items():
+        others = unlinked(build)
+        rows = rows_of(export, TUPLE.replace("train", split))
+        assert [row[:2] for row in rows] == [
+            (row["term1"], row["term2"]) for row in positives_in(build)
+        ]
+        assert [list(row[2:]) for row in rows] == [
+            nearest(str(row[0]), others[str(row[0])], 2, 0) for row in rows
+        ]
+        own = {str(term).lower() for row in rows for term in row}
+        assert not own & seen
+        seen |= own
+        assert f"  - split: {split}\n    path: n-tuple/{split}-*\n" in head

@@ -28,8 +28,8 @@ def write_sapbert(run: Export) -> list[Skipped]:
     """
     apart = broken = 0
     for name, build in run.splits.items():
+        pairs = _with_names(run, build)
         with run.progress.stage(f"write {name}.txt") as stage:
-            pairs = _with_names(run, build)
             same = pairs.filter(pl.col("concept1") == pl.col("concept2"))
             lines = same.filter(_is_read_as_written())
             apart += pairs.height - same.height
