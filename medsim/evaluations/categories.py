@@ -146,7 +146,8 @@ def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFr
         raise OptionError(
             f"one category, {concept_ids[0]!r}, has no other to be apart from; {_HOW}"
         )
-    known = set(store.table("concept")["concept_id"])
+    # A split has the relationships of the whole terminology, but not every concept.
+    known = {*store.table("concept")["concept_id"], *store.table("is_a")["parent_id"]}
     fsns = store.table("name").filter("is_fsn").join(store.table("term"), on="term_id")
     term_of = dict(fsns.select("concept_id", "term").iter_rows())
     names = [name or term_of.get(concept_id, concept_id) for name, concept_id in parsed]

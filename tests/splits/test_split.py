@@ -16,6 +16,7 @@ from oracles.splits import crossings, groups, not_nearest, positives, split_of
 
 import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
+from medsim.evaluations.categories import categories_of
 from medsim.splits.options import shares_of
 from medsim.splits.output import SPLIT_NAMES
 
@@ -183,6 +184,22 @@ NUMBERS = ("uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto")
 
 def _name_of(concept_id: str) -> str:
     return f"Kamu lero {NUMBERS[int(concept_id) - 700001]}"
+
+
+def test_what_lies_below_a_concept_of_another_split_is_known(tmp_path: Path) -> None:
+    release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
+    roots = [release.named("800001", "Gemeno"), release.named("800002", "Rimeto")]
+    concepts = [str(700001 + number) for number in range(len(NUMBERS))]
+    for number, one in enumerate(sorted(concepts, key=lambda one: split_of(one, 0, HALVES))):
+        release.is_a(one, roots[number % 2])  # of each split, at least one below each
+    build = built(release, tmp_path, negatives=["random"])
+
+    splits = medsim.split(build, tmp_path / "out", ratios="50/50", threads=1)
+
+    found = [categories_of(one, roots, 1) for one in splits.builds.values()]
+    assert sorted(term for one in found for term in one.terms()) == sorted(
+        f"Kamu lero {word}" for word in NUMBERS
+    )
 
 
 def test_every_kind_of_link_keeps_concepts_together(tmp_path: Path) -> None:
