@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.core.errors import counted
 from medsim.exports.hard_negatives import hard_negatives, n_negatives
 from medsim.exports.positives import exported_positives
 
@@ -77,11 +78,15 @@ class Tuples:
 
 
 def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
-    """Return the tuples of one split."""
+    """Return the tuples of one split, with a warning where positives are left out."""
     pairs = exported_positives(run, build, terms)
+    negatives = hard_negatives(run, build, terms, pairs)
+    for one in negatives.skipped:
+        left_out = counted(one.n_rows, "positive")
+        run.progress.warn(f"{build.folder}: {left_out} left out: {one.reason}")
     return Tuples(
         terms=terms,
         pairs=pairs,
-        negatives=hard_negatives(run, build, terms, pairs),
+        negatives=negatives,
         n_negatives=n_negatives(run),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from medsim.builds.cards.card import CARD
 from medsim.builds.term_index import reload
 from medsim.core.checks import Finding
 from medsim.core.errors import OptionError
@@ -60,13 +61,13 @@ def check_files(splits: Splits) -> list[Finding]:
         frame = splits.read(name)
         if frame.schema != pl.Schema(columns) or fingerprint(frame) != promised[name].fingerprint:
             changed.append(name)
-    for name in splits.names:
-        path = f"{name}/{MANIFEST}"
+    for path in (CARD, *(f"{name}/{MANIFEST}" for name in splits.names)):
         if path not in promised or not (splits.folder / path).is_file():
             wrong.append(path)
         elif promised[path].fingerprint != digest_of(splits.folder / path):
             changed.append(path)
-        else:
+    for name in splits.names:
+        if f"{name}/{MANIFEST}" not in (*wrong, *changed):
             own: dict[str, Output] = splits[name].manifest.outputs
             changed += [f"{name}/{one}" for one in own if promised.get(f"{name}/{one}") != own[one]]
     return [

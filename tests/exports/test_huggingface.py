@@ -123,6 +123,15 @@ def test_an_ontology_is_exported_if_its_own_licence_is_known(tmp_path: Path, is_
     assert metadata_of(chosen)["extra_gated_prompt"].startswith("Private")
 
 
+def test_a_build_without_pairs_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "alone.obo"
+    source.write_text(OBO + "\n[Term]\nid: IN:1\nname: fever\n")
+    build = medsim.build(source, tmp_path / "build", threads=1)
+
+    with pytest.raises(OptionError, match="build has no pairs to export"):
+        exported(build, tmp_path / "out")
+
+
 def test_the_description_names_every_file_with_its_digest(of_splits: Path) -> None:
     described = json.loads((of_splits / "croissant.json").read_text("utf-8"))
 

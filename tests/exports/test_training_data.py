@@ -276,6 +276,8 @@ def test_positives_with_too_few_unlinked_terms_are_left_out_and_counted(
     assert export.manifest.skipped == [
         {"reason": "anchor has fewer than 3 terms that nothing links to it", "n_rows": 10}
     ]
+    (warning,) = export.manifest.warnings
+    assert warning.startswith(f"{awkward.folder}: 10 positives left out: anchor has fewer than 3")
 
 
 def test_other_letters_are_written_as_they_are(awkward: medsim.Build, tmp_path: Path) -> None:

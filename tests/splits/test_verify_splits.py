@@ -107,8 +107,10 @@ def test_a_term_of_another_split_is_found(copied: Path, shared_splits: medsim.Sp
             ),
             "fingerprint",
         ),
+        (lambda folder: (folder / "README.md").unlink(), "files"),
+        (lambda folder: (folder / "README.md").write_text("another card"), "fingerprint"),
     ],
-    ids=["stats", "stranger", "missing", "manifest", "concepts"],
+    ids=["stats", "stranger", "missing", "manifest", "concepts", "no card", "card"],
 )
 def test_a_file_that_is_not_as_it_was_written_is_found(
     copied: Path, change: Callable[[Path], object], check: str

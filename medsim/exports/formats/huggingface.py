@@ -10,6 +10,7 @@ import polars as pl
 from medsim.builds.cards.card import CARD, Card
 from medsim.builds.cards.configs import ALL_PAIRS, Config, set_config
 from medsim.builds.datasets import set_keys
+from medsim.core.errors import OptionError
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.exports.croissant import CROISSANT, croissant
@@ -55,7 +56,7 @@ def write_dataset(run: Export) -> list[Skipped]:
 
     Raises:
         OptionError: the content may not be passed on, or it is not known whether it may, and
-            ``private`` is not set.
+            ``private`` is not set; or there are no pairs.
     """
     build = next(iter(run.splits.values()))
     source, options = build.manifest.source, dict(build.manifest.options)
@@ -68,6 +69,8 @@ def write_dataset(run: Export) -> list[Skipped]:
             config = _written(run, table)
             stage.found(f"{sum(config.rows.values()):,} rows")
         configs += [config] if config.rows else []
+    if not configs:
+        raise OptionError(f"{run.exported.folder} has no pairs to export; make a larger build")
     card = Card(
         source=source,
         options=options,
