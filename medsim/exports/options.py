@@ -111,8 +111,8 @@ class ExportOptions(Options):
     private: Annotated[
         bool,
         Option(
-            "Export also what may not, or perhaps may not, be passed on, for your own use; the card "
-            "says so in its first lines.",
+            "Export also what may not, or perhaps may not, be passed on, for your own use; the "
+            "card says so in its first lines.",
             key="private",
             kept_empty=False,
         ),
