@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -47,7 +49,7 @@ class OnnxSession:
         settings.intra_op_num_threads = settings.inter_op_num_threads = 1
         settings.use_deterministic_compute = True
         settings.log_severity_level = 4  # what is wrong is raised; warnings are of no use to users
-        with reading(path, _DESCRIBES):
+        with reading(path, _DESCRIBES), redirect_stdout(StringIO()):  # it prints what it raises
             self._session = onnxruntime.InferenceSession(
                 path, settings, providers=["CPUExecutionProvider"]
             )
