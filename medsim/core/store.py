@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Self
 
@@ -72,7 +72,8 @@ class Store:
             "temp_directory": "" if spill is None else self._paths.of(spill),
         }
         self._connection = duckdb.connect(":memory:", config=settings)
-        self._connection.execute("set enable_progress_bar = false")  # which it shows in notebooks
+        with suppress(duckdb.InvalidInputException):  # notebooks without ipywidgets, and so no bar
+            self._connection.execute("set enable_progress_bar = false")  # as notebooks show one
         self._macros: set[str] = set()  # those that are made
 
     def __enter__(self) -> Self:

@@ -8,11 +8,11 @@ from medsim.exports.options import ExportOptions
 
 @command(app, ExportOptions)
 def export(options: ExportOptions, *, form: Format = "table") -> None:
-    """Export a build or its splits to the files that another tool reads.
+    """Export a build or splits to the files that another tool reads.
 
     Writes OUT with those files and manifest.json, and prints the rows of each file.
 
-    Example: medsim export hpo-splits -o hpo-triplets --for jsonl
+    Example: medsim export hpo-splits -o hpo-lines --for jsonl
     """
     from medsim.exports.export import export as run
 

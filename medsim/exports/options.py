@@ -29,12 +29,21 @@ class ExportOptions(Options):
     out: Annotated[
         str | Path, Option("The folder to write; it appears whole or not at all.", ("--out", "-o"))
     ]
-    to: Annotated[Tool, Option("The tool that is to read it.", ("--for",), key="to", noun="tool")]
+    to: Annotated[
+        Tool,
+        Option(
+            "Tool that reads the files: duckdb, huggingface, jsonl, mteb, sapbert or "
+            "sentence-transformers.",
+            ("--for",),
+            key="to",
+            noun="tool",
+        ),
+    ]
     _: KW_ONLY
     negatives: Annotated[
         Strategy | None,
         Option(
-            "Strategy of the hard negatives of each anchor; levenshtein by default.",
+            "Strategy of the hard negatives: levenshtein (by default), random or embedding.",
             lower=True,
             noun="strategy of negatives",
             key="negatives",
@@ -44,7 +53,7 @@ class ExportOptions(Options):
     n_negatives: Annotated[
         int | None,
         Option(
-            "Negatives of each positive; 5 by default.",
+            "Hard negatives of each positive; 5 by default.",
             least=0,
             most=MOST_NEGATIVES,
             key="n_negatives",
@@ -74,8 +83,8 @@ class ExportOptions(Options):
     rated: Annotated[
         Sequence[str | Path],
         Option(
-            "A file of rated pairs that becomes a task as well; its columns follow its path where "
-            "they are in no known layout, as in rated.csv,term1=A,term2=B,rating=score.",
+            "File of pairs that people rated, to become a task of mteb too; where its layout is "
+            "not known, its columns follow, as in rated.csv,term1=A,term2=B,rating=score.",
             metavar="FILE",
             key="rated",
             kept_empty=False,
@@ -102,8 +111,8 @@ class ExportOptions(Options):
     private: Annotated[
         bool,
         Option(
-            "Export for yourself what may not be passed on, or may not for all that is known; the "
-            "card says so first.",
+            "Export also what may not, or perhaps may not, be passed on, for your own use; the "
+            "card says so in its first lines.",
             key="private",
             kept_empty=False,
         ),

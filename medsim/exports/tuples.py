@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from medsim.exports.hard_negatives import HardNegatives
     from medsim.exports.positives import SplitTerms
 
+OPTIONS_OF_TUPLES = frozenset(
+    ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding")
+)
+"""The options that tuples go by, as formats accept them."""
+
 _TEXTS_AT_ONCE = 1 << 19
 
 

@@ -10,9 +10,9 @@ from medsim.splits.options import AnyVerifyOptions, SplitOptions
 def split(options: SplitOptions, *, form: Format = "table") -> None:
     """Split a build so that no concept, term or pair of one split is linked to another.
 
-    Writes OUT with a build each in train/, validation/ and test/, which every command that reads
-    a build takes, concepts.parquet, stats.parquet and manifest.json, and prints the sizes: groups
-    and concepts, then the positives of each dataset, and their shares.
+    Writes the builds OUT/train, OUT/validation and OUT/test, which every command that reads a
+    build takes, with concepts.parquet, stats.parquet and manifest.json beside them. Prints how
+    many groups, concepts, terms and positives each split has.
 
     Example: medsim split hpo -o hpo-splits --ratios 80/10/10
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,14 +15,13 @@ from medsim.kernels.components import components
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from medsim.builds.output import Build
     from medsim.core.store import Store
 
 _NUMBERS = 1 << 32  # of hashes of 8 hexadecimal digits
 
-RULED_COLUMNS = {"group_id": pl.String, "split": pl.String}
+ASSIGNED_COLUMNS = {"group_id": pl.String, "split": pl.String}
 """The columns of groups whose split a rule names."""
 
 
@@ -30,7 +30,7 @@ def find_groups(store: Store, build: Build, language: str) -> pl.DataFrame:
 
     A group is all concepts that chains of shared terms (ignoring case), positives, corrections and
     synonymy link; it is named by its smallest concept. The table concept_group is left in the
-    store, and member and borne.
+    store, and numbered_concept and concept_term.
 
     Args:
         store: with the canonical tables and what ``index_terms`` leaves there.
@@ -38,9 +38,9 @@ def find_groups(store: Store, build: Build, language: str) -> pl.DataFrame:
         language: of the names.
     """
     number_concepts(store, build)
-    store.run("splits/borne", language=language)
+    store.run("splits/concept_term", language=language)
     links = store.frame("splits/link")
-    concept_ids = store.table("member").sort("member_id")["concept_id"]
+    concept_ids = store.table("numbered_concept").sort("concept_number")["concept_id"]
     n_nodes = store.n_rows("term")
     roots = components(
         len(concept_ids) + n_nodes, links["left_id"].to_numpy(), links["right_id"].to_numpy()
@@ -52,33 +52,32 @@ def find_groups(store: Store, build: Build, language: str) -> pl.DataFrame:
 
 
 def number_concepts(store: Store, build: Build) -> None:
-    """Leave the table member in a store with the canonical tables of a build."""
+    """Leave the table numbered_concept in a store with the canonical tables of a build."""
     if "code" not in BUILD.views_in(build.folder):  # as in builds of earlier versions
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"]))
-    store.run("splits/member")
+    store.run("splits/numbered_concept")
 
 
 def place_groups(
-    store: Store, shares: Mapping[str, Fraction], ruled: pl.DataFrame, seed: int
+    store: Store, shares: Mapping[str, Fraction], assigned: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Return the split of each concept, ``SIDE_COLUMNS``; the table concept_split is left.
+    """Return the split of each concept, ``CONCEPT_SPLIT_COLUMNS``; the table concept_split is left.
 
     Args:
         store: with the table concept_group.
         shares: of the splits that groups are shared out to by their hashes; 1 together.
-        ruled: groups whose split a rule names, ``RULED_COLUMNS``.
+        assigned: groups whose split a rule names, ``ASSIGNED_COLUMNS``.
         seed: of the hash.
     """
     store.put("split_bound", _bounds(shares))
-    store.put("ruled_group", ruled)
+    store.put("assigned_group", assigned)
     store.run("splits/concept_split", seed=str(seed))
     return store.table("concept_split").sort("concept_id")
 
 
 def _bounds(shares: Mapping[str, Fraction]) -> pl.DataFrame:
     """Return the numbers of each split: from ``low`` to less than ``high``."""
-    rows, low, total = [], 0, sum(shares.values())
-    reached = total - total
+    rows, low, reached, total = [], 0, Fraction(0), sum(shares.values())
     for name, share in shares.items():
         reached += share
         high = math.ceil(_NUMBERS * reached / total)
@@ -94,8 +93,8 @@ def find_left_out(store: Store, language: str) -> pl.DataFrame:
     They make no term: they are inactive, or in another language.
 
     Args:
-        store: with the tables description, term, member, borne and concept_split; the table
-            node_split is left there.
+        store: with the tables description, term, numbered_concept, concept_term and concept_split;
+            the table term_split is left there.
         language: of the names.
 
     Returns:
@@ -104,7 +103,7 @@ def find_left_out(store: Store, language: str) -> pl.DataFrame:
     texts = store.frame("splits/other_text", language=language)["term"]
     lower = pl.Series("lower_term", lowered(texts.to_list()), dtype=pl.String)
     store.put("other_text", pl.DataFrame([texts, lower]))
-    store.run("splits/node_split")
+    store.run("splits/term_split")
     store.run("splits/left_out", language=language)
     store.drop("other_text")
     return store.table("left_out")

@@ -36,7 +36,7 @@ class SplitOptions(Options):
     ratios: Annotated[
         str,
         Option(
-            "Shares of train, validation and test, or of train and test, of any sum.",
+            "Relative sizes of train, validation and test, or of train and test alone.",
             metavar="N/N/N",
             key="ratios",
         ),
@@ -44,8 +44,8 @@ class SplitOptions(Options):
     by: Annotated[
         Rule,
         Option(
-            "Rule that shares groups out: hash, by chance; category, all of a category to one "
-            "split; release, what is new since an earlier build to test.",
+            "Rule by which concepts are split: hash (at random), category (each category into one "
+            "split) or release (what is new since an earlier build into test).",
             lower=True,
             noun="rule",
             key="by",
@@ -54,7 +54,7 @@ class SplitOptions(Options):
     test_categories: Annotated[
         Sequence[str],
         Option(
-            "Categories of the test split; the others are shared out between the other splits.",
+            "Categories of the test split (rule category); the others go to the other splits.",
             listed=True,
             key="test_categories",
             kept_empty=False,
@@ -62,7 +62,10 @@ class SplitOptions(Options):
     ] = ()
     since: Annotated[
         str | Path | OpenedFolder | None,
-        Option("The folder of a build of an earlier release.", metavar="EARLIER_BUILD"),
+        Option(
+            "The folder of a build of an earlier release (rule release).",
+            metavar="EARLIER_BUILD",
+        ),
     ] = None
     embedding: Annotated[
         EmbeddingLike | None,
@@ -77,7 +80,7 @@ class SplitOptions(Options):
     seed: Annotated[
         int,
         Option(
-            "Seed of the hash; negatives have the seed of the build.",
+            "Seed of the hash; negatives keep the seed of the build.",
             least=0,
             most=MOST_SEED,
             key="seed",
@@ -108,8 +111,8 @@ class AnyVerifyOptions(VerifyOptions):
     build: Annotated[
         str | Path | OpenedFolder | None,
         Option(
-            "The build that was split: whether its concepts and positives are shared out as the "
-            "rule says.",
+            "The build that was split; whether the splits have all its positives, and its concepts "
+            "as the rule says, is checked too.",
             metavar="BUILD",
         ),
     ] = None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SPLIT_NAMES = ("train", "validation", "test")
 """The names of splits, in this order; a set of splits may lack validation."""
 
-SIDE_COLUMNS: Columns = columns(pl.String, "concept_id", "group_id", "split")
+CONCEPT_SPLIT_COLUMNS: Columns = columns(pl.String, "concept_id", "group_id", "split")
 """The columns of ``concepts.parquet``: a row per concept.
 
 The group is all that positives, shared names and corrections link, named by its smallest concept.
@@ -62,7 +62,7 @@ SPLITS = Kind(
     views={
         "concept_split": View(
             "concepts.parquet",
-            SIDE_COLUMNS,
+            CONCEPT_SPLIT_COLUMNS,
             about="A row per concept: its group and its split.",
             notes={
                 "concept_id": "Identifier of the concept in its terminology.",

@@ -13,7 +13,7 @@ from medsim.builds.term_index import reload_names
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.options import folder_of
 from medsim.core.store import Store
-from medsim.splits.groups import RULED_COLUMNS, number_concepts
+from medsim.splits.groups import ASSIGNED_COLUMNS, number_concepts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,18 +25,18 @@ _TEST = "test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """The outcome of a rule.
+class Assignment:
+    """The outcome of a rule: groups whose split it names, and shares for the others.
 
     Attributes:
         shares: of the splits that groups are shared out to by their hashes.
-        ruled: the groups whose split the rule names: ``RULED_COLUMNS``.
+        assigned: the groups whose split the rule names: ``ASSIGNED_COLUMNS``.
         facts: about the rule, for the manifest.
         about: the same in a few words.
     """
 
     shares: Mapping[str, Fraction]
-    ruled: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RULED_COLUMNS))
+    assigned: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ASSIGNED_COLUMNS))
     facts: Mapping[str, object] = field(default_factory=dict)
     about: str = ""
 
@@ -47,7 +47,7 @@ def apply_rule(
     options: SplitOptions,
     shares: Mapping[str, Fraction],
     threads: int,
-) -> Ruling:
+) -> Assignment:
     """Return what the rule says of the groups of a build.
 
     Args:
@@ -65,12 +65,12 @@ def apply_rule(
         return _by_category(store, build, options, shares)
     if options.by == "release":
         return _by_release(store, build, options, shares, threads)
-    return Ruling(shares=shares)
+    return Assignment(shares=shares)
 
 
 def _by_category(
     store: Store, build: Build, options: SplitOptions, shares: Mapping[str, Fraction]
-) -> Ruling:
+) -> Assignment:
     groups = store.frame("splits/group_category")
     sizes = groups.group_by("category").agg(pl.col("n_concepts").sum())
     if sizes.filter(pl.col("category") != "").is_empty():
@@ -86,9 +86,9 @@ def _by_category(
         schema={"category": pl.String, "split": pl.String},
         orient="row",
     )
-    return Ruling(
+    return Assignment(
         shares=shares,
-        ruled=groups.join(splits, on="category").select(*RULED_COLUMNS),
+        assigned=groups.join(splits, on="category").select(*ASSIGNED_COLUMNS),
         facts={"categories": dealt},
         about=f"of {counted(sizes.height, 'category', 'categories')}",
     )
@@ -142,7 +142,7 @@ def _by_release(
     options: SplitOptions,
     shares: Mapping[str, Fraction],
     threads: int,
-) -> Ruling:
+) -> Assignment:
     if options.since is None:  # which the options' check refuses
         raise OptionError("`by` release needs a build of an earlier release; add `since`")
     earlier = Build(folder_of(options.since))
@@ -150,15 +150,15 @@ def _by_release(
     with Store(threads=threads) as own:
         terms = reload_names(earlier, own)
         number_concepts(own, earlier)
-        store.put("earlier_concept", own.table("member").select("concept_id"))
+        store.put("earlier_concept", own.table("numbered_concept").select("concept_id"))
         store.put("earlier_term", terms.select("lower_term").unique(maintain_order=True))
     ages = store.frame("splits/group_age")
     store.drop("earlier_concept", "earlier_term")
     new = ages.filter("is_new").select("group_id", split=pl.lit(_TEST))
     n_mixed = int(ages["is_mixed"].sum())
-    return Ruling(
+    return Assignment(
         shares={name: share for name, share in shares.items() if name != _TEST},
-        ruled=new,
+        assigned=new,
         facts={
             "since": str(earlier.folder.absolute()),
             "release_date": earlier.manifest.source.get("release_date"),

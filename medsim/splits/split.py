@@ -28,9 +28,9 @@ from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.embeddings.vector_cache import cache_folder
-from medsim.splits.division import divide
 from medsim.splits.options import SplitOptions, shares_of
 from medsim.splits.output import SPLIT_STATS_COLUMNS, SPLITS, Splits, SplitsManifest
+from medsim.splits.partition import find_partition
 from medsim.terminologies.sources import SourceFile, Terminology
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.term_index import Derived
     from medsim.core.output import OutputFolder
-    from medsim.splits.division import Division
+    from medsim.splits.partition import Partition
 
 
 @public(SplitOptions)
@@ -67,14 +67,14 @@ def split(options: SplitOptions) -> Splits:
             whole=[build.folder],
         ) as output,
     ):
-        division = divide(build, options, output.spill, threads, progress)
-        _warn_of_large_group(division, options, progress)
-        output.resume(_job(build, options, division))
+        partition = find_partition(build, options, output.spill, threads, progress)
+        _warn_of_large_group(partition, options, progress)
+        output.resume(_job(build, options, partition))
         parts = {
-            name: _write_split(build, name, division, options, output, progress)
+            name: _write_split(build, name, partition, options, output, progress)
             for name in shares_of(options.ratios)
         }
-        _write_whole(build, parts, division, options, output, progress)
+        _write_whole(build, parts, partition, options, output, progress)
         output.publish()
     return Splits(options.out)
 
@@ -86,21 +86,21 @@ def build_digest(build: Build) -> str:
     )
 
 
-def _job(build: Build, options: SplitOptions, division: Division) -> dict[str, object]:
+def _job(build: Build, options: SplitOptions, partition: Partition) -> dict[str, object]:
     """Return what decides the rows of splits, as plain JSON values."""
-    named = division.named
+    named = partition.named
     return {
         "medsim": manifest.medsim_version(),
         "libraries": manifest.library_versions(*(() if named is None else manifest.ENCODERS)),
         "build": build_digest(build),
         "options": options.recorded(),
-        "rule": dict(division.ruling.facts),
+        "rule": dict(partition.assignment.facts),
     }
 
 
-def _warn_of_large_group(division: Division, options: SplitOptions, progress: Progress) -> None:
+def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: Progress) -> None:
     """Warn of a group that is larger than the share of a split."""
-    concepts = division.concepts
+    concepts = partition.concepts
     sizes = concepts.group_by("group_id", "split").len("n").sort("n", "group_id")
     group, split_name, largest = sizes.row(-1)
     smallest, share = min(shares_of(options.ratios).items(), key=lambda one: one[1])
@@ -115,7 +115,7 @@ def _warn_of_large_group(division: Division, options: SplitOptions, progress: Pr
 def _write_split(
     build: Build,
     name: str,
-    division: Division,
+    partition: Partition,
     options: SplitOptions,
     output: OutputFolder,
     progress: Progress,
@@ -125,13 +125,13 @@ def _write_split(
     threads = checked_threads(options.threads)
     with Store(threads=threads, spill=output.spill) as store:
         with own_progress.stage("take its rows") as stage:
-            _fill(store, build, division, name)
+            _fill(store, build, partition, name)
             stage.found(f"{store.n_rows('concept'):,} concepts")
-        run = _run_of(build, name, division, options, store, own_progress)
-        terminology = replace(terminology_of(build), skipped=division.skipped(name))
+        run = _run_of(build, name, partition, options, store, own_progress)
+        terminology = replace(terminology_of(build), skipped=partition.skipped(name))
         derived = derive(run, terminology)
         run = _with_own_identity(run, derived)
-        _check_positives(division, name, derived.positives.pairs)
+        _check_positives(partition, name, derived.positives.pairs)
         write_build(run, terminology, derived, part)
     part.register_manifest()
     progress.warnings += [f"{name}: {line}" for line in own_progress.warnings]
@@ -139,7 +139,7 @@ def _write_split(
     return part
 
 
-def _fill(store: Store, build: Build, division: Division, name: str) -> None:
+def _fill(store: Store, build: Build, partition: Partition, name: str) -> None:
     """Fill the canonical tables with the rows of one split."""
     views = BUILD.views_in(build.folder)
     known = {f"whole_{table}": views[table] for table in CANONICAL_TABLES if table in views}
@@ -147,8 +147,8 @@ def _fill(store: Store, build: Build, division: Division, name: str) -> None:
     for table, columns in CANONICAL_TABLES.items():
         if table not in views:  # as builds of earlier versions lack codes
             store.put(f"whole_{table}", pl.DataFrame(schema=columns))
-    store.put("concept_split", division.concepts.filter(split=name))
-    store.put("left_out", division.left_out.filter(split=name))
+    store.put("concept_split", partition.concepts.filter(split=name))
+    store.put("left_out", partition.left_out.filter(split=name))
     for table in CANONICAL_TABLES:
         store.run(f"splits/tables/{table}")
 
@@ -156,7 +156,7 @@ def _fill(store: Store, build: Build, division: Division, name: str) -> None:
 def _run_of(
     build: Build,
     name: str,
-    division: Division,
+    partition: Partition,
     options: SplitOptions,
     store: Store,
     progress: Progress,
@@ -173,8 +173,8 @@ def _run_of(
             negatives=build.strategies,
             most_names=MOST_COUNT,  # the build has taken them
         ),
-        corrections=division.corrections[name],
-        named=division.named,
+        corrections=partition.corrections[name],
+        named=partition.named,
         cache=cache_folder(options.cache),
         store=store,
         threads=checked_threads(options.threads),
@@ -205,11 +205,11 @@ def terminology_of(build: Build) -> Terminology:
     )
 
 
-def _check_positives(division: Division, name: str, pairs: pl.DataFrame) -> None:
+def _check_positives(partition: Partition, name: str, pairs: pl.DataFrame) -> None:
     """Raise BrokenPromiseError unless a split has just the positives of its concepts."""
     key = ["dataset", "difficulty"]
     found = pairs.group_by(key).agg(n_positives=pl.len()).sort(key)
-    if not found.equals(division.positives.filter(split=name).drop("split")):
+    if not found.equals(partition.positives.filter(split=name).drop("split")):
         raise BrokenPromiseError(
             f"the split {name} has not the positives of its concepts; please report it"
         )
@@ -218,13 +218,13 @@ def _check_positives(division: Division, name: str, pairs: pl.DataFrame) -> None
 def _write_whole(
     build: Build,
     parts: Mapping[str, OutputPart],
-    division: Division,
+    partition: Partition,
     options: SplitOptions,
     output: OutputFolder,
     progress: Progress,
 ) -> None:
     """Write the tables and the manifest of all splits together."""
-    named = division.named
+    named = partition.named
     key = {
         "medsim": manifest.medsim_version(),
         "redistributable": str(build.manifest.source["redistributable"]),
@@ -235,7 +235,7 @@ def _write_whole(
         .select(*SPLIT_STATS_COLUMNS)
         for name, part in parts.items()
     )
-    output.write("concepts.parquet", division.concepts, key)
+    output.write("concepts.parquet", partition.concepts, key)
     output.write("stats.parquet", stats, key)
     manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
     output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
@@ -245,8 +245,8 @@ def _write_whole(
         source=build.manifest.source,
         build=build_digest(build),
         options=options.recorded(),
-        rule=dict(division.ruling.facts),
-        splits={name: _facts(name, division, output) for name in parts},
+        rule=dict(partition.assignment.facts),
+        splits={name: _facts(name, partition, output) for name in parts},
         threads=checked_threads(options.threads),
         warnings=list(progress.warnings),
         outputs=dict(sorted(output.outputs.items())),
@@ -254,11 +254,13 @@ def _write_whole(
     ).write(output.folder)
 
 
-def _facts(name: str, division: Division, output: OutputFolder) -> dict[str, object]:
+def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, object]:
     """Return the sizes of one split, and its share of the positives of each dataset."""
-    concepts = division.concepts.filter(split=name)
-    whole = division.positives.group_by("dataset").agg(pl.col("n_positives").sum())
-    own = division.positives.filter(split=name).group_by("dataset").agg(pl.col("n_positives").sum())
+    concepts = partition.concepts.filter(split=name)
+    whole = partition.positives.group_by("dataset").agg(pl.col("n_positives").sum())
+    own = (
+        partition.positives.filter(split=name).group_by("dataset").agg(pl.col("n_positives").sum())
+    )
     counts = dict(own.iter_rows())
     return {
         "n_groups": concepts["group_id"].n_unique(),

@@ -17,10 +17,10 @@ from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.places import own_files, strangers
 from medsim.core.store import Store
 from medsim.core.terms import lowered
-from medsim.splits.division import divide
-from medsim.splits.groups import find_groups, place_groups
+from medsim.splits.groups import ASSIGNED_COLUMNS, find_groups, place_groups
 from medsim.splits.options import SplitOptions, shares_of
-from medsim.splits.output import SIDE_COLUMNS, SPLIT_STATS_COLUMNS, SPLITS, Splits
+from medsim.splits.output import CONCEPT_SPLIT_COLUMNS, SPLIT_STATS_COLUMNS, SPLITS, Splits
+from medsim.splits.partition import find_partition
 from medsim.splits.split import build_digest
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Side:
+class _Contents:
     """The groups and terms of one split, derived anew from its tables.
 
     Attributes:
@@ -52,7 +52,7 @@ def check_files(splits: Splits) -> list[Finding]:
     wrong = list(strangers(splits.folder, own_files(splits.folder, SPLITS)))
     changed = []
     for name, columns in (
-        ("concepts.parquet", SIDE_COLUMNS),
+        ("concepts.parquet", CONCEPT_SPLIT_COLUMNS),
         ("stats.parquet", SPLIT_STATS_COLUMNS),
     ):
         if name not in promised or not (splits.folder / name).is_file():
@@ -76,25 +76,25 @@ def check_files(splits: Splits) -> list[Finding]:
     ]
 
 
-def check_sides(splits: Splits, threads: int) -> list[Finding]:
+def check_separation(splits: Splits, threads: int) -> list[Finding]:
     """Return whether splits share nothing, and lie where the hashes of their groups say."""
     concepts = splits.read("concepts.parquet")
-    sides = {name: _side(build, threads) for name, build in splits.builds.items()}
+    contents = {name: _contents(build, threads) for name, build in splits.builds.items()}
     return [
-        _check_concepts(concepts, sides),
-        _check_terms(sides),
+        _check_concepts(concepts, contents),
+        _check_terms(contents),
         Finding(
             "pair",
             "The terms of a pair are terms of its own split.",
-            [name for name, side in sides.items() if side.n_foreign],
+            [name for name, one in contents.items() if one.n_foreign],
         ),
-        _check_groups(concepts, sides),
+        _check_groups(concepts, contents),
         _check_rule(splits, concepts, threads),
         _check_stats(splits),
     ]
 
 
-def _side(build: Build, threads: int) -> _Side:
+def _contents(build: Build, threads: int) -> _Contents:
     language = str(build.manifest.options["language"])
     with Store(threads=threads) as store:
         derived = reload(build, store, threads)
@@ -102,28 +102,29 @@ def _side(build: Build, threads: int) -> _Side:
         texts = store.frame("splits/other_text", language=language)["term"]
     terms = derived.positives.terms
     pairs = build.pairs()
-    ends = pl.concat([pairs.select(term=side) for side in ("term1", "term2")]).unique().collect()
-    return _Side(
+    ends = [pairs.select(term=column) for column in ("term1", "term2")]
+    of_pairs = pl.concat(ends).unique().collect()
+    return _Contents(
         groups=groups,
         terms=terms.select("lower_term").unique(),
         other_texts=pl.DataFrame(
             {"lower_term": lowered(texts.to_list())}, {"lower_term": pl.String}
         ),
-        n_foreign=ends.join(terms, on="term", how="anti").height,
+        n_foreign=of_pairs.join(terms, on="term", how="anti").height,
     )
 
 
-def _check_concepts(concepts: pl.DataFrame, sides: dict[str, _Side]) -> Finding:
+def _check_concepts(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
     wrong = concepts.filter(pl.col("concept_id").is_duplicated())["concept_id"].to_list()
-    for name, side in sides.items():
+    for name, found in contents.items():
         own = concepts.filter(split=name)
-        wrong += side.groups.join(own, on="concept_id", how="anti")["concept_id"].to_list()
+        wrong += found.groups.join(own, on="concept_id", how="anti")["concept_id"].to_list()
     return Finding("concept", "No concept is in two splits.", wrong)
 
 
-def _check_terms(sides: dict[str, _Side]) -> Finding:
+def _check_terms(contents: dict[str, _Contents]) -> Finding:
     wrong: list[str] = []
-    for one, other in combinations(sides.values(), 2):
+    for one, other in combinations(contents.values(), 2):
         for left, right in (
             (one.terms, other.terms),
             (one.other_texts, other.terms),
@@ -133,11 +134,11 @@ def _check_terms(sides: dict[str, _Side]) -> Finding:
     return Finding("term", "No term of a split is in another, ignoring case.", wrong)
 
 
-def _check_groups(concepts: pl.DataFrame, sides: dict[str, _Side]) -> Finding:
+def _check_groups(concepts: pl.DataFrame, contents: dict[str, _Contents]) -> Finding:
     """Return whether groups are whole; a concept that no table names any more is one by itself."""
     per_group = concepts.group_by("group_id").agg(pl.col("split").n_unique())
     wrong = per_group.filter(pl.col("split") > 1)["group_id"].to_list()
-    found = pl.concat(side.groups for side in sides.values())
+    found = pl.concat(one.groups for one in contents.values())
     both = concepts.join(found, on="concept_id", how="left", suffix="_found")
     own = pl.coalesce("group_id_found", "concept_id")
     wrong += both.filter(pl.col("group_id") != own)["group_id"].to_list()
@@ -151,9 +152,9 @@ def _check_rule(splits: Splits, concepts: pl.DataFrame, threads: int) -> Finding
         return Finding("rule", promise, note="checked where `build` names the build that was split")
     with Store(threads=threads) as store:
         store.put("concept_group", concepts.select("concept_id", "group_id"))
-        ruled = pl.DataFrame(schema={"group_id": pl.String, "split": pl.String})
+        assigned = pl.DataFrame(schema=ASSIGNED_COLUMNS)
         shares, seed = shares_of(str(options["ratios"])), int(str(options["seed"]))
-        expected = place_groups(store, shares, ruled, seed)
+        expected = place_groups(store, shares, assigned, seed)
     differs = concepts["split"] != expected["split"]
     return Finding("rule", promise, concepts.filter(differs)["group_id"].to_list())
 
@@ -196,10 +197,10 @@ def check_against_build(
         embedding=options.embedding,
         cache=options.cache,
     )
-    division = divide(build, again, None, threads, progress)
+    partition = find_partition(build, again, None, threads, progress)
     concepts = splits.read("concepts.parquet")
-    moved = [] if concepts.equals(division.concepts) else ["concepts.parquet"]
-    n_expected = division.positives["n_positives"].sum()
+    moved = [] if concepts.equals(partition.concepts) else ["concepts.parquet"]
+    n_expected = partition.positives["n_positives"].sum()
     n_found = (
         splits.stats()
         .group_by("split", "dataset", "difficulty")

@@ -17,7 +17,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress
 from medsim.splits.options import AnyVerifyOptions
 from medsim.splits.output import Splits
-from medsim.splits.split_checks import check_against_build, check_files, check_sides
+from medsim.splits.split_checks import check_against_build, check_files, check_separation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
         if any(not found.holds for found in of_splits.values()):
             return _findings(whole, of_splits)
         with progress.stage("derive groups anew"):
-            whole += check_sides(splits, threads)
+            whole += check_separation(splits, threads)
         if options.build is not None:
             build = Build(folder_of(options.build))
             whole += check_against_build(splits, build, options, threads, progress)

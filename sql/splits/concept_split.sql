@@ -3,7 +3,7 @@
 -- The first 8 hexadecimal digits of the MD5 of the seed, a space and the group's id are a number
 -- from 0 to 4294967295; the split whose bounds hold it has the group.
 --
--- reads   concept_group: concept_id, group_id; ruled_group: group_id, split; split_bound: split,
+-- reads   concept_group: concept_id, group_id; assigned_group: group_id, split; split_bound: split,
 --         low, high
 -- writes  concept_split: a row per concept, key concept_id
 -- params  $seed text: of the hash
@@ -24,7 +24,7 @@ placed as (
         coalesce(r.split, b.split) as split
     from numbered as n
     inner join split_bound as b on n.number between b.low and b.high - 1
-    left join ruled_group as r on n.group_id = r.group_id
+    left join assigned_group as r on n.group_id = r.group_id
 )
 
 select

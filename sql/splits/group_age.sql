@@ -1,7 +1,8 @@
 -- The age of each group: it is new if an earlier build has none of its concepts and terms, and it
 -- is mixed if that has some of them but not all.
 --
--- reads   concept_group, member, borne, term, earlier_concept: concept_id, earlier_term: lower_term
+-- reads   concept_group, numbered_concept, concept_term, term, earlier_concept: concept_id,
+--         earlier_term: lower_term
 -- writes  a row per group, key group_id: is_new, is_mixed
 
 with part as (
@@ -14,8 +15,8 @@ with part as (
     select
         g.group_id,
         e.lower_term is not null as is_known
-    from borne as b
-    inner join member as m on b.member_id = m.member_id
+    from concept_term as b
+    inner join numbered_concept as m on b.concept_number = m.concept_number
     inner join concept_group as g on m.concept_id = g.concept_id
     inner join term as t on b.term_id = t.term_id
     left join earlier_term as e on t.lower_term = e.lower_term

@@ -4,24 +4,24 @@
 -- Terms that are equal when case is ignored are in one component, and so are those that positives
 -- or corrections link. Components are numbered from the number of concepts on.
 --
--- reads   borne, term_component, member, association
+-- reads   concept_term, term_component, numbered_concept, association
 -- writes  a row per link, key (left_id, right_id)
 
 with of_term as (
     select distinct
-        b.member_id as left_id,
-        c.component_id + (select count(*) from member) as right_id
-    from borne as b
+        b.concept_number as left_id,
+        c.component_id + (select count(*) from numbered_concept) as right_id
+    from concept_term as b
     inner join term_component as c on b.term_id = c.term_id
 ),
 
 of_concept as (
     select distinct
-        s.member_id as left_id,
-        t.member_id as right_id
+        s.concept_number as left_id,
+        t.concept_number as right_id
     from association as a
-    inner join member as s on a.source_id = s.concept_id
-    inner join member as t on a.target_id = t.concept_id
+    inner join numbered_concept as s on a.source_id = s.concept_id
+    inner join numbered_concept as t on a.target_id = t.concept_id
     where
         a.active
         and a.kind = 'synonymous'

@@ -44,12 +44,10 @@ class ExportFormat:
     """The files that one tool reads.
 
     Attributes:
-        about: a sentence that says what is written.
         write: writes the files, and returns what it left out.
         accepts: the options, beside those of every export, that it goes by.
     """
 
-    about: str
     write: Callable[[Export], list[Skipped]]
     accepts: frozenset[str] = frozenset()
 

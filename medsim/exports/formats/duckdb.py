@@ -66,7 +66,5 @@ def _copied(
 
 FORMATS.register(
     "duckdb",
-    ExportFormat(
-        about="One DuckDB database whose tables and columns are described.", write=write_database
-    ),
+    ExportFormat(write=write_database),
 )

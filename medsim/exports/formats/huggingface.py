@@ -130,7 +130,6 @@ def _writer(build: Build, rows: pl.LazyFrame) -> Callable[[Path], int]:
 FORMATS.register(
     "huggingface",
     ExportFormat(
-        about="a folder that `datasets` reads and the hub publishes, with a card and Croissant",
         write=write_dataset,
         accepts=frozenset({"private"}),
     ),

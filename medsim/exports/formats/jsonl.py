@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.positives import split_terms
-from medsim.exports.tuples import tuples_of
+from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,10 +57,7 @@ def _lines(batch: pl.DataFrame, n_negatives: int) -> pl.DataFrame:
 FORMATS.register(
     "jsonl",
     ExportFormat(
-        about="Anchors with positives and hard negatives as JSON lines, a file a split.",
         write=write_json_lines,
-        accepts=frozenset(
-            ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding")
-        ),
+        accepts=OPTIONS_OF_TUPLES,
     ),
 )

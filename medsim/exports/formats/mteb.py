@@ -299,7 +299,6 @@ def _rated_task(run: Export, rated: RatedPairs, rating: str) -> _Task:
 FORMATS.register(
     "mteb",
     ExportFormat(
-        about="tasks that mteb runs: pair classification, retrieval, similarity as rated",
         write=write_mteb,
         accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
     ),

@@ -78,7 +78,6 @@ def _is_read_as_written() -> pl.Expr:
 FORMATS.register(
     "sapbert",
     ExportFormat(
-        about="Lines of a concept's id and two of its names, a file a split.",
         write=write_sapbert,
         accepts=frozenset(("datasets", "difficulty", "seed")),
     ),

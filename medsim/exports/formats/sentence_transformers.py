@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.cards.front_matter import front_matter
+from medsim.builds.cards.licences import licence_of
 from medsim.core.errors import OptionError
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.positives import exported_pairs, split_terms
-from medsim.exports.tuples import tuples_of
+from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -131,21 +133,25 @@ class _Folder:
                 "`difficulty`; choose others"
             )
         source = self.run.exported.manifest.source
-        lines = ["---", "configs:"]
-        for config, splits in self._splits.items():
-            lines += [f"- config_name: {config}", "  data_files:"]
-            for split in splits:
-                lines += [f"  - split: {split}", f"    path: {config}/{split}-*"]
-            lines += ["  default: true"] * (config == next(reversed(self._splits)))
+        licence = licence_of(source)
+        configs = [
+            {
+                "config_name": config,
+                "data_files": [{"split": split, "path": f"{config}/{split}-*"} for split in splits],
+                **({"default": True} if config == next(reversed(self._splits)) else {}),
+            }
+            for config, splits in self._splits.items()
+        ]
         of, day = source.get("name"), source.get("release_date") or "of no known date"
         return "\n".join(
             (
-                *(*lines, "---", "", f"# Training pairs of {of}", ""),
+                front_matter({**licence.metadata(), "configs": configs}),
+                *("", f"# Training pairs of {of}", ""),
                 f"Made by medsim {medsim_version()} of {of}, release {day}, for",
                 "sentence-transformers; `manifest.json` says how.",
                 "",
                 *(f"- `{config}`: {_ABOUT[config]}" for config in self._splits),
-                *("", f"Terms of use: {source.get('terms_of_use') or 'not known'}", ""),
+                *("", f"Terms of use: {licence.terms or 'not known'}", ""),
             )
         )
 
@@ -153,10 +159,7 @@ class _Folder:
 FORMATS.register(
     "sentence-transformers",
     ExportFormat(
-        about="Pairs, labelled pairs and tuples with hard negatives, as its losses take them.",
         write=write_sentence_transformers,
-        accepts=frozenset(
-            ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding")
-        ),
+        accepts=OPTIONS_OF_TUPLES,
     ),
 )

@@ -1,4 +1,4 @@
-"""A build whose concepts are shared out: what goes to which split."""
+"""The partition of a build: what of it goes to which split."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.splits.options import SplitOptions
-    from medsim.splits.rules import Ruling
+    from medsim.splits.rules import Assignment
 
 _SET = ["dataset", "difficulty"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Division:
+class Partition:
     """The parts of a build that go to each split.
 
     Attributes:
-        concepts: a row per concept: ``SIDE_COLUMNS``.
+        concepts: a row per concept: ``CONCEPT_SPLIT_COLUMNS``.
         left_out: descriptions that no split has: description_id, concept_id, split.
         positives: a row per split and set that has positives: split, dataset, difficulty,
             n_positives.
         severed: how many associations of each split have their other end in another one.
         corrections: those of the build by split.
         named: the embedding that made the build's negatives; None if none did.
-        ruling: what the rule said.
+        assignment: what the rule said.
     """
 
     concepts: pl.DataFrame
@@ -54,7 +54,7 @@ class Division:
     severed: dict[str, int]
     corrections: dict[str, tuple[Correction, ...]]
     named: NamedEmbedding | None
-    ruling: Ruling
+    assignment: Assignment
 
     def skipped(self, name: str) -> tuple[Skipped, ...]:
         """Return what one split lacks of the rows of its concepts."""
@@ -70,9 +70,9 @@ class Division:
         )
 
 
-def divide(
+def find_partition(
     build: Build, options: SplitOptions, spill: Path | None, threads: int, progress: Progress
-) -> Division:
+) -> Partition:
     """Return the parts of a build that go to each split.
 
     Raises:
@@ -94,24 +94,24 @@ def divide(
         del derived
         with progress.stage("share out the concepts") as stage:
             groups = find_groups(store, build, language)
-            ruling = apply_rule(store, build, options, shares, threads)
-            concepts = place_groups(store, ruling.shares, ruling.ruled, options.seed)
+            assignment = apply_rule(store, build, options, shares, threads)
+            concepts = place_groups(store, assignment.shares, assignment.assigned, options.seed)
             stage.found(
                 f"{counted(concepts.height, 'concept')} in "
-                f"{counted(groups['group_id'].n_unique(), 'group')} {ruling.about}".rstrip()
+                f"{counted(groups['group_id'].n_unique(), 'group')} {assignment.about}".rstrip()
             )
             left_out = find_left_out(store, language)
             positives = _by_split(pairs, concepts)
             _refuse_empty(positives, list(shares), build, options)
             severed = store.frame("splits/severed")
-            return Division(
+            return Partition(
                 concepts=concepts,
                 left_out=left_out,
                 positives=positives,
                 severed=dict(severed.iter_rows()),
                 corrections=_corrections(build, store, list(shares)),
                 named=named,
-                ruling=ruling,
+                assignment=assignment,
             )
 
 
@@ -158,7 +158,7 @@ def _corrections(
     of_split: dict[str, list[Correction]] = {name: [] for name in names}
     corrections = corrections_in(build.manifest.options)
     if corrections:
-        split_of = dict(store.table("node_split").select("lower_term", "split").iter_rows())
+        split_of = dict(store.table("term_split").select("lower_term", "split").iter_rows())
         for one in corrections:
             ends = {split_of.get(term) for term in lowered((one.term1, one.term2))}
             name = ends.pop()

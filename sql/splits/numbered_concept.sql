@@ -3,9 +3,9 @@
 -- Relationships are left out: they are the same in every split.
 --
 -- reads   concept, description, association, code
--- writes  member: a row per concept, key concept_id; member_id counts the rows
+-- writes  numbered_concept: a row per concept, key concept_id; concept_number counts the rows
 
-create or replace table member as
+create or replace table numbered_concept as
 
 with named as (
     select concept_id
@@ -26,6 +26,6 @@ with named as (
 
 select
     concept_id,
-    cast(row_number() over (order by concept_id) - 1 as integer) as member_id
+    cast(row_number() over (order by concept_id) - 1 as integer) as concept_number
 from named
 order by concept_id;

@@ -1,11 +1,11 @@
 -- The terms that each concept bears, active or not: its names, and the name that stands for it in
 -- associations.
 --
--- reads   description, substitution_name, member, term
--- writes  borne: a row per concept and term, key (member_id, term_id)
+-- reads   description, substitution_name, numbered_concept, term
+-- writes  concept_term: a row per concept and term, key (concept_number, term_id)
 -- params  $language text: the language of the names
 
-create or replace table borne as
+create or replace table concept_term as
 
 with named as (
     select
@@ -23,11 +23,11 @@ with named as (
 )
 
 select
-    m.member_id,
+    m.concept_number,
     t.term_id
 from named as n
-inner join member as m on n.concept_id = m.concept_id
+inner join numbered_concept as m on n.concept_id = m.concept_id
 inner join term as t on n.term = t.term
 order by
-    m.member_id,
+    m.concept_number,
     t.term_id;
