@@ -11,7 +11,7 @@ from medsim.builds.output import PAIR_FILES
 from medsim.builds.term_index import terms_of
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, STRATEGIES
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
@@ -102,6 +102,15 @@ def exported_pairs(
         raise InputError(f"{build.folder}: a pair has a term that is none of it; see medsim verify")
     ids = pl.col("term1_id", "term2_id").cast(pl.Int32)
     return pairs.with_columns(ids)
+
+
+def check_some(run: Export, n_positives: int) -> None:
+    """Raise OptionError if there is nothing to export."""
+    if not n_positives:
+        raise OptionError(
+            f"{run.exported.folder} has no positives of the chosen `datasets` and `difficulty`; "
+            "choose others, or make a larger build"
+        )
 
 
 def _chosen_sets(run: Export) -> pl.DataFrame:

@@ -292,8 +292,9 @@ def test_what_a_build_has_not_is_told(awkward: medsim.Build, tmp_path: Path) -> 
         medsim.export(awkward, tmp_path / "other", "jsonl", negatives="embedding")
     with pytest.raises(OptionError, match="`negatives` says nothing to an export for sapbert"):
         medsim.export(awkward, tmp_path / "other", "sapbert", negatives="random")
-    with pytest.raises(OptionError, match="no positives of the chosen `datasets`"):
-        medsim.export(awkward, tmp_path / "other", "sentence-transformers", datasets=["same_as"])
+    for tool in ("sentence-transformers", "jsonl", "sapbert"):
+        with pytest.raises(OptionError, match="no positives of the chosen `datasets`"):
+            medsim.export(awkward, tmp_path / "other", tool, datasets=["same_as"])
     with pytest.raises(OptionError, match="`embedding` is for embedding negatives"):
         medsim.export(awkward, tmp_path / "other", "jsonl", embedding="one=nowhere")
 

@@ -134,7 +134,7 @@ class Card:
             "## Limits",
             f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
             "## Licence and citation",
-            f"The terms are those of the source. {_plain(self.licence.terms)}",
+            f"The terms are those of the source: {_plain(self.licence.terms)}",
             "The method is that of this paper; cite the terminology and its release as well.",
             f"```bibtex\n{CITATION}\n```",
         ]

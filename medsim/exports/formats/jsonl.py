@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.exports.formats import FORMATS, ExportFormat
-from medsim.exports.positives import split_terms
+from medsim.exports.positives import check_some, split_terms
 from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ def write_json_lines(run: Export) -> list[Skipped]:
     and rerankers read them, and trainers that have taken its format over; then others.
     """
     skipped: list[Skipped] = []
+    n_positives = 0
     for name, build in run.splits.items():
         tuples = tuples_of(run, build, split_terms(build, run.threads))
+        n_positives += tuples.pairs.height
         skipped += tuples.skipped
         with run.progress.stage(f"write {name}.jsonl"):
 
@@ -39,6 +41,7 @@ def write_json_lines(run: Export) -> list[Skipped]:
                 return len(tuples.rows)
 
             run.output.write_file(f"{name}.jsonl", write)
+    check_some(run, n_positives)
     return skipped
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.core.manifest import Skipped
 from medsim.exports.formats import FORMATS, ExportFormat
-from medsim.exports.positives import exported_positives, split_terms
+from medsim.exports.positives import check_some, exported_positives, split_terms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +26,10 @@ def write_sapbert(run: Export) -> list[Skipped]:
     So the pairwise training of SapBERT reads them (Liu et al. 2021, NAACL): it splits a line at
     "||", and names are as they are. See ``medsim.exports.formats.ExportFormat``.
     """
-    apart = broken = 0
+    apart = broken = n_positives = 0
     for name, build in run.splits.items():
         pairs = _with_names(run, build)
+        n_positives += pairs.height
         with run.progress.stage(f"write {name}.txt") as stage:
             same = pairs.filter(pl.col("concept1") == pl.col("concept2"))
             lines = same.filter(_is_read_as_written())
@@ -44,6 +45,7 @@ def write_sapbert(run: Export) -> list[Skipped]:
 
             run.output.write_file(f"{name}.txt", write)
             stage.found(f"{lines.height:,} pairs")
+    check_some(run, n_positives)
     reasons = {
         "names of two concepts": apart,
         f"a name or an id that {_BETWEEN} or a line break cuts": broken,

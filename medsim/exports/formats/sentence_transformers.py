@@ -9,11 +9,10 @@ import polars as pl
 
 from medsim.builds.cards.front_matter import front_matter
 from medsim.builds.cards.licences import licence_of
-from medsim.core.errors import OptionError
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.exports.formats import FORMATS, ExportFormat
-from medsim.exports.positives import exported_pairs, split_terms
+from medsim.exports.positives import check_some, exported_pairs, split_terms
 from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
@@ -127,11 +126,7 @@ class _Folder:
         Raises:
             OptionError: there is no file.
         """
-        if not self._splits:
-            raise OptionError(
-                f"{self.run.exported.folder} has no positives of the chosen `datasets` and "
-                "`difficulty`; choose others"
-            )
+        check_some(self.run, len(self._splits))
         source = self.run.exported.manifest.source
         licence = licence_of(source)
         configs = [
