@@ -14,10 +14,12 @@ from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, wrapped
-from medsim.splits.output import SPLIT_NAMES
 
 Rule = Literal["hash", "category", "release"]
 """The rules by which groups are shared out."""
+
+SPLIT_NAMES = ("train", "validation", "test")
+"""The names of splits, in this order; a set of splits may lack validation."""
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 

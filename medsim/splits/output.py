@@ -14,14 +14,12 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.kinds import Columns, Kind, View, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.splits.options import SPLIT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from medsim.core.shown import Summary
-
-SPLIT_NAMES = ("train", "validation", "test")
-"""The names of splits, in this order; a set of splits may lack validation."""
 
 CONCEPT_SPLIT_COLUMNS: Columns = columns(pl.String, "concept_id", "group_id", "split")
 """The columns of ``concepts.parquet``: a row per concept.

@@ -133,7 +133,7 @@ def test_sql_without_a_statement_lists_the_views(out: Path) -> None:
 
     views = {row["view"]: row for row in json.loads(result.stdout)}
     tables = ["concept", "description", "association", "is_a", "code", "term"]
-    assert list(views) == [*tables, "pair", "stats"]
+    assert list(views) == [*tables, "pair", "positive", "stats"]
     assert views["stats"]["rows"] == 20
     assert "term1 varchar" in views["pair"]["columns"]
     assert "negatives varchar" in views["pair"]["columns"]
@@ -193,7 +193,7 @@ def test_a_lack_of_memory_is_told_in_one_line(out: Path, monkeypatch: pytest.Mon
         (["stats", "nowhere"], 1, "nowhere has no manifest.json"),
         (["sql", "`seed`", "select 1"], 1, "error: `seed` is no folder"),
         (["sql", "nowhere", "select 1"], 1, "nowhere is no folder"),
-        (["verify", "nowhere"], 1, "nowhere has no manifest.json"),
+        (["verify", "nowhere"], 1, "nowhere is no folder; name that of a build or a set"),
         (["verify", "nowhere", "--sample", "-1"], 1, "--sample -1 is out of range"),
         (["verify", "nowhere", "--threads", "1025"], 1, "1025 is out of range; 1 to 1024 are"),
         (["sql", "nowhere", "--threads", "9" * 20], 1, f"--threads {'9' * 20} is out of range"),

@@ -112,6 +112,8 @@ def test_what_cannot_be_a_category_is_refused(build: Build, named: list[str], sa
 def test_a_release_without_the_default_concepts_asks_for_others(build: Build, copy: Path) -> None:
     concepts = build.table("concept").filter(pl.col("concept_id") != "410607006").collect()
     concepts.write_parquet(copy / "terminology/concept.parquet")
+    is_a = build.table("is_a").filter(pl.col("parent_id") != "410607006").collect()
+    is_a.write_parquet(copy / "terminology/is_a.parquet")
     with pytest.raises(InputError, match=r"'410607006'.*name two by `near` and one by `far`"):
         categories_of(Build(copy), None, 1)
 

@@ -228,16 +228,17 @@ def test_rows_that_two_editions_share_count_once(folder: Path, tmp_path: Path) -
 @pytest.mark.slow
 def test_files_side_by_side_and_off_the_norm_are_told_apart(tmp_path: Path) -> None:
     release = random_release(6, 15)
-    release.write_folder(tmp_path / "plain", "Full")
+    usual, odd = tmp_path / "plain" / "release", tmp_path / "all" / "release"  # cards tell names
+    release.write_folder(usual, "Full")
     for release_type in ("Full", "Snapshot"):
-        release.write_folder(tmp_path / "all", release_type, name_style="mono")
-    (tmp_path / "all" / "sct2_Concept_Delta_INT_20200131.txt").write_text("not read")
-    (tmp_path / "all" / "__MACOSX").mkdir()
-    (tmp_path / "all" / "__MACOSX" / "sct2_Concept_Full_INT_20200131.txt").write_text("not read")
-    (tmp_path / "all" / "._sct2_Concept_Full_INT_20200131.txt").write_text("not read")
+        release.write_folder(odd, release_type, name_style="mono")
+    (odd / "sct2_Concept_Delta_INT_20200131.txt").write_text("not read")
+    (odd / "__MACOSX").mkdir()
+    (odd / "__MACOSX" / "sct2_Concept_Full_INT_20200131.txt").write_text("not read")
+    (odd / "._sct2_Concept_Full_INT_20200131.txt").write_text("not read")
 
-    plain = medsim.build(tmp_path / "plain", tmp_path / "out1")
-    every = medsim.build(tmp_path / "all", tmp_path / "out2")
+    plain = medsim.build(usual, tmp_path / "out1")
+    every = medsim.build(odd, tmp_path / "out2")
 
     assert plain.manifest.outputs == every.manifest.outputs
     assert all("Snapshot" in file["name"] for file in every.manifest.source["files"])

@@ -17,8 +17,7 @@ from oracles.splits import crossings, groups, not_nearest, positives, split_of
 import medsim
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.evaluations.categories import categories_of
-from medsim.splits.options import shares_of
-from medsim.splits.output import SPLIT_NAMES
+from medsim.splits.options import SPLIT_NAMES, shares_of
 
 BOUNDS = {"train": 0.6, "validation": 0.8, "test": 1.0}
 
@@ -128,6 +127,7 @@ def test_the_manifest_tells_of_sizes_and_shares(
     assert shares.to_list() == pytest.approx([1] * sizes.height)
 
 
+@pytest.mark.slow
 def test_the_rows_do_not_depend_on_threads(
     shared_build: medsim.Build, shared_splits: medsim.Splits, tmp_path: Path
 ) -> None:
@@ -225,6 +225,7 @@ def test_every_kind_of_link_keeps_concepts_together(tmp_path: Path) -> None:
     assert medsim.verify(splits, build=build).holds
 
 
+@pytest.mark.slow
 def test_concepts_that_are_called_synonymous_stay_together(tmp_path: Path) -> None:
     umls = random_metathesaurus(7, 60).write(tmp_path / "umls")
     build = medsim.build(umls, tmp_path / "build", threads=1)
@@ -291,6 +292,7 @@ def test_a_split_can_be_split(shared_splits: medsim.Splits, tmp_path: Path) -> N
     assert medsim.verify(inner, build=shared_splits["train"]).holds
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on(
     shared_build: medsim.Build,
     shared_splits: medsim.Splits,

@@ -8,7 +8,8 @@ from medsim.core.config import available_memory
 from medsim.core.opened import show_views
 from medsim.core.store import Store
 from medsim.exports.formats import FORMATS, ExportFormat
-from medsim.splits.output import SPLIT_NAMES, Splits
+from medsim.splits.options import SPLIT_NAMES
+from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
