@@ -14,7 +14,7 @@ import polars as pl
 
 from medsim.builds.cards.card import CITATION
 from medsim.builds.cards.licences import licence_of
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.evaluations.linked import linked_terms
@@ -114,11 +114,13 @@ def write_mteb(run: Export) -> list[Skipped]:
     build = exported[_SPLIT] if isinstance(exported, Splits) else exported
     check_passed_on(build.manifest.source, private=private)
     source = _Source(build=build, private=private)
-    tasks = [
-        *_set_tasks(run, source, skipped),
-        *_retrieval_tasks(run, source, skipped),
-        *_rated_tasks(run, skipped),
-    ]
+    with run.progress.stage("write tasks") as stage:
+        tasks = [
+            *_set_tasks(run, source, skipped),
+            *_retrieval_tasks(run, source, skipped),
+            *_rated_tasks(run, skipped),
+        ]
+        stage.found(counted(len(tasks), "task"))
     entries = [task.entry(run.output.outputs[task.file].fingerprint) for task in tasks]
     text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
     run.output.write_text("tasks.json", text, len(entries))
