@@ -45,8 +45,14 @@ _WRITTEN_BY_PANDAS = {
 }
 """The files that pandas writes as well, and the export that has them."""
 
-_ONE_FILE = {"huggingface": "pairs/", "duckdb": "duckdb", "mteb": "pairs/"}
-"""The beginnings of paths of the files whose rows are counted, by default those with train."""
+_COUNTED = {
+    "sentence-transformers": "pair/",
+    "sentence-transformers, random": "pair/",
+    "huggingface": "pairs/",
+    "mteb": "pairs/",
+    "duckdb": "duckdb",
+}
+"""A part of the paths of the files whose rows are counted; by default it is train."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +62,7 @@ class Seen:
     Attributes:
         seconds: for all of it.
         peak_mib: of memory.
-        n_rows: of its first file of pairs.
+        n_rows: pairs that were written.
         fingerprint: of the files, but for those of DuckDB, whose bytes differ from run to run.
     """
 
@@ -121,14 +127,14 @@ def exported(folder: Path, tool: str, threads: int) -> Seen:
 
     export_of("small")
     export, seconds = timed(lambda: export_of("large"))
-    outputs, part = export.manifest.outputs, _ONE_FILE.get(tool, "train")
+    outputs, part = export.manifest.outputs, _COUNTED.get(tool, "train")
     text = "".join(
         f"{path} {outputs[path].fingerprint}" for path in sorted(outputs) if tool != "duckdb"
     )
     return Seen(
         seconds=seconds,
         peak_mib=max(int(str(stage["peak_mib"])) for stage in export.manifest.stages),
-        n_rows=next(one.rows for path, one in outputs.items() if part in path),
+        n_rows=sum(one.rows for path, one in outputs.items() if part in path),
         fingerprint=hashlib.sha256(text.encode()).hexdigest(),
     )
 

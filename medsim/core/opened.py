@@ -117,7 +117,7 @@ class Opened(Shown, Generic[M]):
 
     def _statement(self, text: str, *, as_text: bool = False) -> Statement:
         folder = self.folder.resolve()
-        self._promised(*self._views.values())
+        self._check_views()
         derived = tuple(self.kind.derived.values())
         return Statement(
             text=text, folder=folder, views=self._views, derived=derived, as_text=as_text
@@ -147,6 +147,10 @@ class Opened(Shown, Generic[M]):
                 scan_parquet(path).collect_schema()
         with reading(self.folder / files, hint=_AGAIN):
             return scan_files(self.folder, files)
+
+    def _check_views(self) -> None:
+        """Raise InputError if a file of a view that the manifest names is not there."""
+        self._promised(*(view.files for view in self.kind.views.values() if view.files))
 
     def _promised(self, *patterns: str) -> list[Path]:
         """Return the files of the manifest that match patterns; InputError if one is not there.
@@ -184,7 +188,7 @@ def show_views(opened: Opened[Any], store: Store) -> list[str]:
         InputError: a file of the output cannot be read.
     """
     files, derived = opened._views, opened.kind.derived  # noqa: SLF001 — its own module
-    opened._promised(*files.values())  # noqa: SLF001 — likewise
+    opened._check_views()  # noqa: SLF001 — likewise
     store.view_files(opened.folder.resolve(), files, derived.values())
     return opened._seen()  # noqa: SLF001 — likewise
 
