@@ -142,4 +142,4 @@ NOTES: Mapping[str, Mapping[str, str]] = {
         "max_distance_negatives": "Greatest of the same; null where there are none.",
     },
 }
-"""What the values of each column are, by view: units, and the meaning of null or empty ones."""
+"""Notes on each column, by view: its values, their units, the meaning of null or empty ones."""

@@ -152,7 +152,7 @@ class Build(Opened[BuildManifest]):
         return self._summarized(facts, calls, lambda: self.stats().select(shown))
 
     @property
-    def strategies(self) -> tuple[str, ...]:
+    def strategies(self) -> tuple[Strategy, ...]:
         """The strategies of its negatives, in the order in which they were made."""
         named = self.manifest.options.get("strategies")
         return tuple(named) if isinstance(named, list) else DEFAULT_STRATEGIES

@@ -14,7 +14,7 @@ from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, reading_output
-from medsim.core.options import folder_of, public
+from medsim.core.options import declared, folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.exports.formats import FORMATS, Export
@@ -25,16 +25,7 @@ from medsim.splits.output import Splits
 if TYPE_CHECKING:
     from medsim.exports.formats import ExportFormat
 
-_OF_FORMATS = (
-    "negatives",
-    "n_negatives",
-    "datasets",
-    "difficulty",
-    "seed",
-    "embedding",
-    "private",
-    "rated",
-)
+_OF_ALL = {"folder", "out", "to", "threads", "overwrite", "progress"}  # options of every export
 
 
 @public(ExportOptions)
@@ -48,7 +39,7 @@ def export(options: ExportOptions) -> Exported:
     """
     form = FORMATS.get(options.to)
     _check_accepted(options, form)
-    exported: Build | Splits = open_exported(folder_of(options.folder))
+    exported: Build | Splits = _opened(folder_of(options.folder))
     progress = options.progress or Progress()
     with (
         reading_output(exported),
@@ -85,7 +76,7 @@ def export(options: ExportOptions) -> Exported:
     return Exported(options.out)
 
 
-def open_exported(folder: Path) -> Build | Splits:
+def _opened(folder: Path) -> Build | Splits:
     """Return the finished build or splits in a folder."""
     opened: Any = open_output(folder, Build, Splits)
     found: Build | Splits = opened
@@ -95,6 +86,6 @@ def open_exported(folder: Path) -> Build | Splits:
 def _check_accepted(options: ExportOptions, form: ExportFormat) -> None:
     """Raise OptionError for an option that the tool's files do not go by."""
     standard = ExportOptions(folder=options.folder, out=options.out, to=options.to)
-    for name in _OF_FORMATS:
-        if name not in form.accepts and getattr(options, name) != getattr(standard, name):
+    for name in sorted(declared(ExportOptions).keys() - _OF_ALL - form.accepts):
+        if getattr(options, name) != getattr(standard, name):
             raise OptionError(f"`{name}` says nothing to an export for {options.to}; leave it out")

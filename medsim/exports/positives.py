@@ -10,7 +10,7 @@ import polars as pl
 from medsim.builds.output import PAIR_FILES
 from medsim.builds.term_index import terms_of
 from medsim.core import queries
-from medsim.core.config import DIFFICULTIES, STRATEGIES
+from medsim.core.config import DIFFICULTIES
 from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
 from medsim.core.terms import pack
@@ -63,8 +63,7 @@ def split_terms(build: Build, threads: int) -> SplitTerms:
 
 def exported_positives(run: Export, build: Build, terms: SplitTerms) -> pl.DataFrame:
     """Return the positives of the chosen sets, each once; see ``exported_pairs``."""
-    of_all = next(known for known in STRATEGIES if known in build.strategies)
-    return exported_pairs(run, build, terms, of_all, least_label=1)
+    return exported_pairs(run, build, terms, build.strategies[0], least_label=1)
 
 
 def exported_pairs(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from medsim.exports.positives import SplitTerms
 
 OPTIONS_OF_TUPLES = frozenset(
-    ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding")
+    ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding", "cache")
 )
 """The options that tuples go by, as formats accept them."""
 

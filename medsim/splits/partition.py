@@ -45,7 +45,7 @@ class Partition:
         severed: how many associations of each split have their other end in another one.
         corrections: those of the build by split.
         named: the embedding that made the build's negatives; None if none did.
-        assignment: what the rule said.
+        assignment: the outcome of the rule.
     """
 
     concepts: pl.DataFrame
@@ -57,7 +57,7 @@ class Partition:
     assignment: Assignment
 
     def skipped(self, name: str) -> tuple[Skipped, ...]:
-        """Return what one split lacks of the rows of its concepts."""
+        """Return the rows of its concepts that one split lacks, counted by reason."""
         return (
             Skipped(
                 reason="association has its other end in another split",

@@ -48,7 +48,7 @@ def apply_rule(
     shares: Mapping[str, Fraction],
     threads: int,
 ) -> Assignment:
-    """Return what the rule says of the groups of a build.
+    """Return the outcome of the rule for the groups of a build.
 
     Args:
         store: with what ``find_groups`` leaves there.

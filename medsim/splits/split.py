@@ -87,7 +87,7 @@ def build_digest(build: Build) -> str:
 
 
 def _job(build: Build, options: SplitOptions, partition: Partition) -> dict[str, object]:
-    """Return what decides the rows of splits, as plain JSON values."""
+    """Return all that decides the rows of splits, as plain JSON values."""
     named = partition.named
     return {
         "medsim": manifest.medsim_version(),

@@ -200,15 +200,22 @@ def check_against_build(
     partition = find_partition(build, again, None, threads, progress)
     concepts = splits.read("concepts.parquet")
     moved = [] if concepts.equals(partition.concepts) else ["concepts.parquet"]
-    n_expected = partition.positives["n_positives"].sum()
-    n_found = (
-        splits.stats()
-        .group_by("split", "dataset", "difficulty")
-        .agg(pl.col("n_positives").max())["n_positives"]
-        .sum()
-    )
-    lost = [] if n_found == n_expected else [f"{n_found:,} of {n_expected:,}"]
+    expected = _positives(build)
+    found = pl.concat(_positives(one) for one in splits.builds.values())
+    wrong = [
+        *expected.join(found, on=expected.columns, how="anti")["term1"],
+        *found.join(expected, on=expected.columns, how="anti")["term1"],
+        *found.filter(found.is_duplicated())["term1"],
+    ]
     return [
         Finding("build", "The concepts of the build are shared out by the rule.", moved),
-        Finding("positives", "The splits have all positives of the build.", lost),
+        Finding("positives", "The splits have the positives of the build, each once.", wrong),
     ]
+
+
+def _positives(build: Build) -> pl.DataFrame:
+    """Return the positives of every set, with its name, each once whatever the strategies."""
+    rows = build.pairs(negatives=build.strategies[0]).filter(pl.col("label") == 1)
+    return rows.select(
+        "dataset", "difficulty", "term1", "term2", "distance", "concept1", "concept2"
+    ).collect()

@@ -14,6 +14,7 @@ CHANGES: dict[str, tuple[str | None, str | None]] = {
     "Build.positives": (None, "DataFrame"),
     "Build.sql(memory)": (None, "str | None = None"),
     "Build.sql(timeout)": (None, "float = 600.0"),
+    "Build.strategies": ("tuple[str, ...]", "tuple[Strategy, ...]"),
     "Build.table(name)": ("str", "CanonicalTable"),
     "Embedding": (None, "None"),
     "Embedding(name)": (None, "str | None = None"),

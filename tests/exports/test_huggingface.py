@@ -13,7 +13,7 @@ from fixtures.cards import CARD, metadata_of, rows_in_table
 import medsim
 from medsim.core.errors import OptionError
 from medsim.core.opened import open_output
-from medsim.exports.formats import huggingface
+from medsim.exports import shards
 
 OBO = """format-version: 1.4
 data-version: releases/2024-02-03
@@ -71,7 +71,7 @@ def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, o
 def test_a_table_is_cut_into_files_of_bounded_size(
     shared_build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(huggingface, "SHARD_ROWS", 100)
+    monkeypatch.setattr(shards, "MOST_ROWS", 100)
 
     folder = exported(shared_build, tmp_path / "out", private=True)
 
@@ -130,6 +130,8 @@ def test_a_build_without_pairs_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(OptionError, match="build has no pairs to export"):
         exported(build, tmp_path / "out")
+    with pytest.raises(OptionError, match="build has no positives"):
+        medsim.export(build, tmp_path / "tasks", "mteb", private=True)
 
 
 def test_the_description_names_every_file_with_its_digest(of_splits: Path) -> None:

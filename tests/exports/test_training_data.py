@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 import medsim
 from medsim.core.errors import OptionError
-from medsim.exports import tuples
+from medsim.exports import shards, tuples
 from medsim.exports.formats import sentence_transformers
 
 Pair = dict[str, object]
@@ -165,7 +165,7 @@ def test_many_rows_go_to_several_files_in_one_order(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sentence_transformers, "_ROWS_A_FILE", 30)
+    monkeypatch.setattr(shards, "MOST_ROWS", 30)
     monkeypatch.setattr(sentence_transformers, "_ROWS_AT_ONCE", 20)
     monkeypatch.setattr(tuples, "_TEXTS_AT_ONCE", 60)
 

@@ -12,9 +12,11 @@ import pytest
 from fixtures.builds import alter, run
 
 import medsim
+from medsim.builds.options import VerifyOptions
 from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
 from medsim.core.manifest import fingerprint
+from medsim.splits import split_checks
 
 
 @pytest.fixture
@@ -136,3 +138,24 @@ def test_the_build_must_be_the_one_that_was_split(
         medsim.verify(shared_splits, build=shared_splits["train"], sample=0)
     with pytest.raises(OptionError, match="`build` is for splits"):
         medsim.verify(shared_build, build=shared_build)
+
+
+def test_a_positive_that_the_build_has_otherwise_is_found(
+    shared_splits: medsim.Splits,
+    shared_build: medsim.Build,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = Path(shutil.copytree(shared_build.folder, tmp_path / "build"))
+    first = pl.col("pair_id") == pl.col("pair_id").filter(pl.col("label") == 1).first()
+    longer = pl.when(first).then(pl.col("distance") + 1).otherwise("distance").alias("distance")
+    pairs = "pairs/dataset=fsn_syn/difficulty=hard/negatives=random/data.parquet"
+    alter(other, pairs, lambda rows: rows.with_columns(longer))
+    monkeypatch.setattr(split_checks, "build_digest", lambda _: shared_splits.manifest.build)
+    options = VerifyOptions(folder=shared_splits)
+
+    found = split_checks.check_against_build(
+        shared_splits, medsim.open(other), options, 1, medsim.Progress()
+    )
+
+    assert {one.check: len(one.violations) for one in found} == {"build": 0, "positives": 2}

@@ -16,6 +16,7 @@ from medsim.core.parquet import write_lazily
 from medsim.exports.croissant import CROISSANT, croissant
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.permission import check_passed_on
+from medsim.exports.shards import shards
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 POSITIVES = "positives"
 """The configuration that has each positive once."""
-
-SHARD_ROWS = 1_000_000
-"""The most rows of a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +101,8 @@ def _written(run: Export, table: _Table) -> Config:
         rows = table.rows(build)
         columns = rows.collect_schema()
         count = int(rows.select(pl.len()).collect().item())
-        n_files = -(-count // SHARD_ROWS)
-        for number in range(n_files):
-            name = f"{table.name}/{split}-{number:05}-of-{n_files:05}.parquet"
-            run.output.write_file(name, _writer(build, rows.slice(number * SHARD_ROWS, SHARD_ROWS)))
+        for name, begin, end in shards(table.name, split, count):
+            run.output.write_file(name, _writer(build, rows.slice(begin, end - begin)))
             files.setdefault(split, []).append(name)
         if count:
             n_rows[split] = count
@@ -121,7 +117,7 @@ def _written(run: Export, table: _Table) -> Config:
 
 
 def _writer(build: Build, rows: pl.LazyFrame) -> Callable[[Path], int]:
-    """Return what writes rows to a file as they come, and counts them."""
+    """Return a function that writes rows to a file as they come, and counts them."""
     source = build.manifest.source
     metadata = {name: str(source.get(name)) for name in ("name", "release_date", "terms_of_use")}
     return lambda path: write_lazily(rows, path, metadata)

@@ -24,6 +24,7 @@ from medsim.evaluations.ratings.layouts import LAYOUTS
 from medsim.evaluations.sets import SET_COLUMNS
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.permission import check_passed_on
+from medsim.exports.positives import check_some
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class _Task:
     members: Mapping[str, object] = field(default_factory=dict)
 
     def entry(self, fingerprint: str) -> dict[str, object]:
-        """Return what tasks.json says of it, given the fingerprint of its data.
+        """Return its entry in tasks.json, given the fingerprint of its data.
 
         Its name ends with that of the data, for mteb keeps results by the names of tasks alone.
         """
@@ -108,7 +109,8 @@ def write_mteb(run: Export) -> list[Skipped]:
     Of splits they are of the test split, of a build of all that it has.
 
     Raises:
-        OptionError: as ``check_passed_on`` does; or two rated sets have one name.
+        OptionError: as ``check_passed_on`` does; or two rated sets have one name; or there is no
+            task.
     """
     exported, private, skipped = run.exported, run.options.private, list[Skipped]()
     build = exported[_SPLIT] if isinstance(exported, Splits) else exported
@@ -121,6 +123,7 @@ def write_mteb(run: Export) -> list[Skipped]:
             *_rated_tasks(run, skipped),
         ]
         stage.found(counted(len(tasks), "task"))
+    check_some(run, len(tasks))
     entries = [task.entry(run.output.outputs[task.file].fingerprint) for task in tasks]
     text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
     run.output.write_text("tasks.json", text, len(entries))

@@ -13,6 +13,7 @@ from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.exports.formats import FORMATS, ExportFormat
 from medsim.exports.positives import check_some, exported_pairs, split_terms
+from medsim.exports.shards import shards
 from medsim.exports.tuples import OPTIONS_OF_TUPLES, tuples_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ _ABOUT = {
 """The configurations, named as in the data sets that sentence-transformers publishes."""
 
 _PAIR, _LABELLED, _TUPLE = _ABOUT
-_ROWS_A_FILE = 1_000_000
 _ROWS_AT_ONCE = 1 << 16
 
 
@@ -108,15 +108,10 @@ class _Folder:
             return
         config, split = place
         schema = {name: pl.Int64() if name == "label" else pl.String() for name in columns}
-        n_files = -(-n_rows // _ROWS_A_FILE)
         with self.run.progress.stage(f"write {config} of {split}") as stage:
-            for number in range(n_files):
-                begin = number * _ROWS_A_FILE
-                rows = batches(begin, min(begin + _ROWS_A_FILE, n_rows))
-                self.run.output.write_file(
-                    f"{config}/{split}-{number:05d}-of-{n_files:05d}.parquet",
-                    partial(write_batches, schema=schema, batches=rows),
-                )
+            for name, begin, end in shards(config, split, n_rows):
+                write = partial(write_batches, schema=schema, batches=batches(begin, end))
+                self.run.output.write_file(name, write)
             stage.found(f"{n_rows:,} rows")
         self._splits.setdefault(config, []).append(split)
 
