@@ -135,7 +135,7 @@ class SetMaker:
         self._store = store
         self._seed = seed
         self._threads = threads
-        self._lower = derived.positives.terms["lower_term"].to_list()
+        self._lower = derived.positives.terms["lower_term"]
         self._bearers = store.table("bearer").sort("term_id")["concept_id"]
         self._made: list[tuple[SetKey, UsedPairs]] = []
 

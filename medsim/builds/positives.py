@@ -12,7 +12,7 @@ from rapidfuzz.process import cpdist
 
 from medsim.builds.corrections import corrected_nodes, effects, without_rejected
 from medsim.core import queries
-from medsim.core.config import EASY_DISTANCE
+from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped
 from medsim.core.terms import numbered
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from medsim.builds.options import Correction
     from medsim.core.store import Store
 
+_COMPARED_PAIRS = 1 << 16  # whose texts are taken out of a column at a time
 _COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
 
 
@@ -71,7 +72,8 @@ def derive_positives(
     terms = derive_names(store, language=language, rf2_rules=rf2_rules)
     if most_names is not None:
         _check_names(store, most_names)
-    store.run("builds/terms/bearer", language=language)
+    store.run("builds/terms/bearer")
+    store.drop("named")
     store.run("builds/terms/substitution")
     store.run("builds/terms/substitutions")
     candidates = pl.concat(_dataset_positives(store, one) for one in queries.datasets())
@@ -83,7 +85,7 @@ def derive_positives(
     ]
     return Positives(
         terms=terms,
-        pairs=_with_distances(drafts, terms["lower_term"].to_list(), threads),
+        pairs=_with_distances(drafts, terms["lower_term"], threads),
         corrected=corrected,
         skipped=(*skipped, *changes),
     )
@@ -92,12 +94,13 @@ def derive_positives(
 def derive_names(store: Store, *, language: str, rf2_rules: bool) -> pl.DataFrame:
     """Return all terms that the canonical tables of ``store`` give, as ``Positives.terms``.
 
-    The tables term and name are left in the store, and what a build makes of them.
+    The tables term, name and named are left in the store, and what they are made of.
     """
     store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
     terms = numbered(store.frame("builds/terms/spelling", language=language)["term"])
     store.put("term", terms)
-    store.run("builds/terms/name", language=language)
+    store.run("builds/terms/named", language=language)
+    store.run("builds/terms/name")
     return terms
 
 
@@ -112,30 +115,36 @@ def _check_names(store: Store, most: int) -> None:
 
 
 def pair_distances(
-    lower_terms: list[str], left_ids: pl.Series, right_ids: pl.Series, threads: int
+    lower_terms: pl.Series, left_ids: pl.Series, right_ids: pl.Series, threads: int
 ) -> pl.Series:
     """Return the Levenshtein distance of each pair of terms, in code points; ids are rows."""
-    left = [lower_terms[i] for i in left_ids.to_list()]
-    right = [lower_terms[i] for i in right_ids.to_list()]
-    if not left:
-        return pl.Series("distance", [], dtype=pl.Int32)
-    scores = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads)
-    return pl.Series("distance", scores, dtype=pl.Int32)
+    distances = np.empty(len(left_ids), np.int32)
+    for first in range(0, len(left_ids), _COMPARED_PAIRS):
+        left, right = (
+            lower_terms.gather(ids.slice(first, _COMPARED_PAIRS)).to_list()
+            for ids in (left_ids, right_ids)
+        )
+        distances[first : first + len(left)] = cpdist(
+            left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads
+        )
+    return pl.Series("distance", distances)
 
 
 def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
     store.run(dataset.query)
     pairs = store.frame("builds/pairs/positive", candidates=dataset.name)
     store.drop(dataset.name)
-    return pairs.with_columns(dataset=pl.lit(dataset.name))
+    names = pl.Enum(sorted(one.name for one in queries.datasets()))  # a byte a row
+    return pairs.with_columns(dataset=pl.lit(dataset.name, names))
 
 
-def _with_distances(pairs: pl.DataFrame, lower_terms: list[str], threads: int) -> pl.DataFrame:
+def _with_distances(pairs: pl.DataFrame, lower_terms: pl.Series, threads: int) -> pl.DataFrame:
     distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
-    easy = pl.col("distance") <= EASY_DISTANCE
+    easy, hard = (pl.lit(name, pl.Enum(DIFFICULTIES)) for name in ("easy", "hard"))
+    is_easy = pl.col("distance") <= EASY_DISTANCE
     return (
         pairs.with_columns(distance)
-        .with_columns(difficulty=pl.when(easy).then(pl.lit("easy")).otherwise(pl.lit("hard")))
+        .with_columns(difficulty=pl.when(is_easy).then(easy).otherwise(hard))
         .select(_COLUMNS)
         .sort("dataset", "difficulty", "term1_id", "term2_id")
     )

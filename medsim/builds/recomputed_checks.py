@@ -168,7 +168,7 @@ def check_terms(recomputed: Recomputed) -> Finding:
 
 def check_rows(recomputed: Recomputed) -> Finding:
     """Return whether ids, distances and the order of rows follow from the texts and the seed."""
-    lower = recomputed.derived.positives.terms["lower_term"].to_list()
+    lower = recomputed.derived.positives.terms["lower_term"]
     named = {str(key): pairs.select(_ROW) for key, pairs in recomputed.pairs.items()}
     sets = [named[name].with_columns(set_name=pl.lit(name)) for name in sorted(named)]
     pairs = pl.concat(sets)  # ordered at once

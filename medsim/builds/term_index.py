@@ -24,7 +24,13 @@ from medsim.kernels.packing import term_hashes
 if TYPE_CHECKING:
     from medsim.builds.output import Build
     from medsim.builds.positives import Positives
-    from medsim.kernels.types import Ids
+    from medsim.kernels.types import Hashes, Ids
+
+
+_DIFFICULTY_BY_PLACE = (None, "hard", "easy")
+_HARD, _EASY = 1, 2
+
+_HASHED_TERMS = 1 << 20  # packed at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,20 +50,17 @@ class Derived:
     def terms(self) -> pl.DataFrame:
         """Return the rows of ``TERM_FILE``: ``TERM_COLUMNS``."""
         terms = self.positives.terms.with_columns(pl.Series("component", self.index.components))
-        pairs = self.positives.pairs
-        ends = [pairs.select("distance", term_id=side) for side in ("term1_id", "term2_id")]
-        easy = pl.col("distance").min() <= EASY_DISTANCE
-        difficulties = (
-            pl.concat(ends)
-            .join(terms.select("term_id", "node_id"), on="term_id")
-            .group_by("node_id")
-            .agg(difficulty=pl.when(easy).then(pl.lit("easy")).otherwise(pl.lit("hard")))
-        )
-        return (
-            terms[self.paired()]
-            .join(difficulties, on="node_id", how="left", maintain_order="left")
-            .select(*TERM_COLUMNS)
-        )
+        pairs, node = self.positives.pairs, terms["node_id"].to_numpy()
+        is_easy = (pairs["distance"] <= EASY_DISTANCE).to_numpy()
+        ends = [node[pairs[side].to_numpy()] for side in ("term1_id", "term2_id")]
+        of_node = np.zeros(int(node.max(initial=-1)) + 1, np.int8)
+        for place, chosen in ((_HARD, slice(None)), (_EASY, is_easy)):
+            for end in ends:
+                of_node[end[chosen]] = place
+        paired = self.paired()
+        names = pl.Series("difficulty", _DIFFICULTY_BY_PLACE, dtype=pl.String)
+        difficulty = names.gather(of_node[node[paired]])
+        return terms[paired].with_columns(difficulty).select(*TERM_COLUMNS)
 
 
 def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
@@ -81,13 +84,21 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     store.run("builds/terms/pool", pool=pool)
     store.drop("positive")
     shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
-    exact = pack(terms["term"].to_list())
     return TermIndex(
-        lower=pack(terms["lower_term"].to_list()),
-        hashes=term_hashes(exact.codes, exact.starts),
+        lower=pack(terms["lower_term"]),
+        hashes=_hashes(terms["term"]),
         components=component,
         pool=shared if pool == "terminology" else None,
     )
+
+
+def _hashes(terms: pl.Series) -> Hashes:
+    """Return ``term_hashes`` of a column of terms."""
+    parts = [np.empty(0, np.uint64)]
+    for first in range(0, len(terms), _HASHED_TERMS):
+        exact = pack(terms.slice(first, _HASHED_TERMS))
+        parts.append(term_hashes(exact.codes, exact.starts))
+    return np.concatenate(parts)
 
 
 def reload(build: Build, store: Store, threads: int) -> Derived:

@@ -15,11 +15,10 @@ import numpy as np
 import polars as pl
 
 from medsim.core.files import read_own_json, whole_file
+from medsim.core.text_parts import text_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pyarrow as pa
 
 MANIFEST = "manifest.json"
 """The file whose presence says that an output is finished."""
@@ -124,29 +123,20 @@ def fingerprint(frame: pl.DataFrame) -> str:
     digest = hashlib.sha256()
     for column in frame.iter_columns():
         digest.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        values = column.to_arrow()  # with small columns, Polars takes longer to plan than to fill
-        if column.null_count():
-            digest.update(values.is_null().to_numpy(zero_copy_only=False).tobytes())
-            values = values.fill_null(_in_place_of_null(column.dtype))
+        values = column
+        if column.null_count():  # with small columns, Polars takes longer to plan than to fill
+            digest.update(column.is_null().to_numpy().tobytes())
+            values = column.fill_null(_in_place_of_null(column.dtype))
         else:
             digest.update(bytes(len(column)))
         if column.dtype == pl.String:
-            lengths, text = _bytes_of(values)
-            digest.update(lengths)
-            digest.update(text)
+            for starts, _ in text_parts(values):
+                digest.update(np.diff(starts).astype(np.uint32).tobytes())
+            for _, text in text_parts(values):
+                digest.update(text)
         else:
-            digest.update(values.to_numpy(zero_copy_only=False).tobytes())
+            digest.update(values.to_numpy().tobytes())
     return digest.hexdigest()
-
-
-def _bytes_of(array: pa.LargeStringArray) -> tuple[bytes, memoryview]:
-    """Return how many bytes of UTF-8 each text has, as uint32, and the bytes of all."""
-    _, bounds, text = array.buffers()
-    if not len(array) or text is None:
-        return bytes(4 * len(array)), memoryview(b"")
-    starts = np.frombuffer(bounds, np.int64)[array.offset : array.offset + len(array) + 1]
-    lengths = np.diff(starts).astype(np.uint32)
-    return lengths.tobytes(), memoryview(text)[starts[0] : starts[-1]]
 
 
 def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:

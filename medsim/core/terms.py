@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.text_parts import text_parts
 from medsim.kernels.packing import starts_of, taken
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ def lowered(terms: Sequence[str]) -> list[str]:
     return [term.lower() for term in terms]
 
 
+def lowered_column(terms: pl.Series) -> pl.Series:
+    """Return a column of terms in lower case, as ``lowered`` has them; null stays null."""
+    lower = terms.str.to_lowercase().alias("lower_term")
+    # Polars knows Unicode of another version than Python does; ASCII is the same in both.
+    others = (terms.str.len_bytes() != terms.str.len_chars()).arg_true()
+    return lower.scatter(others, lowered(terms.gather(others).to_list()))
+
+
 def numbered(spellings: pl.Series) -> pl.DataFrame:
     """Return the term table of distinct spellings.
 
@@ -33,7 +42,7 @@ def numbered(spellings: pl.Series) -> pl.DataFrame:
         that two terms are equal ignoring case exactly if their nodes are equal.
     """
     terms = spellings.sort()
-    lower = pl.Series("lower_term", lowered(terms.to_list()), dtype=pl.String)
+    lower = lowered_column(terms)
     node = lower.rank("dense").cast(pl.Int32) - 1
     ids = pl.int_range(terms.len(), dtype=pl.Int32, eager=True)
     columns = {"term_id": ids, "term": terms, "lower_term": lower, "node_id": node}
@@ -61,11 +70,30 @@ class PackedTerms:
         return PackedTerms(codes=codes, starts=starts)
 
 
-def pack(terms: Sequence[str]) -> PackedTerms:
-    """Return the terms as arrays; a lone surrogate keeps its code point."""
+def pack(terms: Sequence[str] | pl.Series) -> PackedTerms:
+    """Return the terms as arrays; a lone surrogate, which columns never have, keeps its code point.
+
+    A column is packed some terms at a time, so that none of them is an object of Python.
+    """
+    if isinstance(terms, pl.Series):
+        return _packed_column(terms)
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
     text = "".join(terms).encode("utf-32-le", "surrogatepass")
     return PackedTerms(codes=np.frombuffer(text, np.uint32), starts=starts_of(lengths))
+
+
+def _packed_column(terms: pl.Series) -> PackedTerms:
+    starts = starts_of(terms.str.len_chars().to_numpy())
+    codes = np.empty(starts[-1], np.uint32)
+    first = 0
+    for part, text in text_parts(terms):
+        begin, first = first, first + len(part) - 1
+        room = codes[starts[begin] : starts[first]]
+        if len(room) == len(text):  # all of it is ASCII
+            room[:] = np.frombuffer(text, np.uint8)
+        else:
+            room[:] = np.frombuffer(str(text, "utf-8").encode("utf-32-le"), np.uint32)
+    return PackedTerms(codes=codes, starts=starts)
 
 
 def unpack(packed: PackedTerms) -> list[str]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.positives import derive_names
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError
 from medsim.core.store import Store
-from medsim.core.terms import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -134,9 +134,7 @@ def _fill(store: Store, build: Build, *, language: str, rf2_rules: bool) -> None
     """Put the concepts of a build and their names into the store."""
     for table in ("concept", "description", "is_a"):
         store.put(table, build.read(f"terminology/{table}.parquet"))
-    store.run("builds/terms/substitution_name", language=language, rf2_rules=rf2_rules)
-    store.put("term", numbered(store.frame("builds/terms/spelling", language=language)["term"]))
-    store.run("builds/terms/name", language=language)
+    derive_names(store, language=language, rf2_rules=rf2_rules)
 
 
 def _wanted(store: Store, parsed: Sequence[tuple[str | None, str]]) -> pl.DataFrame:

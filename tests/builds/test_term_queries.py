@@ -57,7 +57,13 @@ def test_names_are_distinct_and_lie_in_order_the_fully_specified_one_first(store
         ("again", "10", "Orl", "synonym", True, "en"),
         named("10", "Orl pain"),  # the same as the name, but for case
     )
-    store.run("builds/terms/name", language="en")
+    put(store, "substitution_name", ("20", "Orl", True, False), ("10", "orl pain", False, False))
+    store.run("builds/terms/named", language="en")
+    store.run("builds/terms/bearer")
+    assert terms_of(store, "bearer", "term_id", "concept_id") == [
+        *(("Orl", "10"), ("Orl pain", "10"), ("orl ache", "10"), ("orl pain", "10")),
+    ]
+    store.run("builds/terms/name")
     assert terms_of(store, "name", "concept_id", "term_id", "is_fsn") == [
         ("10", "orl pain", True),
         ("10", "Orl", False),
@@ -71,8 +77,27 @@ def test_names_of_other_sources_are_taken_whole(store: Store) -> None:
     put(store, "description", named("10", "[D]Murn", "fsn"), named("20", "a namespace", "fsn"))
     store.run("builds/terms/substitution_name", language="en", rf2_rules=False)
     assert store.table("substitution_name").rows() == [
-        ("10", "[D]Murn", False),
-        ("20", "a namespace", False),
+        ("10", "[D]Murn", False, False),
+        ("20", "a namespace", False, False),
+    ]
+
+
+def test_a_marked_name_is_a_spelling_beside_the_one_that_stands_for_it(store: Store) -> None:
+    put(store, "concept", ("10", False, "", ""), ("20", False, "", "namespace"))
+    put(store, "description", named("10", "[D]Murn", "fsn"), named("20", "Orl", "fsn"))
+    store.run("builds/terms/substitution_name", language="en", rf2_rules=True)
+    assert store.table("substitution_name").rows() == [
+        ("10", "Murn", True, False),
+        ("20", "Orl", False, True),
+    ]
+    spellings = store.frame("builds/terms/spelling", language="en")["term"]
+    assert spellings.to_list() == ["Murn", "Orl", "[D]Murn"]
+    put_terms(store, *spellings)
+    store.run("builds/terms/named", language="en")
+    assert sorted(terms_of(store, "named", "concept_id", "kind", "term_id")) == [
+        ("10", "fsn", "[D]Murn"),
+        ("10", "substitution", "Murn"),
+        ("20", "fsn", "Orl"),
     ]
 
 
@@ -81,8 +106,8 @@ def test_a_substitution_of_two_names_of_a_concept_is_the_synonyms(store: Store) 
     put(
         store,
         "substitution_name",
-        *(("old", "Old", False), ("new", "New", False), ("mott", "Mott", False)),
-        ("small mott", "mott", False),
+        *((name.lower(), name, False, False) for name in ("Old", "New", "Mott")),
+        ("small mott", "mott", False, False),
     )
     put(store, "name", ("new", 1, 1, True), ("new", 2, 2, False), ("third", 0, 0, True))
     put(
@@ -117,7 +142,7 @@ def test_what_makes_no_pair_is_counted_by_reason(store: Store) -> None:
         named("20", "namn", "fsn", language="sv"),
     )
     named_concepts = (("10", "name", False), ("60", "other", False), ("70", "space", True))
-    put(store, "substitution_name", *named_concepts)
+    put(store, "substitution_name", *((*name, False, space) for *name, space in named_concepts))
     put(
         store,
         "association",

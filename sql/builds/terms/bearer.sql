@@ -1,30 +1,13 @@
 -- The smallest id among the concepts that bear a term, active or not.
 --
--- reads   description, substitution_name, term
+-- reads   named
 -- writes  bearer: a row per term, key term_id
--- params  $language text: the language of the names
 
 create or replace table bearer as
 
-with borne as (
-    select
-        term,
-        concept_id
-    from description
-    where
-        active
-        and language = $language
-    union all
-    select
-        term,
-        concept_id
-    from substitution_name
-)
-
 select
-    t.term_id,
-    min(b.concept_id) as concept_id
-from borne as b
-inner join term as t on b.term = t.term
-group by t.term_id
-order by t.term_id;
+    term_id,
+    min(concept_id) as concept_id
+from named
+group by term_id
+order by term_id;

@@ -4,27 +4,13 @@
 -- A concept is eligible if it is active, outside the model component module, and has an active
 -- fully specified name.
 --
--- reads   concept, description, term
+-- reads   concept, named
 -- writes  name: a row per concept and term, key (concept_id, term_id)
--- params  $language text: the language of the names
 -- cites   Schulz and Juric 2020, section 3.1
 
 create or replace table name as
 
-with named as (
-    select
-        d.concept_id,
-        d.kind,
-        t.term_id,
-        t.node_id
-    from description as d
-    inner join term as t on d.term = t.term
-    where
-        d.active
-        and d.language = $language
-),
-
-head as (
+with head as (
     select
         n.concept_id,
         n.term_id,

@@ -13,6 +13,7 @@ with spelling as (
     union
     select term
     from substitution_name
+    where is_marked
 )
 
 select term

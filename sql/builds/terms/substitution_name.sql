@@ -2,8 +2,9 @@
 -- without the marker of retired concepts.
 --
 -- reads   concept, description
--- writes  substitution_name: a row per concept with such a name, key concept_id; is_namespace
---         says that the name is a namespace's, which is no substitute
+-- writes  substitution_name: a row per concept with such a name, key concept_id; is_marked says
+--         that the fully specified name is another; is_namespace says that the name is a
+--         namespace's, which is no substitute
 -- params  $language text: the language of the names
 --         $rf2_rules bool: whether the marker and namespaces have a meaning
 -- cites   Schulz and Juric 2020, section 3.2
@@ -13,7 +14,11 @@ create or replace table substitution_name as
 with name as (
     select
         d.concept_id,
-        case when $rf2_rules then without_marker(d.term) else d.term end as term,
+        d.term as fsn,
+        case
+            when $rf2_rules and contains(d.term, '[D]') then without_marker(d.term)
+            else d.term
+        end as term,
         $rf2_rules and (
             contains(d.term, 'namespace')
             or contains(coalesce(c.semantic_tag, ''), 'namespace')
@@ -29,6 +34,7 @@ with name as (
 select
     concept_id,
     term,
+    fsn <> term as is_marked,
     is_namespace
 from name
 where term <> ''

@@ -1,0 +1,34 @@
+-- The terms that each concept bears, active or not, by their numbers: its names, and the name that
+-- stands for it in associations, where it is not among them.
+--
+-- reads   description, substitution_name, term
+-- writes  named: a row per name, of kind fsn, synonym or substitution
+-- params  $language text: the language of the names
+
+create or replace table named as
+
+with spelt as (
+    select
+        concept_id,
+        kind,
+        term
+    from description
+    where
+        active
+        and language = $language
+    union all
+    select
+        concept_id,
+        'substitution' as kind,
+        term
+    from substitution_name
+    where is_marked
+)
+
+select
+    s.concept_id,
+    s.kind,
+    t.term_id,
+    t.node_id
+from spelt as s
+inner join term as t on s.term = t.term;

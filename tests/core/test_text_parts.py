@@ -1,0 +1,38 @@
+"""Columns of texts as bytes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import polars as pl
+import pytest
+
+from medsim.core import text_parts as module
+from medsim.core.manifest import fingerprint
+from medsim.core.terms import pack
+from medsim.core.text_parts import text_parts
+
+TEXTS = ["", "a", "caf\u00e9", "b\U0001d4b3", "a text that is longer than a view of it", "", "z"]
+
+
+@pytest.mark.parametrize("n_texts", [1, 2, 3, 100])
+def test_parts_of_a_column_hold_all_its_texts(
+    n_texts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    column = pl.Series(TEXTS, dtype=pl.String)
+    whole, packed = fingerprint(pl.DataFrame({"text": column})), pack(TEXTS)
+    monkeypatch.setattr(module, "_TEXTS", n_texts)
+    found = [
+        bytes(text[begin - starts[0] : end - starts[0]]).decode()
+        for starts, text in text_parts(column)
+        for begin, end in pairwise(starts)
+    ]
+    assert found == TEXTS
+    assert fingerprint(pl.DataFrame({"text": column})) == whole
+    assert pack(column).codes.tolist() == packed.codes.tolist()
+    assert pack(column).starts.tolist() == packed.starts.tolist()
+
+
+def test_a_column_without_texts_has_no_parts() -> None:
+    assert not list(text_parts(pl.Series([], dtype=pl.String)))
+    assert len(pack(pl.Series([], dtype=pl.String))) == 0
