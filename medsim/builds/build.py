@@ -148,9 +148,10 @@ def _search_elsewhere(options: BuildOptions) -> AbstractContextManager[FirstSear
 
 
 def _write_terminology(run: Run, derived: Derived, output: Written, key: Mapping[str, str]) -> None:
-    for table in CANONICAL_TABLES:
-        output.write(f"terminology/{table}.parquet", run.store.table(table), key)
-    output.write(TERM_FILE, derived.terms(), key)
+    with run.progress.stage("write the terminology"):
+        for table in CANONICAL_TABLES:
+            output.write(f"terminology/{table}.parquet", run.store.table(table), key)
+        output.write(TERM_FILE, derived.terms(), key)
 
 
 def _write_sets(

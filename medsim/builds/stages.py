@@ -99,6 +99,7 @@ def derive(run: Run, terminology: Terminology) -> Derived:
             corrections=run.corrections,
             most_names=run.options.most_names or MOST_NAMES,
         )
+        index = index_terms(positives, run.store, pool=run.options.pool)
         stage.found(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
     n_corrections = len(run.corrections)
     if n_unmatched := n_corrections - positives.corrected.height:
@@ -106,7 +107,6 @@ def derive(run: Run, terminology: Terminology) -> Derived:
             f"{n_unmatched:,} of {n_corrections:,} corrections name terms that this "
             "terminology does not have; they change nothing"
         )
-    index = index_terms(positives, run.store, pool=run.options.pool)
     return Derived(positives=positives, index=index)
 
 

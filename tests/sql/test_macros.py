@@ -42,39 +42,6 @@ def test_a_text_loses_its_outer_white_space(store: Store) -> None:
     assert results(store, "trimmed(text)", *TRIMMED) == list(TRIMMED.values())
 
 
-TAGS = {
-    "Grelb swelling (disorder)": ("Grelb swelling", "disorder"),
-    "Plim (left (upper)) (disorder)": ("Plim (left (upper))", "disorder"),
-    "Fenn (outer (inner))": ("Fenn (outer", "inner)"),  # the last " (" counts, nested or not
-    "Marn or (velp)": ("Marn or (velp)", ""),
-    "Marn or (velp) (disorder)": ("Marn or (velp)", "disorder"),
-    "Minor (disorder)": ("Minor", "disorder"),
-    "Marn & (drusk)": ("Marn & (drusk)", ""),
-    "Marn& (drusk)": ("Marn& (drusk)", ""),
-    "Sorrel (& tammet)": ("Sorrel (& tammet)", ""),
-    "Sorrel (tammet & x)": ("Sorrel", "tammet & x"),
-    "Dask": ("Dask", ""),
-    "Hulm(disorder)": ("Hulm(disorder)", ""),
-    "(disorder)": ("(disorder)", ""),
-    ")": (")", ""),
-    " (": (" (", ""),
-    "": ("", ""),
-    "Kesp (disorder) fever": ("Kesp (disorder) fever", ""),
-    "Kesp (disorder": ("Kesp (disorder", ""),
-    "Kesp ()": ("Kesp", ""),
-    "Kesp  (disorder)": ("Kesp", "disorder"),  # what is left is trimmed
-    "Kesp\u00a0 (disorder)": ("Kesp", "disorder"),
-    "Two\nlines (disorder)": ("Two\nlines", "disorder"),
-    "[D]Murn (finding)": ("[D]Murn", "finding"),
-    "Tolm \U0001d4b3 (d\u00e9)": ("Tolm \U0001d4b3", "d\u00e9"),
-}
-
-
-def test_a_semantic_tag_is_what_the_last_bracket_holds(store: Store) -> None:
-    expected = [{"term": term, "tag": tag} for term, tag in TAGS.values()]
-    assert results(store, "tag_parts(text)", *TAGS) == expected
-
-
 MARKED = {
     "[D]Murn": "Murn",
     "[D] Murn": "Murn",

@@ -123,6 +123,42 @@ def test_is_a_holds_each_child_and_parent_once_if_a_newest_row_is_active(store: 
 # The canonical tables
 
 
+TAGS = {
+    "Grelb swelling (disorder)": ("Grelb swelling", "disorder"),
+    "Plim (left (upper)) (disorder)": ("Plim (left (upper))", "disorder"),
+    "Fenn (outer (inner))": ("Fenn (outer", "inner)"),  # the last " (" counts, nested or not
+    "Marn or (velp)": ("Marn or (velp)", ""),
+    "Marn or (velp) (disorder)": ("Marn or (velp)", "disorder"),
+    "Minor (disorder)": ("Minor", "disorder"),
+    "Marn & (drusk)": ("Marn & (drusk)", ""),
+    "Marn& (drusk)": ("Marn& (drusk)", ""),
+    "Sorrel (& tammet)": ("Sorrel (& tammet)", ""),
+    "Sorrel (tammet & x)": ("Sorrel", "tammet & x"),
+    "Dask": ("Dask", ""),
+    "Hulm(disorder)": ("Hulm(disorder)", ""),
+    "(disorder)": ("(disorder)", ""),
+    ")": (")", ""),
+    "(": ("(", ""),
+    "": ("", ""),
+    "Kesp (disorder) fever": ("Kesp (disorder) fever", ""),
+    "Kesp (disorder": ("Kesp (disorder", ""),
+    "Kesp ()": ("Kesp", ""),
+    "Kesp  (disorder)": ("Kesp", "disorder"),  # what is left is trimmed
+    "Kesp\u00a0 (disorder)": ("Kesp", "disorder"),
+    "Two\nlines (disorder)": ("Two\nlines", "disorder"),
+    "[D]Murn (finding)": ("[D]Murn", "finding"),
+    "Tolm \U0001d4b3 (d\u00e9)": ("Tolm \U0001d4b3", "d\u00e9"),
+}
+
+
+def test_a_semantic_tag_is_what_the_last_bracket_holds(store: Store) -> None:
+    rows = [(f"{at:02}", Y18, True, f"{at}", "en", FSN, term) for at, term in enumerate(TAGS)]
+    put(store, "rf2_description", *rows)
+    store.run("terminologies/rf2/description_as_of", as_of=None)
+    found = store.table("description_as_of").sort("description_id").select("term", "tag")
+    assert found.rows() == list(TAGS.values())
+
+
 def described(
     name: str, concept: str, *, language: str = "en", kind: str | None = "fsn", **other: object
 ) -> tuple[object, ...]:

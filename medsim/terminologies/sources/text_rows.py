@@ -6,6 +6,8 @@ import codecs
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
+import numpy as np
+
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.reading import LineBound, check_gap, decoded
@@ -97,8 +99,8 @@ def _rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterat
         text = carry + chunk.removeprefix(mark)
         mark = b""
         carry = b"\r" if text.endswith(b"\r") else b""
-        text = text[: len(text) - len(carry)].replace(b"\r\n", b"\n")
-        if b"\r" in text or not _decodes(decoder, text):
+        text = text[: len(text) - len(carry)]
+        if _has_lone_return(text) or not _decodes(decoder, text := text.translate(None, b"\r")):
             raise _fault_of(row_format, file)
         _, line_feed, tail = text.rpartition(b"\n")
         last_line = tail if line_feed else last_line + tail
@@ -144,6 +146,15 @@ def _line_fault(row_format: RowFormat, text: str) -> str:
         last_value = row.rpartition(row_format.separator)[2]
         return f"ends in {last_value!r} without a line end; is the file cut short?"
     return row_format.row_fault(row) if row else ""
+
+
+def _has_lone_return(text: bytes) -> bool:
+    """Return whether a text, which ends in no carriage return, has one without a line feed."""
+    if b"\r" not in text:
+        return False
+    values = np.frombuffer(text, np.uint8)
+    before_feed = values[1:] == ord("\n")
+    return bool(np.any((values[:-1] == ord("\r")) > before_feed))
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, text: bytes, *, final: bool = False) -> bool:

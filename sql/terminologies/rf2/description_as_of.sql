@@ -22,7 +22,7 @@ with newest as (
     from newest_rows('rf2_description', $as_of)
 ),
 
-parted as (
+bracketed as (
     select
         id,
         effective_time,
@@ -31,8 +31,34 @@ parted as (
         active,
         term,
         kind,
-        case when kind = 'fsn' then tag_parts(term) end as parts
+        case when kind = 'fsn' then last_bracket(term) end as inside
     from newest
+),
+
+tagged as (
+    select
+        id,
+        effective_time,
+        concept_id,
+        language,
+        active,
+        term,
+        kind,
+        semantic_tag(term, inside) as tag
+    from bracketed
+),
+
+untagged as (
+    select
+        id,
+        effective_time,
+        concept_id,
+        language,
+        active,
+        kind,
+        tag,
+        left(term, length(term) - coalesce(length(tag) + length(' ()'), 0)) as term
+    from tagged
 ),
 
 older as (
@@ -49,14 +75,14 @@ older as (
 )
 
 select
-    p.id as description_id,
-    p.effective_time,
-    p.concept_id,
-    p.language,
-    p.active,
-    p.kind,
-    coalesce(p.parts.term, p.term) as term,
-    coalesce(p.parts.tag, '') as tag,
+    u.id as description_id,
+    u.effective_time,
+    u.concept_id,
+    u.language,
+    u.active,
+    u.kind,
+    case when u.tag is null then u.term else trimmed(u.term) end as term,
+    coalesce(u.tag, '') as tag,
     o.id is not null as outranked
-from parted as p
-left join older as o on p.id = o.id;
+from untagged as u
+left join older as o on u.id = o.id;

@@ -1,0 +1,15 @@
+-- The semantic tag of a fully specified name; null where it has none.
+--
+-- The last bracket is the tag, unless what is before it ends in " or" or "&", or what is inside
+-- begins with "&".
+--
+-- writes  macro semantic_tag(fsn, inside): such as 'disorder'; inside is last_bracket(fsn)
+-- cites   Schulz and Juric 2020, section 3.1
+
+create or replace macro semantic_tag(fsn, inside) as
+case
+    when prefix(inside, '&') then null
+    when suffix(fsn, '& (' || inside) then null
+    when suffix(fsn, ' or (' || inside) then null
+    else left(inside, length(inside) - 1)
+end;
