@@ -18,7 +18,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.terms import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from medsim.builds.options import Correction
     from medsim.core.store import Store
@@ -76,16 +76,21 @@ def derive_positives(
     store.drop("named")
     store.run("builds/terms/substitution")
     store.run("builds/terms/substitutions")
-    candidates = pl.concat(_dataset_positives(store, one) for one in queries.datasets())
     corrected = corrected_nodes(corrections, terms)
-    drafts = without_rejected(candidates, corrected, terms)
-    changes = effects(candidates.height - drafts.height, len(corrections) - corrected.height)
+    parts: list[pl.DataFrame] = []
+    n_rejected = 0
+    for dataset in sorted(queries.datasets(), key=lambda one: one.name):
+        candidates = _dataset_positives(store, dataset)
+        drafts = without_rejected(candidates, corrected, terms)
+        n_rejected += candidates.height - drafts.height
+        parts += _by_difficulty(drafts, terms["lower_term"], threads)
+    changes = effects(n_rejected, len(corrections) - corrected.height)
     skipped = [
         Skipped(**row) for row in store.frame("builds/terms/skipped", language=language).to_dicts()
     ]
     return Positives(
         terms=terms,
-        pairs=_with_distances(drafts, terms["lower_term"], threads),
+        pairs=pl.concat(parts, rechunk=False),
         corrected=corrected,
         skipped=(*skipped, *changes),
     )
@@ -138,13 +143,13 @@ def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
     return pairs.with_columns(dataset=pl.lit(dataset.name, names))
 
 
-def _with_distances(pairs: pl.DataFrame, lower_terms: pl.Series, threads: int) -> pl.DataFrame:
+def _by_difficulty(
+    pairs: pl.DataFrame, lower_terms: pl.Series, threads: int
+) -> Iterator[pl.DataFrame]:
+    """Yield the pairs of each difficulty as ``Positives.pairs`` has them, in the order of names."""
     distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
-    easy, hard = (pl.lit(name, pl.Enum(DIFFICULTIES)) for name in ("easy", "hard"))
-    is_easy = pl.col("distance") <= EASY_DISTANCE
-    return (
-        pairs.with_columns(distance)
-        .with_columns(difficulty=pl.when(is_easy).then(easy).otherwise(hard))
-        .select(_COLUMNS)
-        .sort("dataset", "difficulty", "term1_id", "term2_id")
-    )
+    is_easy = distance <= EASY_DISTANCE
+    measured = pairs.with_columns(distance)
+    for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
+        name = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
+        yield measured.filter(belongs).with_columns(name).select(_COLUMNS)

@@ -44,8 +44,10 @@ class Derived:
         """Return the terms that may be in a pair, in order of text: int32[n_terms]."""
         if self.index.pool is not None:
             return self.index.pool
-        ends = [self.positives.pairs[side].to_numpy() for side in ("term1_id", "term2_id")]
-        return np.union1d(*ends).astype(np.int32)
+        is_paired = np.zeros(self.positives.terms.height, np.bool_)
+        for side in ("term1_id", "term2_id"):
+            is_paired[self.positives.pairs[side].to_numpy()] = True
+        return np.flatnonzero(is_paired).astype(np.int32)
 
     def terms(self) -> pl.DataFrame:
         """Return the rows of ``TERM_FILE``: ``TERM_COLUMNS``."""
@@ -80,7 +82,8 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     component = components(n_nodes, *ends)[node]
     component_ids = pl.Series("component_id", component, dtype=pl.Int32)
     store.put("term_component", terms.select("term_id", component_ids))
-    store.put("positive", pairs.select("term1_id", "term2_id"))
+    usable = pairs if pool == "terminology" else pairs.clear()
+    store.put("positive", usable.select("term1_id", "term2_id"))
     store.run("builds/terms/pool", pool=pool)
     store.drop("positive")
     shared = store.table("pool").sort("term_id")["term_id"].to_numpy()

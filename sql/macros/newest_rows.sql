@@ -8,24 +8,19 @@
 --         null takes the newest rows
 
 create or replace macro newest_rows(history, as_of) as table
-    with known as (
-        select * -- noqa: AM04
-        from query_table(history)
-        where effective_time <= coalesce(as_of::date, 'infinity'::date)
-    ),
-
-    changed as (
+    with changed as (
         select
             id,
             max(effective_time) as newest_time
-        from known
+        from query_table(history)
+        where effective_time <= coalesce(as_of::date, 'infinity'::date)
         group by id
         having count(*) > 1
     )
 
-    select k.* -- noqa: AM04
-    from known as k
-    left join changed as c on k.id = c.id
+    select r.* -- noqa: AM04
+    from query_table(history) as r -- noqa: RF02
+    left join changed as c on r.id = c.id
     where
-        c.id is null
-        or k.effective_time = c.newest_time;
+        r.effective_time <= coalesce(as_of::date, 'infinity'::date) -- noqa: RF02
+        and (c.id is null or r.effective_time = c.newest_time);
