@@ -13,7 +13,7 @@ from benchmarks.harness.metathesaurus import write_metathesaurus
 
 def measure(settings: Settings) -> Measured:
     """Return the time and memory of the build; see ``Measure``."""
-    concepts = settings.size(3_800_000, 40_000)
+    concepts = settings.size(4_100_000, 50_000)
     with tempfile.TemporaryDirectory() as folder:
         release = Path(folder) / "META"
         apart(write_metathesaurus, release, concepts, seed=1)

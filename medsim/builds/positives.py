@@ -34,8 +34,8 @@ class Positives:
     Attributes:
         terms: every term that may be in a pair: term_id, term, lower_term, node_id; row ``i`` has
             the id ``i``, and ids are in order of text.
-        pairs: a row per dataset and pair: dataset, difficulty, term1_id, term2_id, in order of
-            these, then concept1, concept2, distance.
+        pairs: a row per dataset and pair: dataset, difficulty, which are enumerations of a byte
+            each, term1_id, term2_id, in order of these, then concept1, concept2, distance.
         corrected: pairs of terms that people judged: node1_id, node2_id, same; those that do not
             mean the same are not among the pairs.
         skipped: rows that made no pair, and why.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 import duckdb
 
 from medsim.core import queries
+from medsim.core.config import available_memory
 from medsim.core.database_file import attached_file, identifier
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
 from medsim.core.pipes import close_unclaimed, pump
@@ -30,6 +31,10 @@ _INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt: ")
 _SHOWN = 5  # kinds of statements in a message
 
 _BATCH_ROWS = 8_192
+
+# Memory for rows before they spill; what is made of a terminology needs as much again beside it.
+_ROOM = 2 << 30
+_ROOM_OF_THREAD = 256 << 20
 _PLAIN = frozenset(
     (
         *("boolean", "tinyint", "smallint", "integer", "bigint", "hugeint", "float", "double"),
@@ -60,9 +65,12 @@ class Store:
         Args:
             threads: to use.
             spill: the folder for rows that do not fit in memory; None for none.
-            memory: bytes of memory for rows; most of the machine's by default.
+            memory: bytes of memory for rows; by default some gigabytes where rows may spill, else
+                most of the machine's.
         """
         self._paths = PlainPaths()
+        if memory is None and spill is not None:
+            memory = min(max(_ROOM, threads * _ROOM_OF_THREAD), available_memory() // 2)
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
         settings: dict[str, str | bool | int | float | list[str]] = {
             **limit,

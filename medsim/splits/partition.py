@@ -85,7 +85,7 @@ def find_partition(
     with Store(threads=threads, spill=spill) as store:
         with progress.stage("derive positives anew") as stage:
             derived = reload(build, store, threads)
-            pairs = derived.positives.pairs.select(*_SET, "concept1")
+            pairs = derived.positives.pairs.select(pl.col(_SET).cast(pl.String), "concept1")
             _check_positives(build, pairs)
             stage.found(f"{pairs.height:,} pairs")
         if named is not None and not named.fingerprint:

@@ -208,7 +208,7 @@ def terminology_of(build: Build) -> Terminology:
 def _check_positives(partition: Partition, name: str, pairs: pl.DataFrame) -> None:
     """Raise BrokenPromiseError unless a split has just the positives of its concepts."""
     key = ["dataset", "difficulty"]
-    found = pairs.group_by(key).agg(n_positives=pl.len()).sort(key)
+    found = pairs.group_by(pl.col(key).cast(pl.String)).agg(n_positives=pl.len()).sort(key)
     if not found.equals(partition.positives.filter(split=name).drop("split")):
         raise BrokenPromiseError(
             f"the split {name} has not the positives of its concepts; please report it"

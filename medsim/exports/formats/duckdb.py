@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from medsim.core.config import available_memory
 from medsim.core.opened import show_views
 from medsim.core.store import Store
 from medsim.exports.formats import FORMATS, ExportFormat
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from medsim.core.opened import Opened
     from medsim.exports.formats import Export
 
-_MOST_MEMORY = 2 << 30  # bytes; rows beyond it are on disk
 _SPLIT_NOTE = f"Split that has the row: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
 
 
@@ -57,9 +55,8 @@ def _copied(
     values: Mapping[str, str],
 ) -> int:
     """Append the views of an output to the tables of the database; return the number of rows."""
-    memory = min(_MOST_MEMORY, available_memory() // 2)
     added = {name: (value, _SPLIT_NOTE) for name, value in values.items()}
-    with Store(threads=run.threads, spill=run.output.spill, memory=memory) as store:
+    with Store(threads=run.threads, spill=run.output.spill) as store:
         views = [view for view in show_views(opened, store) if view not in left_out]
         with store.attached(path) as file:
             return sum(file.append(view, opened.kind.views[view], added) for view in views)
