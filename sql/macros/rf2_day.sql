@@ -4,6 +4,6 @@
 
 create or replace macro rf2_day(text) as
 case
-    when regexp_full_match(text, '[0-9]{8}') then strptime(text, '%Y%m%d')::date
+    when strlen(text) = 8 and text < ':' then strptime(text, '%Y%m%d')::date
     else error('no day')::date
 end;

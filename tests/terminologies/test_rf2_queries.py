@@ -59,6 +59,7 @@ def test_no_rows_give_an_empty_table(store: Store, kind: str) -> None:
         b"10\t2020013\t1\t207\t074\n",
         b"10\t2020-01-31\t1\t207\t074\n",
         b"10\t20200231\t1\t207\t074\n",
+        b"10\tinfinity\t1\t207\t074\n",
         b"10\t20200131\t2\t207\t074\n",
         b"10\t20200131\ttrue\t207\t074\n",
         b"\t20200131\t1\t207\t074\n",
