@@ -165,26 +165,27 @@ def _write_sets(
     for strategy in run.options.strategies:
         maker = SetMaker(strategy, derived, run.store, seed=seed, threads=run.threads, known=known)
         for one in set_keys(strategy):
-            pairs = _written_before(run, output, maker, one)
-            if pairs is None:
+            numbers = _written_before(run, output, maker, one)
+            if numbers is None:
                 with run.progress.stage(f"make {one}") as stage:
-                    pairs = maker.make(one, stage)
-                    output.write(one.path, pairs, {**key, **one.columns()})
-                    stage.found(f"{pairs.height:,} pairs")
-            rows.append(stats_row(one.columns(), pairs))
+                    made = maker.make(one, stage)
+                    output.write(one.path, made.lazy(), {**key, **one.columns()})
+                    numbers = made.numbers
+                    stage.found(f"{numbers.height:,} pairs")
+            rows.append(stats_row(one.columns(), numbers))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     output.write("stats.parquet", stats, key)
     return stats
 
 
 def _written_before(run: Run, output: Written, maker: SetMaker, key: SetKey) -> pl.DataFrame | None:
-    pairs = output.read(key.path)
-    if pairs is None or pairs.schema != key.schema():
+    pairs = output.scan(key.path)
+    if pairs is None or pairs.collect_schema() != key.schema():
         return None
-    maker.take_over(key, pairs)
+    numbers = maker.take_over(key, pairs)
     output.register_existing(key.path, pairs)
-    run.progress.say(f"take over {key} from an interrupted run: {pairs.height:,} pairs")
-    return pairs
+    run.progress.say(f"take over {key} from an interrupted run: {numbers.height:,} pairs")
+    return numbers
 
 
 def _check(run: Run, output: Written) -> None:

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     from medsim.builds.options import Correction
     from medsim.core.store import Store
+    from medsim.kernels.types import Ids
 
 _COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
+_PAIRS_AT_ONCE = 1 << 16  # whose texts are Python's at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ def derive_positives(
     ]
     return Positives(
         terms=terms,
-        pairs=_with_distances(drafts, terms["lower_term"].to_list(), threads),
+        pairs=_with_distances(drafts, terms["lower_term"], threads),
         corrected=corrected,
         skipped=(*skipped, *changes),
     )
@@ -112,15 +114,17 @@ def _check_names(store: Store, most: int) -> None:
 
 
 def pair_distances(
-    lower_terms: list[str], left_ids: pl.Series, right_ids: pl.Series, threads: int
+    lower_terms: pl.Series, left_ids: Ids, right_ids: Ids, threads: int
 ) -> pl.Series:
     """Return the Levenshtein distance of each pair of terms, in code points; ids are rows."""
-    left = [lower_terms[i] for i in left_ids.to_list()]
-    right = [lower_terms[i] for i in right_ids.to_list()]
-    if not left:
-        return pl.Series("distance", [], dtype=pl.Int32)
-    scores = cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads)
-    return pl.Series("distance", scores, dtype=pl.Int32)
+    found = np.empty(len(left_ids), np.int32)
+    for begin in range(0, len(found), _PAIRS_AT_ONCE):
+        rows = slice(begin, begin + _PAIRS_AT_ONCE)
+        left, right = (lower_terms.gather(ids[rows]).to_list() for ids in (left_ids, right_ids))
+        found[rows] = cpdist(
+            left, right, scorer=Levenshtein.distance, dtype=np.int32, workers=threads
+        )
+    return pl.Series("distance", found)
 
 
 def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
@@ -130,8 +134,9 @@ def _dataset_positives(store: Store, dataset: queries.Dataset) -> pl.DataFrame:
     return pairs.with_columns(dataset=pl.lit(dataset.name))
 
 
-def _with_distances(pairs: pl.DataFrame, lower_terms: list[str], threads: int) -> pl.DataFrame:
-    distance = pair_distances(lower_terms, pairs["term1_id"], pairs["term2_id"], threads)
+def _with_distances(pairs: pl.DataFrame, lower_terms: pl.Series, threads: int) -> pl.DataFrame:
+    ends = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
+    distance = pair_distances(lower_terms, *ends, threads)
     easy = pl.col("distance") <= EASY_DISTANCE
     return (
         pairs.with_columns(distance)

@@ -17,6 +17,7 @@ import polars as pl
 from medsim.core.files import read_own_json, whole_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
@@ -36,6 +37,8 @@ ENCODERS = (
 
 _LAST = ("warnings", "outputs", "stages")  # in the order of a manifest's file
 _LIBRARIES = ("duckdb", "numba", "numpy", "polars", "pyarrow", "rapidfuzz")
+
+_VALUES_AT_ONCE = 1 << 18  # texts that are copied to be hashed
 
 _version = cache(version)  # which looks for a file each time
 
@@ -116,27 +119,45 @@ def library_versions(*others: str) -> dict[str, str]:
     return found
 
 
-def fingerprint(frame: pl.DataFrame) -> str:
-    """Return a SHA-256 of the content of a frame: column names, types and rows in order.
+def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
+    """Return the number of rows and a SHA-256 of their content: names, types and rows in order.
 
-    It depends on values alone: not on how Parquet, Polars or Arrow hold them, or on chunks.
+    It depends on values alone: not on how Parquet, Polars or Arrow hold them, or on chunks. Of lazy
+    rows a column is in memory at a time.
     """
-    digest = hashlib.sha256()
-    for column in frame.iter_columns():
-        digest.update(f"{column.name} {column.dtype} {len(column)}\n".encode())
-        values = column.to_arrow()  # with small columns, Polars takes longer to plan than to fill
-        if column.null_count():
-            digest.update(values.is_null().to_numpy(zero_copy_only=False).tobytes())
-            values = values.fill_null(_in_place_of_null(column.dtype))
-        else:
-            digest.update(bytes(len(column)))
-        if column.dtype == pl.String:
-            lengths, text = _bytes_of(values)
-            digest.update(lengths)
-            digest.update(text)
-        else:
-            digest.update(values.to_numpy(zero_copy_only=False).tobytes())
-    return digest.hexdigest()
+    digest, n_rows = hashlib.sha256(), 0
+    for column in _columns(rows):
+        n_rows = len(column)
+        digest.update(f"{column.name} {column.dtype} {n_rows}\n".encode())
+        has_null = column.null_count() > 0
+        digest.update(column.is_null().to_numpy() if has_null else bytes(n_rows))
+        if column.dtype != pl.String:
+            digest.update(_filled(column).to_numpy(zero_copy_only=False).tobytes())
+            continue
+        for part in (0, 1):  # all lengths before the first text
+            for begin in range(0, n_rows, _VALUES_AT_ONCE):
+                values = column.slice(begin, _VALUES_AT_ONCE)
+                digest.update(_bytes_of(_filled(values))[part])
+    return Output(rows=n_rows, fingerprint=digest.hexdigest())
+
+
+def fingerprint(rows: pl.DataFrame | pl.LazyFrame) -> str:
+    """Return the fingerprint of ``content_of``."""
+    return content_of(rows).fingerprint
+
+
+def _columns(rows: pl.DataFrame | pl.LazyFrame) -> Iterator[pl.Series]:
+    if isinstance(rows, pl.DataFrame):
+        yield from rows.iter_columns()
+    else:
+        for name in rows.collect_schema():
+            yield rows.select(name).collect().to_series()
+
+
+def _filled(column: pl.Series) -> pa.Array:
+    """Return values with others in place of null."""
+    values = column.to_arrow()  # with small columns, Polars takes longer to plan than to fill
+    return values.fill_null(_in_place_of_null(column.dtype)) if column.null_count() else values
 
 
 def _bytes_of(array: pa.LargeStringArray) -> tuple[bytes, memoryview]:

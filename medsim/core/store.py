@@ -125,14 +125,20 @@ class Store:
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an earlier one."""
         target = identifier(table)
+        with self.lent("incoming_frame", frame):
+            self._connection.execute(
+                f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
+            )
+
+    @contextmanager
+    def lent(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
+        """Let the queries of the body read ``frame`` under a name, without a copy."""
         with _interruptible():
-            self._connection.register("incoming_frame", frame)
+            self._connection.register(table, frame)
             try:
-                self._connection.execute(
-                    f"create or replace table {target} as select * from incoming_frame"  # noqa: S608 — quoted
-                )
+                yield
             finally:
-                self._connection.unregister("incoming_frame")
+                self._connection.unregister(table)
 
     def table(self, table: str) -> pl.DataFrame:
         """Return the table named ``table``."""
