@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards.card import CARD, build_card
-from medsim.builds.datasets import SetMaker, run_checks, set_keys
+from medsim.builds.datasets import SetMaker, set_keys
 from medsim.builds.embedded import paired_terms, place_of, without_vectors
 from medsim.builds.options import BuildOptions
-from medsim.builds.output import BUILD, PAIR_FILES, TERM_FILE, Build, BuildManifest
+from medsim.builds.output import BUILD, TERM_FILE, Build, BuildManifest
+from medsim.builds.rules import CheckedPairs
 from medsim.builds.stages import (
     Run,
     derive,
@@ -34,6 +35,7 @@ from medsim.core.extras import needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed
+from medsim.core.parquet import scan_parquet
 from medsim.core.store import Store
 from medsim.terminologies.sources import source_paths
 
@@ -132,8 +134,9 @@ def write_build(
     if search is not None:
         left = [one for one in set_keys("levenshtein") if not output.exists(one.path)]
         known = search(run, derived.index, requests_of_sets(derived, left))
-    stats = _write_sets(run, derived, known, output, key)
-    _check(run, output)
+    checked = CheckedPairs(run.store, derived.positives)
+    stats = _write_sets(run, derived, known, checked, output, key)
+    _check(run, checked)
     _write_manifest(run, terminology, derived, stats, output)
     return stats
 
@@ -157,6 +160,7 @@ def _write_sets(
     run: Run,
     derived: Derived,
     known: Sequence[SearchResult],
+    checked: CheckedPairs,
     output: Written,
     key: Mapping[str, str],
 ) -> pl.DataFrame:
@@ -170,8 +174,11 @@ def _write_sets(
                 with run.progress.stage(f"make {one}") as stage:
                     made = maker.make(one, stage)
                     output.write(one.path, made.lazy(), {**key, **one.columns()})
+                    checked.add_made(one, made, scan_parquet(output.folder / one.path))
                     numbers = made.numbers
                     stage.found(f"{numbers.height:,} pairs")
+            else:
+                checked.add_read(one, scan_parquet(output.folder / one.path))
             rows.append(stats_row(one.columns(), numbers))
     stats = pl.concat(rows).sort("dataset", "difficulty", "negatives")
     output.write("stats.parquet", stats, key)
@@ -188,11 +195,10 @@ def _written_before(run: Run, output: Written, maker: SetMaker, key: SetKey) -> 
     return numbers
 
 
-def _check(run: Run, output: Written) -> None:
-    """Check the rules of the datasets on the files."""
+def _check(run: Run, checked: CheckedPairs) -> None:
+    """Check the rules of the datasets on what the files hold."""
     with run.progress.stage("check the rules") as stage:
-        run.store.view_files(output.folder, {"pair": PAIR_FILES})
-        findings = run_checks(run.store)
+        findings = checked.findings()
         if broken := [one.check for one in findings if one.violations]:
             raise BrokenPromiseError(
                 f"the build breaks its own rules ({', '.join(broken)}); please report it"

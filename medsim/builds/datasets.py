@@ -83,9 +83,16 @@ def set_keys(strategy: str) -> list[SetKey]:
 
 def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
     """Return the positives of a set, in order of (term1, term2), which lie together."""
+    begin, end = _place(positives, key)
+    return positives.pairs[begin:end]
+
+
+def _place(positives: Positives, key: SetKey) -> tuple[int, int]:
+    """Return the first row of the positives of a set, which lie together, and the end of them."""
     pairs = positives.pairs
     is_own = (pairs["dataset"] == key.dataset) & (pairs["difficulty"] == key.difficulty)
-    return pairs.slice(is_own.arg_max() or 0, is_own.sum())
+    begin = is_own.arg_max() or 0
+    return begin, begin + int(is_own.sum())
 
 
 def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
@@ -143,24 +150,24 @@ class SetMaker:
 
     def draw(self, key: SetKey, stage: Stage) -> SetRows:
         """Return positives and negatives of one set in no particular order, without ids."""
-        rows = positive_rows(self._positives, key)
+        begin, end = _place(self._positives, key)
+        rows = self._positives.pairs[begin:end]
         positives = positive_set(rows, key)
         negatives = self._negatives(positives, self.used_before(key), stage)
         against, second = negatives.positive_rows, negatives.term2_ids
         first = positives.term1_ids[against]
         self._remember(key, first, second)
         distance = pair_distances(self._terms["lower_term"], first, second, self._threads)
-        n_positives = len(rows)
         numbers = {
             "term1_id": np.concatenate([positives.term1_ids, first]),
             "term2_id": np.concatenate([positives.term2_ids, second]),
-            "label": np.repeat(np.array([_POSITIVE, _NEGATIVE], np.int8), [n_positives, len(first)]),
+            "label": np.repeat(np.array([_POSITIVE, _NEGATIVE], np.int8), [end - begin, len(first)]),
             "distance": pl.concat([rows["distance"], distance]),
-            "positive_row": np.concatenate([np.arange(n_positives, dtype=np.int32), against]),
+            "positive_row": np.concatenate([np.arange(begin, end), begin + against], dtype=np.int32),
         }
         return SetRows(
             numbers=pl.DataFrame(numbers),
-            positives=rows,
+            positives=self._positives.pairs,
             terms=self._terms["term"],
             bearers=self._bearers,
             named=key.columns(),
@@ -186,34 +193,3 @@ class SetMaker:
 
     def _remember(self, key: SetKey, term1_ids: Ids, term2_ids: Ids) -> None:
         self._made.append((key, UsedPairs(term1_ids=term1_ids, term2_ids=term2_ids)))
-
-
-_FOLDER = "builds/checks"
-_NUMBERED = (  # what all checks read, made once, each after those that it reads itself
-    "pair_set",
-    "numbered_pair",
-    "numbered_name",
-    "checked_pair",
-    "unfounded_name_pair",
-    "unfounded_substitution",
-)
-
-
-def run_checks(store: Store) -> list[Finding]:
-    """Return the findings of each file of ``sql/builds/checks``.
-
-    Args:
-        store: with the canonical tables, term, term_component and bearer, and the view pair.
-    """
-    for table in _NUMBERED:
-        store.run(f"builds/pairs/{table}")
-    findings = [
-        Finding(
-            name.removeprefix(f"{_FOLDER}/"),
-            queries.query(name).sentence,
-            [" ".join(map(str, row)) for row in store.frame(name).iter_rows()],
-        )
-        for name in queries.names(_FOLDER)
-    ]
-    store.drop(*_NUMBERED)
-    return findings

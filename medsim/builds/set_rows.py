@@ -97,7 +97,7 @@ class SetRows:
         numbers: a row per pair: pair (its id as a number), term1_id, term2_id, label, distance and
             positive_row, the positive that it is or stands against; maybe others, as they are in
             its file.
-        positives: the positives of the set.
+        positives: those of all sets.
         terms: the texts of term ids.
         bearers: the concepts of the terms of negatives, by term id.
         named: the values that are the same in every row, by column.

@@ -11,7 +11,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import polars as pl
 
 from medsim.core.files import read_own_json, whole_file
@@ -134,10 +133,9 @@ def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
         if column.dtype != pl.String:
             digest.update(_filled(column).to_numpy(zero_copy_only=False).tobytes())
             continue
-        for part in (0, 1):  # all lengths before the first text
-            for begin in range(0, n_rows, _VALUES_AT_ONCE):
-                values = column.slice(begin, _VALUES_AT_ONCE)
-                digest.update(_bytes_of(_filled(values))[part])
+        digest.update(_filled(column.str.len_bytes()).to_numpy())
+        for begin in range(0, n_rows, _VALUES_AT_ONCE):
+            digest.update(_text_of(_filled(column.slice(begin, _VALUES_AT_ONCE))))
     return Output(rows=n_rows, fingerprint=digest.hexdigest())
 
 
@@ -160,14 +158,13 @@ def _filled(column: pl.Series) -> pa.Array:
     return values.fill_null(_in_place_of_null(column.dtype)) if column.null_count() else values
 
 
-def _bytes_of(array: pa.LargeStringArray) -> tuple[bytes, memoryview]:
-    """Return how many bytes of UTF-8 each text has, as uint32, and the bytes of all."""
+def _text_of(array: pa.LargeStringArray) -> memoryview:
+    """Return the bytes of UTF-8 of all texts."""
     _, bounds, text = array.buffers()
-    if not len(array) or text is None:
-        return bytes(4 * len(array)), memoryview(b"")
-    starts = np.frombuffer(bounds, np.int64)[array.offset : array.offset + len(array) + 1]
-    lengths = np.diff(starts).astype(np.uint32)
-    return lengths.tobytes(), memoryview(text)[starts[0] : starts[-1]]
+    if text is None:
+        return memoryview(b"")
+    starts = memoryview(bounds).cast("q")
+    return memoryview(text)[starts[array.offset] : starts[array.offset + len(array)]]
 
 
 def _in_place_of_null(dtype: pl.DataType) -> str | bool | int:

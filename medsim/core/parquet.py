@@ -142,6 +142,16 @@ def write_parquet(
     rows.lazy().sink_parquet(path.absolute(), metadata=known, compression_level=_COMPRESSION)
 
 
+def holds(path: Path, rows: pl.LazyFrame) -> bool:
+    """Return whether a file holds rows, compared some at a time."""
+    found, n_rows = scan_parquet(path), 0
+    for part in rows.collect_batches(maintain_order=True):
+        if not found.slice(n_rows, part.height).collect().equals(part):
+            return False
+        n_rows += part.height
+    return n_rows == found.select(pl.len()).collect().item()
+
+
 def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) -> int:
     """Write rows to a file as they come, and return their number."""
     write_parquet(rows, path, metadata)

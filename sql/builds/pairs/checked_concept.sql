@@ -1,0 +1,18 @@
+-- The concepts that have descriptions by number, so that rules are checked without their texts.
+--
+-- reads   concept, description
+-- writes  checked_concept: a row per concept, key concept_id; concept_number is a key as well
+
+create or replace table checked_concept as
+
+with described as (
+    select distinct concept_id
+    from description
+)
+
+select
+    d.concept_id,
+    (row_number() over ())::int as concept_number,
+    coalesce(c.active, false) as is_active
+from described as d
+left join concept as c on d.concept_id = c.concept_id;
